@@ -1,0 +1,89 @@
+"""The layout file as a tree of plain values that know where they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from raidplan.findings import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a file; lines and columns count from 1, the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+Content = str | None | dict[str, "Node"] | list["Node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A scalar (always text, or None where nothing was written), a mapping or a sequence, with its place."""
+
+    content: Content
+    span: Span
+    quoted: bool = False
+    keys: dict[str, Span] = field(default_factory=dict)
+    """For a mapping: where each key is written."""
+
+    def plain(self) -> object:
+        """The tree as dictionaries, lists, texts and None."""
+        match self.content:
+            case dict() as entries:
+                return {key: node.plain() for key, node in entries.items()}
+            case list() as items:
+                return [node.plain() for node in items]
+            case scalar:
+                return scalar
+
+    def children(self) -> Iterator[tuple[str | int, Node]]:
+        """The entries of a mapping or the items of a sequence."""
+        match self.content:
+            case dict() as entries:
+                yield from entries.items()
+            case list() as items:
+                yield from enumerate(items)
+            case _:
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A layout as it was written: the tree, and the text of every file it came from."""
+
+    root: Node
+    sources: dict[str, str]
+    """The text by file name; the layout itself comes first."""
+
+    @property
+    def name(self) -> str:
+        """The layout file's name as the user gave it."""
+        return next(iter(self.sources))
+
+    def locate(self, path: Path, *, on_key: bool = False) -> Span:
+        """The span of the deepest thing that exists on the path.
+
+        A complaint about a missing key lands on the key of the mapping that should hold it, since a
+        mapping's own end lies lines away.
+        """
+        node, span, whole = self.root, Span(self.name, 1, 1, 1, 1), True
+        for part in path:
+            entries = node.content
+            if isinstance(entries, dict) and part in entries:
+                key_span = node.keys[str(part)]
+                node = entries[str(part)]
+                span = key_span if isinstance(node.content, dict | list) else node.span
+                last_key = key_span
+            elif isinstance(entries, list) and isinstance(part, int) and part < len(entries):
+                node = entries[part]
+                span = last_key = node.span
+            else:
+                whole = False
+                break
+        return last_key if path and whole and on_key else span

@@ -1,0 +1,198 @@
+"""YAML text to a tree of `Node`, strictly: what two readers could understand differently is refused.
+
+PyYAML's event stream is used rather than its composer, so that nothing recurses and every limit acts
+before memory is spent. All scalars stay the text that was typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import yaml
+
+from raidplan.document.node import Node, Span
+from raidplan.findings import Finding, error
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_NODES = 250_000
+MAX_DEPTH = 32
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+FORBIDDEN_KEYS = {"on", "off", "yes", "no", "y", "n", "true", "false", "null", "~"}
+"""What YAML 1.1 reads as something else than text (https://yaml.org/type/bool.html)."""
+
+
+class _Refused(Exception):
+    """Inside this module only: carries the finding out of the event loop."""
+
+    def __init__(self, message: str, span: Span, hint: str = "") -> None:
+        self.message, self.span, self.hint = message, span, hint
+
+
+def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]]:
+    """The tree of one YAML document, or one finding with its place."""
+    try:
+        return _tree(text, file), []
+    except _Refused as no:
+        return None, [(error("invalid-yaml", (), no.message, no.hint), no.span)]
+    except yaml.YAMLError as problem:
+        message, span = _yaml_problem(problem, text, file)
+        return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
+
+
+def _yaml_problem(problem: yaml.YAMLError, text: str, file: str) -> tuple[str, Span]:
+    mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
+    what = getattr(problem, "problem", None) or getattr(problem, "reason", None) or str(problem)
+    if mark is not None:
+        line, column = mark.line + 1, mark.column + 1
+    else:
+        before = text[: int(getattr(problem, "position", 0) or 0)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    context = getattr(problem, "context", None)
+    return f"not valid YAML: {what}" + (f" ({context})" if context else ""), Span(
+        file, line, column, line, column + 1
+    )
+
+
+def _advice(message: str, text: str, span: Span) -> str:
+    lines = text.splitlines()
+    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    if "\t" in line[: span.column]:
+        return "indent with spaces; YAML does not allow tabs"
+    return ""
+
+
+def _tree(text: str, file: str) -> Node:
+    return _Builder(file).build(yaml.parse(text, Loader=LOADER))
+
+
+class _Builder:
+    """Builds the tree from events with a stack of its own."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.stack: list[_Open] = []
+        self.nodes = 0
+        self.documents = 0
+        self.root: Node | None = None
+
+    def build(self, events: Iterator[yaml.Event]) -> Node:
+        for event in events:
+            match event:
+                case yaml.DocumentStartEvent():
+                    self.start_document(event)
+                case yaml.AliasEvent():
+                    raise _Refused("aliases are not allowed", self.span(event), "write the value again, or use a range such as d<0-7>")
+                case yaml.ScalarEvent():
+                    self.check(event)
+                    self.add(self.scalar(event))
+                case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                    self.check(event)
+                    self.open(event)
+                case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                    self.add(self.stack.pop().node(self.span(event)))
+                case _:
+                    pass
+        if self.root is None:
+            raise _Refused("the layout is empty", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'")
+        return self.root
+
+    def span(self, event: yaml.Event) -> Span:
+        a, b = event.start_mark, event.end_mark
+        return Span(self.file, a.line + 1, a.column + 1, b.line + 1, b.column + 1)
+
+    def start_document(self, event: yaml.DocumentStartEvent) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise _Refused("a second document begins here", self.span(event), "one file holds one layout; remove the '---'")
+        if event.version or event.tags:
+            raise _Refused("YAML directives are not allowed", self.span(event), "remove the line that begins with '%'")
+
+    def check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise _Refused(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
+        if event.anchor:
+            raise _Refused(f"anchors are not allowed: &{event.anchor}", self.span(event), "write the value where it is needed, or use a range such as d<0-7>")
+        if event.tag and event.tag != "!":
+            raise _Refused(f"tags are not allowed: {event.tag}", self.span(event), "write the plain value")
+
+    def open(self, event: yaml.CollectionStartEvent) -> None:
+        if self.stack and self.stack[-1].wants_key():
+            raise _Refused("a key must be text", self.span(event))
+        if len(self.stack) >= MAX_DEPTH:
+            raise _Refused(f"nested more than {MAX_DEPTH} levels deep", self.span(event))
+        self.stack.append(_Open(isinstance(event, yaml.MappingStartEvent), self.span(event)))
+
+    def scalar(self, event: yaml.ScalarEvent) -> Node:
+        span = self.span(event)
+        control = next((c for c in event.value if _is_control(c)), None)
+        if control is not None:
+            raise _Refused(f"the control character U+{ord(control):04X} is not allowed", span)
+        quoted = not event.implicit[0]
+        nothing = not quoted and event.value in ("", "~", "null")
+        return Node(None if nothing else event.value, span, quoted)
+
+    def add(self, node: Node) -> None:
+        if not self.stack:
+            self.root = node
+            return
+        top = self.stack[-1]
+        if top.wants_key():
+            self.check_key(node, top)
+        top.add(node)
+
+    def check_key(self, node: Node, top: _Open) -> None:
+        key = node.content
+        if key is None or not isinstance(key, str):
+            raise _Refused("a key must be text", node.span, "give the entry a name")
+        if key == "<<":
+            raise _Refused("merge keys are not allowed", node.span, "write the keys out, or use a range such as d<0-7>")
+        if key.lower() in FORBIDDEN_KEYS:
+            raise _Refused(f"the key '{key}' means a boolean to some YAML readers", node.span, "choose another name")
+        if key in top.keys:
+            first = top.keys[key]
+            raise _Refused(f"the key '{key}' stands twice; first at line {first.line}", node.span, "remove one of the two")
+
+
+def _is_control(character: str) -> bool:
+    """Control characters, and the ones that reorder or hide text (CVE-2021-42574)."""
+    code = ord(character)
+    return (
+        (code < 0x20 and character not in "\n\t")
+        or 0x7F <= code <= 0x9F
+        or code in (0x00AD, 0x2028, 0x2029, 0xFEFF)
+        or 0x200B <= code <= 0x200F
+        or 0x202A <= code <= 0x202E
+        or 0x2066 <= code <= 0x2069
+        or 0xD800 <= code <= 0xDFFF
+    )
+
+
+class _Open:
+    """A mapping or sequence whose end has not been read yet."""
+
+    def __init__(self, is_mapping: bool, span: Span) -> None:
+        self.is_mapping, self.start = is_mapping, span
+        self.entries: dict[str, Node] = {}
+        self.items: list[Node] = []
+        self.keys: dict[str, Span] = {}
+        self.key: str | None = None
+
+    def wants_key(self) -> bool:
+        return self.is_mapping and self.key is None
+
+    def add(self, node: Node) -> None:
+        if not self.is_mapping:
+            self.items.append(node)
+        elif self.key is None:
+            self.key = str(node.content)
+            self.keys[self.key] = node.span
+        else:
+            self.entries[self.key] = node
+            self.key = None
+
+    def node(self, end: Span) -> Node:
+        span = Span(self.start.file, self.start.line, self.start.column, end.end_line, end.end_column)
+        return Node(self.entries if self.is_mapping else self.items, span, keys=self.keys)

@@ -1,0 +1,146 @@
+"""The compact form: ranges in names, so that forty disks take one line and still mean one thing.
+
+    d<0-7><0-4>: {behind: pm<1>, port: <2>, serial: {each: [A, B, ...]}}
+
+A key with ranges stands for one entry per combination, the last range counting fastest. Below it `<1>`
+is the value of the first range, `<1:4-7>` the value at the same place of another range. A list item with
+a range stands for several items. `{each: [...]}` gives one value to each entry, in order. Quoted text is
+never expanded. Expanded nodes keep the place of what they came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+from raidplan.document.node import Node, Span
+from raidplan.findings import Finding, error
+
+RANGE = re.compile(r"<(\d+-\d+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+)>")
+REFERENCE = re.compile(r"<(\d+)(?::(\d+-\d+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+))?>")
+MAX_ENTRIES = 100_000
+
+Choice = tuple[str, int]
+"""A range's value and its place in the range."""
+
+
+class _Refused(Exception):
+    def __init__(self, message: str, span: Span, hint: str = "") -> None:
+        self.message, self.span, self.hint = message, span, hint
+
+
+def expand(root: Node) -> tuple[Node, list[tuple[Finding, Span]]]:
+    """The tree with every range written out, or the tree as it was and one finding."""
+    try:
+        return _Expansion().node(root, (), 0), []
+    except _Refused as no:
+        return root, [(error("invalid-range", (), no.message, no.hint), no.span)]
+
+
+def _values(text: str, span: Span) -> list[str]:
+    """The values of one range, without its angle brackets; `00-11` keeps its width."""
+    if "/" in text:
+        return text.split("/")
+    first, last = text.split("-")
+    if int(last) < int(first):
+        raise _Refused(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
+    if int(last) - int(first) >= MAX_ENTRIES:
+        raise _Refused(f"the range <{text}> has more than {MAX_ENTRIES} values", span)
+    width = len(first) if first.startswith("0") else 0
+    return [str(number).zfill(width) for number in range(int(first), int(last) + 1)]
+
+
+def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ...]]]:
+    """Each name a text with ranges stands for, with the choice made for every range."""
+    pieces = RANGE.split(text)
+    ranges = [list(enumerate(_values(piece, span))) for piece in pieces[1::2]]
+    for choice in product(*ranges):
+        name = pieces[0] + "".join(value + tail for (_, value), tail in zip(choice, pieces[2::2], strict=True))
+        yield name, tuple((value, place) for place, value in choice)
+
+
+class _Expansion:
+    """Walks the tree; `chosen` are the values of the ranges above, `place` which of the entries this is."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def node(self, node: Node, chosen: tuple[Choice, ...], place: int) -> Node:
+        match node.content:
+            case {"each": Node(content=list() as items)} if chosen and len(node.content) == 1:
+                return self.one_of(items, node, place, chosen)
+            case dict() as entries:
+                return self.mapping(node, entries, chosen, place)
+            case list() as items:
+                return replace(node, content=[new for item in items for new in self.item(item, chosen, place)])
+            case str() as text if "<" in text and not node.quoted:
+                return replace(node, content=self.substitute(text, chosen, node.span, no_ranges=True))
+            case _:
+                return node
+
+    def one_of(self, items: list[Node], node: Node, place: int, chosen: tuple[Choice, ...]) -> Node:
+        if place >= len(items):
+            raise _Refused(f"'each' has {len(items)} values, and the range above it has more entries", node.span, "give one value for each entry")
+        return self.node(items[place], chosen, place)
+
+    def mapping(self, node: Node, entries: dict[str, Node], chosen: tuple[Choice, ...], place: int) -> Node:
+        content: dict[str, Node] = {}
+        keys: dict[str, Span] = {}
+        for key, value in entries.items():
+            span = node.keys[key]
+            text = self.substitute(key, chosen, span)
+            names = list(_combinations(text, span)) if "<" in text else [(text, ())]
+            self.count(len(names), span)
+            self.check_each(value, len(names), bool(names[0][1]))
+            for number, (name, choices) in enumerate(names):
+                if name in content:
+                    raise _Refused(f"'{name}' stands twice; first at line {keys[name].line}", span, "let the ranges not overlap")
+                content[name] = self.node(value, (*chosen, *choices), number if choices else place)
+                keys[name] = span
+        return replace(node, content=content, keys=keys)
+
+    def check_each(self, value: Node, count: int, is_range: bool) -> None:
+        """`each` lists directly below a range must have exactly one value for each entry."""
+        if not is_range:
+            return
+        for _, child in value.children():
+            match child.content:
+                case {"each": Node(content=list() as items)} if len(child.content) == 1 and len(items) != count:
+                    raise _Refused(f"'each' has {len(items)} values for {count} entries", child.span, "give one value for each entry")
+
+    def item(self, item: Node, chosen: tuple[Choice, ...], place: int) -> Iterator[Node]:
+        text = item.content
+        if not isinstance(text, str) or item.quoted or "<" not in text:
+            yield self.node(item, chosen, place)
+            return
+        for name, _ in _combinations(self.substitute(text, chosen, item.span), item.span):
+            self.count(1, item.span)
+            yield replace(item, content=name)
+
+    def substitute(self, text: str, chosen: tuple[Choice, ...], span: Span, *, no_ranges: bool = False) -> str:
+        if "<" not in text:
+            return text
+
+        def value(match: re.Match[str]) -> str:
+            number = int(match[1])
+            if not 1 <= number <= len(chosen):
+                raise _Refused(f"{match[0]} refers to range {number}, and there are {len(chosen)} above it", span)
+            chosen_value, place = chosen[number - 1]
+            if match[2] is None:
+                return chosen_value
+            others = _values(match[2], span)
+            if place >= len(others):
+                raise _Refused(f"{match[0]} has {len(others)} values, fewer than the range it follows", span)
+            return others[place]
+
+        done = REFERENCE.sub(value, text)
+        if no_ranges and RANGE.search(done):
+            raise _Refused(f"a range cannot stand here: {text}", span, "ranges stand in keys and in list items; quote the text if it is meant literally")
+        return done
+
+    def count(self, more: int, span: Span) -> None:
+        self.made += more
+        if self.made > MAX_ENTRIES:
+            raise _Refused(f"ranges make more than {MAX_ENTRIES} entries", span)

@@ -1,0 +1,94 @@
+"""A file, or standard input, to a `Document`; a hardware section in a file of its own is joined here."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path as FilePath
+
+from raidplan.document.node import Document, Node, Span
+from raidplan.document.parse import MAX_BYTES, parse
+from raidplan.document.ranges import expand
+from raidplan.findings import Finding, error
+
+Located = tuple[Finding, Span]
+
+
+def read_document(file: str) -> tuple[Document | None, list[Located]]:
+    """The layout in `file` (`-` is standard input), with ranges expanded.
+
+    Findings here carry their span with them, since there may be no document to look it up in.
+    """
+    text, problem = _text(file)
+    if text is None:
+        return None, _nowhere(file, problem)
+    return parse_document(text, file)
+
+
+def parse_document(text: str, file: str) -> tuple[Document | None, list[Located]]:
+    """The document in `text`; `file` names it in findings and is where relative references start."""
+    root, findings = parse(text, file)
+    if root is None:
+        return None, findings
+    if not isinstance(root.content, dict):
+        return None, [(error("invalid-layout", (), "a layout is a mapping of keys to values", "begin with 'version: 1'"), root.span)]
+    sources = {file: text}
+    root, findings = _join_hardware(root, file, sources)
+    if findings:
+        return Document(root, sources), findings
+    root, findings = expand(root)
+    return Document(root, sources), findings
+
+
+def _nowhere(file: str, problem: str) -> list[Located]:
+    return [(error("unreadable-layout", (), problem), Span(file, 1, 1, 1, 1))]
+
+
+def _text(file: str) -> tuple[str | None, str]:
+    """The text of a file, or None and what is wrong with it."""
+    try:
+        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else _regular_file(file)
+    except OSError as no:
+        return None, f"cannot read {file}: {no.strerror}"
+    if len(data) > MAX_BYTES:
+        return None, f"{file} is larger than {MAX_BYTES // 1024 // 1024} MiB, the limit for a layout"
+    try:
+        return data.decode("utf-8-sig"), ""
+    except UnicodeDecodeError as no:
+        line = data.count(b"\n", 0, no.start) + 1
+        return None, f"{file} is not UTF-8 text: byte 0x{data[no.start]:02x} in line {line}"
+
+
+def _regular_file(file: str) -> bytes:
+    # Without O_NONBLOCK a FIFO with no writer would block here for ever.
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(0, "it is a directory")
+        if not stat.S_ISREG(mode):
+            raise OSError(0, "it is not a regular file")
+        return opened.read(MAX_BYTES + 1)
+
+
+def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node, list[Located]]:
+    """Replaces `hardware: NAME.yaml` by that file's content; it must lie at or below the layout's folder."""
+    entries = root.content
+    assert isinstance(entries, dict)
+    reference = entries.get("hardware")
+    if reference is None or not isinstance(reference.content, str):
+        return root, []
+    path = FilePath(reference.content)
+    if path.is_absolute() or ".." in path.parts:
+        finding = error("invalid-layout", ("hardware",), f"{reference.content} is outside the layout's folder", "name a file beside the layout")
+        return root, [(finding, reference.span)]
+    target = str(FilePath(file).parent / path) if file != "-" else str(path)
+    text, problem = _text(target)
+    if text is None:
+        return root, [(error("unreadable-layout", ("hardware",), problem), reference.span)]
+    sources[target] = text
+    hardware, findings = parse(text, target)
+    if hardware is None:
+        return root, findings
+    return Node({**entries, "hardware": hardware}, root.span, keys=root.keys), []

@@ -1,0 +1,62 @@
+"""A finding: one thing that is wrong or unwise, named by its path in the layout.
+
+Stages return findings beside their value; nothing a user can write is an exception. A finding carries
+a path, never a line: lines are attached once, at the end, by `raidplan.document.Document.locate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+Path = tuple[str | int, ...]
+"""Where in a layout: ("arrays", "s0", "members", 2)."""
+
+
+class Severity(StrEnum):
+    """How bad: an error stops `plan` and `apply`, a warning would be changed by an expert, a note informs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for an error, 1 for a warning, 2 for a note."""
+        return list(Severity).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement of fact with its numbers (`message`) and what to do about it (`hint`)."""
+
+    rule: str
+    severity: Severity
+    path: Path
+    message: str
+    hint: str = ""
+    on_key: bool = False
+    """Point at the key, not at the value (an unknown key, a name that is used twice)."""
+
+
+def error(rule: str, path: Path, message: str, hint: str = "", *, on_key: bool = False) -> Finding:
+    """An error finding."""
+    return Finding(rule, Severity.ERROR, path, message, hint, on_key)
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """True if any finding is an error."""
+    return any(f.severity is Severity.ERROR for f in findings)
+
+
+def dotted(path: Path) -> str:
+    """The path as it is printed: `arrays.s0.members.2`."""
+    return ".".join(str(part) for part in path)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean 'chunk'?` for a near miss, else an empty text."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,38 @@
+"""Identifiers that follow from the layout, so that files can name what does not exist yet.
+
+Every created thing has a UUID derived from the host and the thing's name: the same layout gives the same
+plan on any machine, and what is found half made is known as ours.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+NAMESPACE = uuid.UUID("5c5b1c0e-6b0b-5c0f-9d0a-7261696470ff")
+
+
+def derived_uuid(host: str, kind: str, name: str) -> str:
+    """The UUID (version 5) of a thing: `derived_uuid("jbod", "array", "s0")`."""
+    return str(uuid.uuid5(NAMESPACE, f"{host}/{kind}/{name}"))
+
+
+def md_form(text: str) -> str:
+    """A UUID as mdadm writes it: four groups of eight, joined by colons."""
+    digits = text.replace("-", "")
+    return ":".join(digits[i : i + 8] for i in range(0, 32, 8))
+
+
+def lvm_form(text: str) -> str:
+    """A UUID as LVM writes it: 32 letters and digits in groups of 6-4-4-4-4-4-6 (lvm2 `lib/uuid/uuid.c`).
+
+    32 hexadecimal digits are a subset of its alphabet.
+    """
+    digits = text.replace("-", "")
+    cuts = (0, 6, 10, 14, 18, 22, 26, 32)
+    return "-".join(digits[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
+
+
+def fat_form(text: str) -> str:
+    """The first eight digits as a FAT volume id: `1A2B-3C4D`."""
+    digits = text.replace("-", "")[:8].upper()
+    return f"{digits[:4]}-{digits[4:]}"

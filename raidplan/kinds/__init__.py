@@ -1,0 +1,1 @@
+"""The vocabulary of a layout: one file for each kind of thing that can stand in it."""

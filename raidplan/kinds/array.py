@@ -1,0 +1,286 @@
+"""md arrays: members, geometry, the command that creates them, what keeps them tuned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from raidplan.findings import Path
+from raidplan.geometry import md
+from raidplan.identity import derived_uuid, md_form
+from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
+from raidplan.kinds.model import Boolean, Integer, LevelName, Model, Rate, Reference, Size, Word
+from raidplan.levels import LEVELS
+from raidplan.plan.step import Proof, Run, SetAttribute, Step, Value
+from raidplan.size import KIB, human
+
+STORED_NAME = 32
+"""Bytes for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
+
+
+class Pool(Model):
+    """Members picked by the planner instead of named."""
+
+    from_: tuple[Reference, ...] = Field(alias="from")
+    count: Integer
+    spread: Literal["multiplier", "controller", "enclosure", "bus"]
+
+
+class Array(Model, Kind):
+    """An md array; the options are mdadm's."""
+
+    level: LevelName
+    members: tuple[Reference, ...] | Pool
+    """In slot order: disks, partitions or arrays; or `{from: [...], count: 8, spread: multiplier}`."""
+    spares: tuple[Reference, ...] = ()
+    whole_disks: Boolean = False
+    """A disk named as a member is taken whole, instead of getting one GPT partition."""
+    chunk: Size | None = None
+    """By default 512KiB where the level has chunks."""
+    layout: Word | None = None
+    """Parity layout, or copies for RAID10: n2, f2, o2."""
+    metadata: Literal["0.90", "1.0", "1.1", "1.2"] = "1.2"
+    bitmap: Literal["internal", "none"] | None = None
+    """By default internal where the level is redundant and neither PPL nor a journal is used."""
+    consistency: Literal["resync", "bitmap", "ppl", "journal"] | None = None
+    journal: Reference | None = None
+    stripe_cache_size: Integer | None = None
+    """Entries; each takes one page per member."""
+    read_ahead: Size | None = None
+    sync_speed_min: Rate | None = None
+    """Per member."""
+    sync_speed_max: Rate | None = None
+    """Per member."""
+    group_thread_count: Integer | None = None
+    initial_sync: Literal["run", "freeze-until-reboot", "zero", "assume-clean"] = "run"
+
+    @property
+    def named_members(self) -> tuple[str, ...]:
+        """The members by name; a pool is replaced by them before anything else looks."""
+        return self.members if isinstance(self.members, tuple) else ()
+
+    @property
+    def effective_chunk(self) -> int | None:
+        """Bytes, or None where the level has no chunks."""
+        return (self.chunk or md.DEFAULT_CHUNK) if LEVELS[self.level].chunked else None
+
+    @property
+    def effective_layout(self) -> str | None:
+        """mdadm's default spelled out, or None where the level has no layouts."""
+        return self.layout or next(iter(LEVELS[self.level].layouts), None)
+
+    @property
+    def policy(self) -> str:
+        """The consistency policy that results; empty where the level has none."""
+        if not LEVELS[self.level].redundant:
+            return ""
+        if self.consistency:
+            return self.consistency
+        if self.journal:
+            return "journal"
+        return "resync" if self.bitmap == "none" else "bitmap"
+
+    def provides(self, name: str) -> Iterator[str]:
+        yield name
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        for number, member in enumerate(self.named_members):
+            yield Use((*path, "members", number), member, "raid", self.whole_disks)
+        for number, spare in enumerate(self.spares):
+            yield Use((*path, "spares", number), spare, "raid", self.whole_disks)
+        if self.journal:
+            yield Use((*path, "journal"), self.journal, "raid")
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        parts = {use.path[2:]: site.taken(use) for use in self.uses(name, path)}
+        members = [part for at, part in parts.items() if at[0] == "members"]
+        geometry = self._geometry(path, members, [part for at, part in parts.items() if at[0] == "spares"])
+        yield Device(
+            name=name,
+            kind="array",
+            path=path,
+            node=device_node(name),
+            size=geometry.size_bytes,
+            made_by=(f"array.{name}.create",),
+            on=tuple(part.name for part in parts.values()),
+            uuid=derived_uuid(site.host, "array", name),
+            logical_block=max((part.logical_block for part in members), default=512),
+            chunk=(self.effective_chunk or 0) if geometry.stripe_bytes else 0,
+            data_disks=md.data_disks(self.level, len(members), self.effective_layout) if geometry.stripe_bytes else 0,
+            rotational=any(part.rotational is not False for part in members),
+        )
+
+    def _geometry(self, path: Path, members: list[Device], spares: list[Device]) -> md.ArrayGeometry:
+        try:
+            return md.array(
+                [part.size for part in members],
+                self.level,
+                self.effective_chunk,
+                self.effective_layout if self.level == "raid10" else None,
+                self.metadata,
+                self.policy == "ppl",
+                spares_bytes=[part.size for part in spares],
+            )
+        except ValueError as no:
+            raise Impossible("impossible-array", path, str(no)) from None
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        uses = list(self.uses(name, path))
+        parts = [site.taken(use) for use in uses]
+        create = self._create(name, path, site, parts)
+        yield create
+        held = self.initial_sync in ("run", "freeze-until-reboot") and LEVELS[self.level].redundant
+        sync_action = f"/sys/block/{kernel_name(name)}/md/sync_action"
+        if held:
+            yield Step(
+                id=f"array.{name}.hold",
+                phase="array",
+                say=f"hold the initial sync of {name}, so that it does not slow down what follows",
+                action=SetAttribute(sync_action, "frozen"),
+                because=create.because,
+                needs=(create.id,),
+                targets=(name,),
+            )
+        if self._attributes():
+            yield self._tune(name, site, create)
+        if held and self.initial_sync == "run":
+            yield Step(
+                id=f"array.{name}.sync",
+                phase="activate",
+                say=f"let the initial sync of {name} run",
+                action=SetAttribute(sync_action, "idle"),
+                because=create.because,
+                needs=(create.id,),
+                targets=(name,),
+                proof=Proof("array", site.devices[name].uuid, {"sync_held": False}),
+            )
+
+    def _create(self, name: str, path: Path, site: Site, parts: list[Device]) -> Step:
+        count, spares = len(self.named_members), len(self.spares)
+        listed = ", ".join(self.named_members)
+        geometry = self._geometry(path, parts[:count], parts[count : count + spares])
+        return Step(
+            id=f"array.{name}.create",
+            phase="array",
+            say=f"create {self.level} {name} of {count} members ({listed}), {human(geometry.size_bytes)} usable"
+            + (f", {spares} spare" + "s" * (spares > 1) if spares else ""),
+            action=Run(self._create_argv(name, site, parts)),
+            because=".".join(map(str, path)),
+            needs=("config.mdadm.conf", *dict.fromkeys(step for part in parts for step in part.made_by)),
+            targets=(name, *(part.name for part in parts)),
+            destroys=tuple(f"everything on {part.name}" for part in parts),
+            guard=tuple(part.node for part in parts),
+            awaits=(device_node(name),),
+            proof=Proof("array", site.devices[name].uuid, self._expected(name, site, parts, geometry)),
+        )
+
+    def _create_argv(self, name: str, site: Site, parts: list[Device]) -> tuple[str, ...]:
+        """Everything that mdadm would choose by itself is written out, for mdadm 4.2 to 4.6."""
+        level, count, spares = LEVELS[self.level], len(self.named_members), len(self.spares)
+        argv = ["mdadm", "--create", device_node(name), "--run", "--quiet"]
+        argv += [f"--metadata={self.metadata}", f"--homehost={site.host}", f"--name={name}"]
+        argv += [f"--uuid={md_form(site.devices[name].uuid)}", f"--level={self.level}", f"--raid-devices={count}"]
+        if spares:
+            argv += [f"--spare-devices={spares}"]
+        if level.chunked:
+            argv += [f"--chunk={(self.effective_chunk or 0) // KIB}K"]
+        if self.effective_layout:
+            argv += [f"--layout={self.effective_layout}"]
+        if level.redundant:
+            argv += self._policy_argv(parts)
+        if self.level in ("raid4", "raid5"):
+            # All members active and parity computed: what is written is redundant at once, not after a rebuild.
+            argv += ["--force"]
+        argv += {"zero": ["--write-zeroes"], "assume-clean": ["--assume-clean"]}.get(self.initial_sync, [])
+        return (*argv, *(part.node for part in parts[: count + spares]))
+
+    def _policy_argv(self, parts: list[Device]) -> list[str]:
+        if self.policy == "journal":
+            # Bitmap none is said because mdadm 4.2 adds one above 100 GiB, which a journal excludes.
+            return ["--bitmap=none", f"--write-journal={parts[-1].node}"]
+        bitmap = "internal" if self.policy == "bitmap" else "none"
+        return [f"--bitmap={bitmap}", f"--consistency-policy={self.policy}"]
+
+    def _expected(self, name: str, site: Site, parts: list[Device], geometry: md.ArrayGeometry) -> dict[str, Value]:
+        """The properties to read back."""
+        count, spares = len(self.named_members), len(self.spares)
+        expect: dict[str, Value] = {
+            "name": stored_name(site.host, name),
+            "level": self.level,
+            "metadata": self.metadata,
+            "members": [identity(part) for part in parts[:count]],
+            "spares": sorted(identity(part) for part in parts[count : count + spares]),
+            "size": geometry.size_bytes,
+        }
+        if self.effective_chunk and self.level != "linear":
+            expect["chunk"] = self.effective_chunk
+        if self.effective_layout:
+            expect["layout"] = self.effective_layout
+        if LEVELS[self.level].redundant:
+            expect |= {"component": geometry.used_bytes, "consistency": self.policy}
+        if self.journal:
+            expect["journal"] = identity(parts[-1])
+        return expect
+
+    def _attributes(self) -> dict[str, int]:
+        """sysfs attributes below /sys/block/mdX and their values, in the order in which they may be set."""
+        wanted = {
+            "md/stripe_cache_size": self.stripe_cache_size,
+            "md/group_thread_cnt": self.group_thread_count,
+            "md/sync_speed_max": self.sync_speed_max and self.sync_speed_max // KIB,
+            "md/sync_speed_min": self.sync_speed_min and self.sync_speed_min // KIB,
+            "queue/read_ahead_kb": self.read_ahead and self.read_ahead // KIB,
+        }
+        return {attribute: value for attribute, value in wanted.items() if value is not None}
+
+    def _tune(self, name: str, site: Site, create: Step) -> Step:
+        attributes = self._attributes()
+        values = ", ".join(f"{attribute.partition('/')[2]} {value}" for attribute, value in attributes.items())
+        return Step(
+            id=f"array.{name}.tune",
+            phase="array",
+            say=f"let udev tune {name} as it will at every boot: {values}",
+            action=Run(("udevadm", "trigger", "--settle", "--action=change", f"--name-match={device_node(name)}")),
+            because=create.because,
+            needs=(create.id, "config.udev.reload"),
+            targets=(name,),
+            proof=Proof("tuning", site.devices[name].uuid, {key: value for key, value in attributes.items()}),
+        )
+
+    def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
+        uuid = md_form(site.devices[name].uuid)
+        spares = f" spares={len(self.spares)}" if self.spares else ""
+        yield Line("mdadm.conf", f"ARRAY {device_node(name)} metadata={self.metadata} UUID={uuid}{spares}")
+        attributes = self._attributes()
+        if attributes:
+            # "change" is needed: md devices are added before they are active.
+            match = f'SUBSYSTEM=="block", KERNEL=="md*", ENV{{DEVTYPE}}=="disk", ACTION=="add|change", ENV{{MD_UUID}}=="{uuid}"'
+            guard = ', TEST=="md/stripe_cache_size"' if "md/stripe_cache_size" in attributes else ""
+            sets = ", ".join(f'ATTR{{{attribute}}}="{value}"' for attribute, value in attributes.items())
+            yield Line("udev", f"# {name}\n{match}{guard}, {sets}")
+
+
+def kernel_name(name: str) -> str:
+    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0 and 0 keep their number."""
+    if re.fullmatch(r"md\d{1,3}", name):
+        return name
+    return f"md{name}" if re.fullmatch(r"\d{1,3}", name) else f"md_{name}"
+
+
+def device_node(name: str) -> str:
+    """The node that commands use."""
+    return f"/dev/{name}" if re.fullmatch(r"md\d{1,3}", name) else f"/dev/md/{name}"
+
+
+def stored_name(host: str, name: str) -> str:
+    """The name as the superblock holds it."""
+    full = f"{host}:{name}"
+    return full if len(full) <= STORED_NAME else name
+
+
+def identity(device: Device) -> str:
+    """What a member is known by when the machine is read: its partition, array or disk."""
+    return f"{{{device.name}}}" if device.kind == "disk" else f"{device.kind}:{device.uuid or device.name}"

@@ -1,0 +1,46 @@
+"""The layout: all kinds together, as one frozen value."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from raidplan.kinds.array import Array
+from raidplan.kinds.disk import Disk
+from raidplan.kinds.filesystem import Filesystem
+from raidplan.kinds.hardware import Bus, Controller, Enclosure, Expander, Multiplier, Power
+from raidplan.kinds.host import Allow, Boot, Monitoring
+from raidplan.kinds.lvm import VolumeGroup
+from raidplan.kinds.model import Integer, Model, Name, Size
+from raidplan.kinds.swap import Swap
+
+
+class Hardware(Model):
+    """The machine; the same keys may stand in a file of their own."""
+
+    memory: Size | None = None
+    firmware: Literal["bios", "uefi"] | None = None
+    buses: dict[Name, Bus] = {}
+    controllers: dict[Name, Controller] = {}
+    multipliers: dict[Name, Multiplier] = {}
+    expanders: dict[Name, Expander] = {}
+    enclosures: dict[Name, Enclosure] = {}
+    power: dict[Name, Power] = {}
+    disks: dict[Name, Disk] = {}
+
+
+class Layout(Model):
+    """A server's storage, from the wiring to the mount points."""
+
+    version: Integer
+    """1."""
+    host: Name
+    """The host's name: typed to confirm `apply`, stored in the arrays as their home."""
+    workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
+    hardware: Hardware = Hardware.model_construct()
+    arrays: dict[Name, Array] = {}
+    volume_groups: dict[Name, VolumeGroup] = {}
+    filesystems: dict[Name, Filesystem] = {}
+    swap: dict[Name, Swap] = {}
+    boot: Boot = Boot.model_construct()
+    monitoring: Monitoring = Monitoring.model_construct()
+    allow: tuple[Allow, ...] = ()

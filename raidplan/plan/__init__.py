@@ -1,0 +1,34 @@
+"""The plan as data: steps with what they need, destroy and prove. Standard library only."""
+
+from raidplan.plan.codec import digest, plan_from_json, plan_to_data, plan_to_json
+from raidplan.plan.step import (
+    PHASES,
+    Action,
+    DiskIdentity,
+    Plan,
+    Proof,
+    Run,
+    SetAttribute,
+    Step,
+    Value,
+    WriteBlock,
+    WriteFile,
+)
+
+__all__ = [
+    "PHASES",
+    "Action",
+    "DiskIdentity",
+    "Plan",
+    "Proof",
+    "Run",
+    "SetAttribute",
+    "Step",
+    "Value",
+    "WriteBlock",
+    "WriteFile",
+    "digest",
+    "plan_from_json",
+    "plan_to_data",
+    "plan_to_json",
+]

@@ -1,0 +1,129 @@
+"""A step: one change to the machine as data, with what must hold before and what proves it afterwards.
+
+Standard library only: these values travel to a rescue system and are applied there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Value = str | int | bool | None | list[str]
+"""What a property of the machine can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run a program; `{d00}` as a whole argument stands for the device of the disk d00."""
+
+    argv: tuple[str, ...]
+    stdin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFile:
+    """Write a configuration file of our own, whole or not at all."""
+
+    file: str
+    content: str
+    mode: int = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBlock:
+    """Put a block between two marks into a file that others write too; the rest stays byte for byte.
+
+    `at_top`: before the first line, for files whose first statement wins (mdadm.conf).
+    """
+
+    file: str
+    content: str
+    mark: str
+    at_top: bool = False
+    mode: int = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttribute:
+    """Write a value into a sysfs attribute, which is not a file on any disk."""
+
+    file: str
+    content: str
+
+
+Action = Run | WriteFile | WriteBlock | SetAttribute
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A property of the machine that proves the step: the object of `kind` named `key` has these values."""
+
+    kind: str
+    key: str
+    expect: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change, ready to be shown, refused, run and proven.
+
+    `guard` names the devices that must be blank (no signature, no holder, not mounted) right before:
+    what the step writes over. `awaits` are device nodes that must appear before it counts as done.
+    """
+
+    id: str
+    phase: str
+    say: str
+    action: Action
+    because: str
+    line: int = 0
+    needs: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    destroys: tuple[str, ...] = ()
+    guard: tuple[str, ...] = ()
+    awaits: tuple[str, ...] = ()
+    proof: Proof | None = None
+
+    @property
+    def creates(self) -> bool:
+        """It writes over a device: never run where something else stands already."""
+        return bool(self.guard)
+
+
+PHASES = ("prepare", "partition", "array", "volume", "format", "configure", "activate")
+
+
+@dataclass(frozen=True, slots=True)
+class DiskIdentity:
+    """How a disk of the layout is found on the machine; empty texts are not compared.
+
+    `size` (bytes) is the least it may have; `device` is given by `--devices` in place of an identity.
+    """
+
+    name: str
+    size: int
+    logical_block: int = 512
+    serial: str = ""
+    wwn: str = ""
+    path: str = ""
+    model: str = ""
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Ordered steps for one host. Equal layouts and machines give equal plans, byte for byte."""
+
+    host: str
+    layout_digest: str
+    machine_digest: str
+    disks: tuple[DiskIdentity, ...]
+    steps: tuple[Step, ...]
+    modules: tuple[str, ...] = ()
+    """Kernel modules the steps need."""
+    findings: tuple[Mapping[str, object], ...] = field(default=())
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The programs the steps run."""
+        return tuple(sorted({step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}))

@@ -1,0 +1,117 @@
+"""Sizes, rates, link speeds and durations: text with an explicit unit to a whole number, and back.
+
+Storage tools disagree about `10G`: powers of 1024 for sgdisk, lvcreate and mdadm, powers of 1000 for
+parted and every drive label. So a bare letter is refused and shown in both readings.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
+
+BINARY = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
+DECIMAL = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS = {"B": 1, **BINARY, **DECIMAL}
+BARE = {"k": "K", "K": "K", "M": "M", "G": "G", "T": "T"}
+
+MAX_BYTES = 2**63 - 1
+
+_NUMBER_UNIT = re.compile(r"(\d+(?:\.\d+)?)\s?([A-Za-z/%]*)")
+
+
+def parse_size(text: str) -> int:
+    """Bytes, exactly: `512KiB`, `3TB`, `1.5TiB`, `3000592982016B`.
+
+    Raises ValueError with a sentence for the user: no unit, a bare K/M/G/T, not a whole number of bytes.
+    """
+    number, unit = _split(text, "a size such as 512KiB or 3TB")
+    if unit in BARE:
+        raise ValueError(_both_readings(number, BARE[unit]))
+    if unit == "":
+        raise ValueError(f"'{text}' has no unit; write {text}B for bytes, or KiB MiB GiB TiB, kB MB GB TB")
+    if unit not in UNITS:
+        close = next((known for known in UNITS if known.lower() == unit.lower()), None)
+        raise ValueError(f"unknown unit '{unit}'" + (f"; did you mean '{close}'?" if close else "; write KiB MiB GiB TiB, kB MB GB TB or B"))
+    size = number * UNITS[unit]
+    if size.denominator != 1:
+        raise ValueError(f"'{text}' is not a whole number of bytes")
+    if size > MAX_BYTES:
+        raise ValueError(f"'{text}' is more than 2^63 - 1 bytes")
+    return int(size)
+
+
+def _split(text: str, what: str) -> tuple[Fraction, str]:
+    match = _NUMBER_UNIT.fullmatch(text.strip())
+    if not match or len(match[1]) > 25:
+        raise ValueError(f"'{text}' is not {what}")
+    return Fraction(match[1]), match[2]
+
+
+def _both_readings(number: Fraction, letter: str) -> str:
+    binary, decimal = f"{letter}iB", f"{'k' if letter == 'K' else letter}B"
+    shown = f"{float(number):g}"
+    return (
+        f"'{shown}{letter}' can be read in two ways: {shown}{binary} = {int(number * UNITS[binary]):,} bytes, "
+        f"or {shown}{decimal} = {int(number * UNITS[decimal]):,} bytes; write the one you mean"
+    )
+
+
+def parse_rate(text: str) -> int:
+    """Bytes per second: `150MB/s`, `50MiB/s`. Raises ValueError."""
+    if not text.endswith("/s"):
+        raise ValueError(f"'{text}' is not a rate; write it as 150MB/s")
+    return parse_size(text[:-2])
+
+
+def parse_speed(text: str) -> int:
+    """A link's line rate in bits per second: `1.5Gbps`, `6Gbps`. Raises ValueError."""
+    number, unit = _split(text, "a link speed such as 6Gbps")
+    scale = {"Gbps": 10**9, "Mbps": 10**6}.get(unit)
+    if scale is None:
+        raise ValueError(f"'{text}' is not a link speed; write it as 3Gbps")
+    return int(number * scale)
+
+
+def parse_clock(text: str) -> int:
+    """A bus clock in Hz: `33MHz`. Raises ValueError."""
+    number, unit = _split(text, "a clock such as 33MHz")
+    if unit != "MHz":
+        raise ValueError(f"'{text}' is not a clock; write it as 33MHz")
+    return int(number * 10**6)
+
+
+def parse_seconds(text: str) -> Fraction:
+    """A duration in seconds: `7s`, `120s`, `500ms`. Raises ValueError."""
+    number, unit = _split(text, "a duration such as 7s")
+    scale = {"s": Fraction(1), "ms": Fraction(1, 1000), "min": Fraction(60)}.get(unit)
+    if scale is None:
+        raise ValueError(f"'{text}' is not a duration; write it as 7s")
+    return number * scale
+
+
+def exact(size: int) -> str:
+    """The shortest text that parses back to exactly `size` bytes: `3TB`, `512KiB`, `300B`."""
+    units = [(name, scale) for name, scale in UNITS.items() if size % scale == 0 and size >= scale]
+    name, scale = max(units, key=lambda unit: unit[1], default=("B", 1))
+    return f"{size // scale}{name}"
+
+
+def human(size: int) -> str:
+    """For reading: one decimal in powers of 1024, `2.7 TiB`."""
+    for name, scale in reversed(BINARY.items()):
+        if size >= scale:
+            value = size / scale
+            return f"{value:.0f} {name}" if size % scale == 0 else f"{value:.1f} {name}"
+    return f"{size} B"
+
+
+def align_up(size: int, step: int) -> int:
+    """The next multiple of `step` at or above `size`."""
+    return -(-size // step) * step
+
+
+def align_down(size: int, step: int) -> int:
+    """The next multiple of `step` at or below `size`."""
+    return size // step * step

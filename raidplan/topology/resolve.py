@@ -1,0 +1,140 @@
+"""Layout to topology: names become devices with exact sizes, in the order in which they can be built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from raidplan.findings import Finding, Path, did_you_mean, dotted, error
+from raidplan.layout.model import Layout
+from raidplan.kinds.disk import partition_for
+from raidplan.kinds.device import Device, Impossible, Kind, Use
+
+
+SECTIONS = ("hardware.disks", "arrays", "volume_groups", "filesystems", "swap")
+"""The sections of a layout that are built, whatever they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A named thing of the layout."""
+
+    path: Path
+    name: str
+    kind: Kind
+
+
+@dataclass(slots=True)
+class Topology:
+    """The layout with its names resolved."""
+
+    layout: Layout
+    items: list[Item] = field(default_factory=list)
+    """In an order in which everything stands after what it uses."""
+    devices: dict[str, Device] = field(default_factory=dict)
+    used_by: dict[str, Use] = field(default_factory=dict)
+    """The one use of each device."""
+
+    @property
+    def host(self) -> str:
+        """The host's name."""
+        return self.layout.host
+
+    def taken(self, use: Use) -> Device:
+        """The device a use gets: of a bare disk, the partition made for it."""
+        device = self.devices[use.device]
+        if device.kind != "disk" or use.whole_disk:
+            return device
+        return self.devices[partition_for(use.device, use)]
+
+    @property
+    def esps(self) -> frozenset[str]:
+        """The EFI system partitions."""
+        return frozenset(self.layout.boot.esp)
+
+    def disks_below(self, name: str) -> frozenset[str]:
+        """The disks that a device stands on, itself if it is one."""
+        device = self.devices[name]
+        if not device.on:
+            return frozenset((name,))
+        return frozenset().union(*(self.disks_below(part) for part in device.on))
+
+
+def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:
+    """Each built section with its path."""
+    for section in SECTIONS:
+        path = tuple(section.split("."))
+        value: object = layout
+        for part in path:
+            value = getattr(value, part)
+        assert isinstance(value, dict)
+        yield path, value
+
+
+def resolve(layout: Layout) -> tuple[Topology, list[Finding]]:
+    """The topology, complete only if no finding is an error."""
+    topology = Topology(layout)
+    items = {(*path, name): Item((*path, name), name, kind) for path, entries in sections(layout) for name, kind in entries.items()}
+    provider, findings = _providers(items)
+    edges, more = _edges(items, provider, topology)
+    findings += more
+    order, cycles = _order(edges)
+    findings += cycles
+    for path in order:
+        findings += _build(items[path], topology)
+    return topology, findings
+
+
+def _providers(items: Mapping[Path, Item]) -> tuple[dict[str, Path], list[Finding]]:
+    provider: dict[str, Path] = {}
+    findings = []
+    for path, item in items.items():
+        for device in item.kind.provides(item.name):
+            if device in provider:
+                findings.append(error("duplicate-name", path, f"'{device}' is also the name of {dotted(provider[device])}", "give it another name", on_key=True))
+            else:
+                provider[device] = path
+    return provider, findings
+
+
+def _edges(items: Mapping[Path, Item], provider: Mapping[str, Path], topology: Topology) -> tuple[dict[Path, list[Path]], list[Finding]]:
+    """Which item needs which, and the first use of each device."""
+    edges: dict[Path, list[Path]] = {path: [] for path in items}
+    findings: list[Finding] = []
+    for path, item in items.items():
+        for use in item.kind.uses(item.name, path):
+            first = topology.used_by.get(use.device)
+            if use.device not in provider:
+                hint = did_you_mean(use.device, provider)
+                findings.append(error("unknown-device", use.path, f"there is no device '{use.device}' in this layout", hint))
+            elif first is not None:
+                findings.append(error("device-used-twice", use.path, f"{use.device} is already used by {dotted(first.path)}", "give each user a device or a partition of its own"))
+            else:
+                topology.used_by[use.device] = use
+                edges[path].append(provider[use.device])
+    return edges, findings
+
+
+def _order(edges: Mapping[Path, list[Path]]) -> tuple[list[Path], list[Finding]]:
+    """The paths so that each stands after what it needs, in the layout's order where there is a choice."""
+    try:
+        return list(TopologicalSorter(edges).static_order()), []
+    except CycleError as cycle:
+        ring: list[Path] = cycle.args[1]
+        chain = " -> ".join(dotted(path) for path in reversed(ring))
+        return [], [error("cycle", ring[0], f"these stand on each other: {chain}", "let one of them stand on disks", on_key=True)]
+
+
+def _build(item: Item, topology: Topology) -> list[Finding]:
+    """Adds the item's devices, or says why they cannot be; silent where a device below failed already."""
+    wanted = [use.device for use in item.kind.uses(item.name, item.path)]
+    if any(device not in topology.devices for device in wanted):
+        return []
+    try:
+        for device in item.kind.resolve(item.name, item.path, topology):
+            topology.devices[device.name] = device
+    except Impossible as no:
+        return [error(no.rule, no.path, no.message, no.hint)]
+    topology.items.append(item)
+    return []
