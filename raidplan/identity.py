@@ -22,16 +22,6 @@ def md_form(text: str) -> str:
     return ":".join(digits[i : i + 8] for i in range(0, 32, 8))
 
 
-def lvm_form(text: str) -> str:
-    """A UUID as LVM writes it: 32 letters and digits in groups of 6-4-4-4-4-4-6 (lvm2 `lib/uuid/uuid.c`).
-
-    32 hexadecimal digits are a subset of its alphabet.
-    """
-    digits = text.replace("-", "")
-    cuts = (0, 6, 10, 14, 18, 22, 26, 32)
-    return "-".join(digits[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
-
-
 def fat_form(text: str) -> str:
     """The first eight digits as a FAT volume id: `1A2B-3C4D`."""
     digits = text.replace("-", "")[:8].upper()

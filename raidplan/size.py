@@ -33,7 +33,10 @@ def parse_size(text: str) -> int:
         raise ValueError(f"'{text}' has no unit; write {text}B for bytes, or KiB MiB GiB TiB, kB MB GB TB")
     if unit not in UNITS:
         close = next((known for known in UNITS if known.lower() == unit.lower()), None)
-        raise ValueError(f"unknown unit '{unit}'" + (f"; did you mean '{close}'?" if close else "; write KiB MiB GiB TiB, kB MB GB TB or B"))
+        raise ValueError(
+            f"unknown unit '{unit}'"
+            + (f"; did you mean '{close}'?" if close else "; write KiB MiB GiB TiB, kB MB GB TB or B")
+        )
     size = number * UNITS[unit]
     if size.denominator != 1:
         raise ValueError(f"'{text}' is not a whole number of bytes")

@@ -83,7 +83,11 @@ class _Builder:
                 case yaml.DocumentStartEvent():
                     self.start_document(event)
                 case yaml.AliasEvent():
-                    raise _Refused("aliases are not allowed", self.span(event), "write the value again, or use a range such as d<0-7>")
+                    raise _Refused(
+                        "aliases are not allowed",
+                        self.span(event),
+                        "write the value again, or use a range such as d<0-7>",
+                    )
                 case yaml.ScalarEvent():
                     self.check(event)
                     self.add(self.scalar(event))
@@ -95,7 +99,9 @@ class _Builder:
                 case _:
                     pass
         if self.root is None:
-            raise _Refused("the layout is empty", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'")
+            raise _Refused(
+                "the layout is empty", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
+            )
         return self.root
 
     def span(self, event: yaml.Event) -> Span:
@@ -105,16 +111,26 @@ class _Builder:
     def start_document(self, event: yaml.DocumentStartEvent) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise _Refused("a second document begins here", self.span(event), "one file holds one layout; remove the '---'")
+            raise _Refused(
+                "a second document begins here",
+                self.span(event),
+                "one file holds one layout; remove the '---'",
+            )
         if event.version or event.tags:
-            raise _Refused("YAML directives are not allowed", self.span(event), "remove the line that begins with '%'")
+            raise _Refused(
+                "YAML directives are not allowed", self.span(event), "remove the line that begins with '%'"
+            )
 
     def check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise _Refused(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
         if event.anchor:
-            raise _Refused(f"anchors are not allowed: &{event.anchor}", self.span(event), "write the value where it is needed, or use a range such as d<0-7>")
+            raise _Refused(
+                f"anchors are not allowed: &{event.anchor}",
+                self.span(event),
+                "write the value where it is needed, or use a range such as d<0-7>",
+            )
         if event.tag and event.tag != "!":
             raise _Refused(f"tags are not allowed: {event.tag}", self.span(event), "write the plain value")
 
@@ -148,12 +164,20 @@ class _Builder:
         if key is None or not isinstance(key, str):
             raise _Refused("a key must be text", node.span, "give the entry a name")
         if key == "<<":
-            raise _Refused("merge keys are not allowed", node.span, "write the keys out, or use a range such as d<0-7>")
+            raise _Refused(
+                "merge keys are not allowed", node.span, "write the keys out, or use a range such as d<0-7>"
+            )
         if key.lower() in FORBIDDEN_KEYS:
-            raise _Refused(f"the key '{key}' means a boolean to some YAML readers", node.span, "choose another name")
+            raise _Refused(
+                f"the key '{key}' means a boolean to some YAML readers", node.span, "choose another name"
+            )
         if key in top.keys:
             first = top.keys[key]
-            raise _Refused(f"the key '{key}' stands twice; first at line {first.line}", node.span, "remove one of the two")
+            raise _Refused(
+                f"the key '{key}' stands twice; first at line {first.line}",
+                node.span,
+                "remove one of the two",
+            )
 
 
 def _is_control(character: str) -> bool:

@@ -57,7 +57,9 @@ def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ..
     pieces = RANGE.split(text)
     ranges = [list(enumerate(_values(piece, span))) for piece in pieces[1::2]]
     for choice in product(*ranges):
-        name = pieces[0] + "".join(value + tail for (_, value), tail in zip(choice, pieces[2::2], strict=True))
+        name = pieces[0] + "".join(
+            value + tail for (_, value), tail in zip(choice, pieces[2::2], strict=True)
+        )
         yield name, tuple((value, place) for place, value in choice)
 
 
@@ -74,7 +76,9 @@ class _Expansion:
             case dict() as entries:
                 return self.mapping(node, entries, chosen, place)
             case list() as items:
-                return replace(node, content=[new for item in items for new in self.item(item, chosen, place)])
+                return replace(
+                    node, content=[new for item in items for new in self.item(item, chosen, place)]
+                )
             case str() as text if "<" in text and not node.quoted:
                 return replace(node, content=self.substitute(text, chosen, node.span, no_ranges=True))
             case _:
@@ -82,7 +86,11 @@ class _Expansion:
 
     def one_of(self, items: list[Node], node: Node, place: int, chosen: tuple[Choice, ...]) -> Node:
         if place >= len(items):
-            raise _Refused(f"'each' has {len(items)} values, and the range above it has more entries", node.span, "give one value for each entry")
+            raise _Refused(
+                f"'each' has {len(items)} values, and the range above it has more entries",
+                node.span,
+                "give one value for each entry",
+            )
         return self.node(items[place], chosen, place)
 
     def mapping(self, node: Node, entries: dict[str, Node], chosen: tuple[Choice, ...], place: int) -> Node:
@@ -96,7 +104,11 @@ class _Expansion:
             self.check_each(value, len(names), bool(names[0][1]))
             for number, (name, choices) in enumerate(names):
                 if name in content:
-                    raise _Refused(f"'{name}' stands twice; first at line {keys[name].line}", span, "let the ranges not overlap")
+                    raise _Refused(
+                        f"'{name}' stands twice; first at line {keys[name].line}",
+                        span,
+                        "let the ranges not overlap",
+                    )
                 content[name] = self.node(value, (*chosen, *choices), number if choices else place)
                 keys[name] = span
         return replace(node, content=content, keys=keys)
@@ -107,8 +119,14 @@ class _Expansion:
             return
         for _, child in value.children():
             match child.content:
-                case {"each": Node(content=list() as items)} if len(child.content) == 1 and len(items) != count:
-                    raise _Refused(f"'each' has {len(items)} values for {count} entries", child.span, "give one value for each entry")
+                case {"each": Node(content=list() as items)} if (
+                    len(child.content) == 1 and len(items) != count
+                ):
+                    raise _Refused(
+                        f"'each' has {len(items)} values for {count} entries",
+                        child.span,
+                        "give one value for each entry",
+                    )
 
     def item(self, item: Node, chosen: tuple[Choice, ...], place: int) -> Iterator[Node]:
         text = item.content
@@ -119,14 +137,18 @@ class _Expansion:
             self.count(1, item.span)
             yield replace(item, content=name)
 
-    def substitute(self, text: str, chosen: tuple[Choice, ...], span: Span, *, no_ranges: bool = False) -> str:
+    def substitute(
+        self, text: str, chosen: tuple[Choice, ...], span: Span, *, no_ranges: bool = False
+    ) -> str:
         if "<" not in text:
             return text
 
         def value(match: re.Match[str]) -> str:
             number = int(match[1])
             if not 1 <= number <= len(chosen):
-                raise _Refused(f"{match[0]} refers to range {number}, and there are {len(chosen)} above it", span)
+                raise _Refused(
+                    f"{match[0]} refers to range {number}, and there are {len(chosen)} above it", span
+                )
             chosen_value, place = chosen[number - 1]
             if match[2] is None:
                 return chosen_value
@@ -137,7 +159,11 @@ class _Expansion:
 
         done = REFERENCE.sub(value, text)
         if no_ranges and RANGE.search(done):
-            raise _Refused(f"a range cannot stand here: {text}", span, "ranges stand in keys and in list items; quote the text if it is meant literally")
+            raise _Refused(
+                f"a range cannot stand here: {text}",
+                span,
+                "ranges stand in keys and in list items; quote the text if it is meant literally",
+            )
         return done
 
     def count(self, more: int, span: Span) -> None:

@@ -32,7 +32,14 @@ def parse_document(text: str, file: str) -> tuple[Document | None, list[Located]
     if root is None:
         return None, findings
     if not isinstance(root.content, dict):
-        return None, [(error("invalid-layout", (), "a layout is a mapping of keys to values", "begin with 'version: 1'"), root.span)]
+        return None, [
+            (
+                error(
+                    "invalid-layout", (), "a layout is a mapping of keys to values", "begin with 'version: 1'"
+                ),
+                root.span,
+            )
+        ]
     sources = {file: text}
     root, findings = _join_hardware(root, file, sources)
     if findings:
@@ -81,7 +88,12 @@ def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node
         return root, []
     path = FilePath(reference.content)
     if path.is_absolute() or ".." in path.parts:
-        finding = error("invalid-layout", ("hardware",), f"{reference.content} is outside the layout's folder", "name a file beside the layout")
+        finding = error(
+            "invalid-layout",
+            ("hardware",),
+            f"{reference.content} is outside the layout's folder",
+            "name a file beside the layout",
+        )
         return root, [(finding, reference.span)]
     target = str(FilePath(file).parent / path) if file != "-" else str(path)
     text, problem = _text(target)

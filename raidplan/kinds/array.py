@@ -109,7 +109,9 @@ class Array(Model, Kind):
             uuid=derived_uuid(site.host, "array", name),
             logical_block=max((part.logical_block for part in members), default=512),
             chunk=(self.effective_chunk or 0) if geometry.stripe_bytes else 0,
-            data_disks=md.data_disks(self.level, len(members), self.effective_layout) if geometry.stripe_bytes else 0,
+            data_disks=md.data_disks(self.level, len(members), self.effective_layout)
+            if geometry.stripe_bytes
+            else 0,
             rotational=any(part.rotational is not False for part in members),
         )
 
@@ -149,7 +151,7 @@ class Array(Model, Kind):
         if held and self.initial_sync == "run":
             yield Step(
                 id=f"array.{name}.sync",
-                phase="activate",
+                phase="sync",
                 say=f"let the initial sync of {name} run",
                 action=SetAttribute(sync_action, "idle"),
                 because=create.because,
@@ -182,7 +184,11 @@ class Array(Model, Kind):
         level, count, spares = LEVELS[self.level], len(self.named_members), len(self.spares)
         argv = ["mdadm", "--create", device_node(name), "--run", "--quiet"]
         argv += [f"--metadata={self.metadata}", f"--homehost={site.host}", f"--name={name}"]
-        argv += [f"--uuid={md_form(site.devices[name].uuid)}", f"--level={self.level}", f"--raid-devices={count}"]
+        argv += [
+            f"--uuid={md_form(site.devices[name].uuid)}",
+            f"--level={self.level}",
+            f"--raid-devices={count}",
+        ]
         if spares:
             argv += [f"--spare-devices={spares}"]
         if level.chunked:
@@ -204,7 +210,9 @@ class Array(Model, Kind):
         bitmap = "internal" if self.policy == "bitmap" else "none"
         return [f"--bitmap={bitmap}", f"--consistency-policy={self.policy}"]
 
-    def _expected(self, name: str, site: Site, parts: list[Device], geometry: md.ArrayGeometry) -> dict[str, Value]:
+    def _expected(
+        self, name: str, site: Site, parts: list[Device], geometry: md.ArrayGeometry
+    ) -> dict[str, Value]:
         """The properties to read back."""
         count, spares = len(self.named_members), len(self.spares)
         expect: dict[str, Value] = {
@@ -238,12 +246,16 @@ class Array(Model, Kind):
 
     def _tune(self, name: str, site: Site, create: Step) -> Step:
         attributes = self._attributes()
-        values = ", ".join(f"{attribute.partition('/')[2]} {value}" for attribute, value in attributes.items())
+        values = ", ".join(
+            f"{attribute.partition('/')[2]} {value}" for attribute, value in attributes.items()
+        )
         return Step(
             id=f"array.{name}.tune",
             phase="array",
             say=f"let udev tune {name} as it will at every boot: {values}",
-            action=Run(("udevadm", "trigger", "--settle", "--action=change", f"--name-match={device_node(name)}")),
+            action=Run(
+                ("udevadm", "trigger", "--settle", "--action=change", f"--name-match={device_node(name)}")
+            ),
             because=create.because,
             needs=(create.id, "config.udev.reload"),
             targets=(name,),

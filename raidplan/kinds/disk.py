@@ -70,16 +70,34 @@ class Disk(Model, Kind):
         if self.size is None:
             return
         sector = self.logical_block or 512
-        disk = Device(name, "disk", path, f"{{{name}}}", self.size, logical_block=sector, rotational=self.rotational)
+        disk = Device(
+            name, "disk", path, f"{{{name}}}", self.size, logical_block=sector, rotational=self.rotational
+        )
         use = site.used_by.get(name)
         if use and self.partitions:
-            raise Impossible("device-used-twice", use.path, f"{name} has partitions, so it cannot be used as a whole", f"name one of them, such as {name}.{next(iter(self.partitions))}")
+            raise Impossible(
+                "device-used-twice",
+                use.path,
+                f"{name} has partitions, so it cannot be used as a whole",
+                f"name one of them, such as {name}.{next(iter(self.partitions))}",
+            )
         yield disk
         for (part, _, _), placed in zip(self._table(name, site), self._placed(name, path, site), strict=True):
             uuid = derived_uuid(site.host, "partition", part)
             node = f"/dev/disk/by-partuuid/{uuid}"
             made = (f"disk.{name}.partition",)
-            yield Device(part, "partition", path, node, placed.size_bytes, made, (name,), uuid, sector, rotational=self.rotational)
+            yield Device(
+                part,
+                "partition",
+                path,
+                node,
+                placed.size_bytes,
+                made,
+                (name,),
+                uuid,
+                sector,
+                rotational=self.rotational,
+            )
 
     def _table(self, name: str, site: Site) -> list[tuple[str, int | None, Role]]:
         """(device name, size in bytes or None for the rest, role) of each partition."""
@@ -87,7 +105,11 @@ class Disk(Model, Kind):
         if use and not use.whole_disk:
             return [(partition_for(name, use), None, use.role)]
         return [
-            (f"{name}.{part}", None if entry.size == "rest" else int(entry.size), self._role(f"{name}.{part}", entry, site))
+            (
+                f"{name}.{part}",
+                None if entry.size == "rest" else int(entry.size),
+                self._role(f"{name}.{part}", entry, site),
+            )
             for part, entry in self.partitions.items()
         ]
 
@@ -104,11 +126,18 @@ class Disk(Model, Kind):
         if not table or self.size is None:
             return ()
         try:
-            return gpt.place(self.size, [size for _, size, _ in table], sector_bytes=self.logical_block or 512)
+            return gpt.place(
+                self.size, [size for _, size, _ in table], sector_bytes=self.logical_block or 512
+            )
         except ValueError:
             rests = sum(size is None for _, size, _ in table)
             if rests > 1:
-                raise Impossible("partitions-too-large", (*path, "partitions"), f"{rests} partitions of {name} take the rest", "let one do so") from None
+                raise Impossible(
+                    "partitions-too-large",
+                    (*path, "partitions"),
+                    f"{rests} partitions of {name} take the rest",
+                    "let one do so",
+                ) from None
             wanted, room = sum(size or 0 for _, size, _ in table), gpt.usable_bytes(self.size)
             raise Impossible(
                 "partitions-too-large",
@@ -157,7 +186,7 @@ def _sfdisk_script(disk: str, sector: int, parts: list[tuple[str, gpt.Partition,
     """The whole table as sfdisk(8) reads it; start and size in logical sectors."""
     head = ["label: gpt", f"label-id: {disk.upper()}", "unit: sectors", f"sector-size: {sector}"]
     rows = [
-        f'start={place.first_sector}, size={place.last_sector - place.first_sector + 1}, '
+        f"start={place.first_sector}, size={place.last_sector - place.first_sector + 1}, "
         f'type={code}, uuid={uuid.upper()}, name="{part.rpartition(".")[2]}"'
         for part, place, code, uuid in parts
     ]

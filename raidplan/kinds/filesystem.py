@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Literal
 
+from raidplan.findings import Path
+from raidplan.identity import derived_uuid
+from raidplan.kinds.array import identity
+from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
+from raidplan.kinds.formats import FORMATS, Format
 from raidplan.kinds.model import Integer, Model, Percent, Reference, Size, Word, typed
+from raidplan.plan.step import Proof, Run, Step
+from raidplan.size import human
+
+BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
+"""For data: a missing array must not stop the boot, and a degraded one is only started after 30 s
+(mdadm-last-resort@.timer), so the wait is longer than that."""
 
 
 def _mount_point(text: str) -> str:
     parts = text.split("/")
-    if not text.startswith("/") or len(text) > 4096 or (text != "/" and "" in parts[1:]) or {".", ".."} & set(parts):
-        raise ValueError(f"'{text}' is not a mount point: write an absolute path such as /srv/data, without . .. // or an end in /")
+    plain = text == "/" or (text.startswith("/") and "" not in parts[1:] and not {".", ".."} & set(parts))
+    if not plain or len(text) > 4096:
+        raise ValueError(
+            f"'{text}' is not a mount point: write an absolute path such as /srv/data, without . .. // or / at its end"
+        )
     if not text.isprintable() or any(len(part.encode()) > 255 for part in parts):
-        raise ValueError(f"'{text}' is not a mount point: a part of it is too long or holds a control character")
+        raise ValueError(
+            f"'{text}' is not a mount point: a part of it is too long or holds a control character"
+        )
     return text
 
 
@@ -26,7 +43,8 @@ def _option(text: str) -> str:
 MountPoint = Annotated[str, *typed(_mount_point, {"type": "string", "pattern": "^/"})]
 Option = Annotated[str, *typed(_option, {"type": "string", "pattern": r"^[^ ,\"'\\#]+$"})]
 
-class Filesystem(Model):
+
+class Filesystem(Model, Kind):
     """A file system on a partition, an array or a volume."""
 
     device: Reference
@@ -34,7 +52,7 @@ class Filesystem(Model):
     mount: MountPoint | None = None
     label: Word | None = None
     options: tuple[Option, ...] = ()
-    """Mount options; nofail and a device timeout are added where the machine boots without this mount."""
+    """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
     files: Integer | None = None
     """How many files it is to hold; rules compare it with the inodes."""
     inodes: Integer | None = None
@@ -43,3 +61,100 @@ class Filesystem(Model):
     """ext: bytes for each inode (mke2fs -i)."""
     reserved: Percent = Fraction(5)
     """ext: blocks kept for root (mke2fs -m)."""
+
+    @property
+    def format(self) -> Format:
+        """What is known about its type."""
+        return FORMATS[self.type]
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        yield Use((*path, "device"), self.device, "linux")
+
+    def _device(self, name: str, path: Path, site: Site) -> Device:
+        return site.taken(next(self.uses(name, path)))
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        device = self._device(name, path, site)
+        length = len((self.label or "").encode())
+        if length > self.format.label_bytes:
+            raise Impossible(
+                "label-too-long",
+                (*path, "label"),
+                f"a label of {self.type} has at most {self.format.label_bytes} bytes, '{self.label}' has {length}",
+                "shorten it",
+            )
+        for key in sorted({"inodes", "inode_ratio"} - self.format.keys):
+            if getattr(self, key) is not None:
+                raise Impossible(
+                    "invalid-value", (*path, key), f"{self.type} has no '{key}'", "remove it, or choose ext4"
+                )
+        try:
+            self.format.check(self, device)
+        except ValueError as no:
+            key = next((k for k in ("inodes", "inode_ratio") if getattr(self, k) is not None), "device")
+            raise Impossible("impossible-filesystem", (*path, key), str(no)) from None
+        yield from ()
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        device = self._device(name, path, site)
+        because = ".".join(map(str, path))
+        uuid = self.format.uuid(derived_uuid(site.host, "filesystem", name))
+        special = self.format.say(self, device)
+        make = Step(
+            id=f"filesystem.{name}.make",
+            phase="format",
+            say=f"make {self.type} {name} on {device.name}, {human(device.size)}" + (f", {special}" if special else ""),
+            action=Run(self.format.argv(self, device, uuid)),
+            because=because,
+            needs=device.made_by,
+            targets=(device.name,),
+            destroys=(f"everything on {device.name}",),
+            guard=(device.node,),
+            proof=Proof("filesystem", uuid, {"type": self.type, "device": identity(device), "label": self.label or "", **self.format.expect(self, device)}),
+        )  # fmt: skip
+        yield make
+        if self.mount:
+            yield from self._mount_steps(name, because, self.mount, make, device)
+
+    def _mount_steps(self, name: str, because: str, mount: str, make: Step, device: Device) -> Iterator[Step]:
+        yield Step(
+            id=f"filesystem.{name}.mountpoint",
+            phase="activate",
+            say=f"make the folder {mount}",
+            action=Run(("mkdir", "--parents", mount)),
+            because=because,
+            needs=("config.fstab.reload",),
+            targets=(f"{mount}",),
+            proof=Proof("directory", mount, {"exists": True}),
+        )
+        yield Step(
+            id=f"filesystem.{name}.mount",
+            phase="activate",
+            say=f"mount {name} at {mount}",
+            action=Run(("mount", mount)),
+            because=because,
+            needs=(make.id, "config.fstab.reload", f"filesystem.{name}.mountpoint"),
+            targets=(mount,),
+            proof=Proof("mount", mount, {"source": identity(device), "type": self.type}),
+        )
+
+    def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
+        if not self.mount:
+            return
+        uuid = self.format.uuid(derived_uuid(site.host, "filesystem", name))
+        options = ",".join((*(self.options or ("defaults",)), *self._boot_options()))
+        yield Line(
+            "fstab", f"UUID={uuid} {fstab_field(self.mount)} {self.type} {options} 0 {self.format.fsck_pass}"
+        )
+
+    def _boot_options(self) -> tuple[str, ...]:
+        """What keeps the boot going without this mount; a mount the system itself needs gets nothing."""
+        if self.mount in ("/", "/usr", "/boot", "/var") or "auto" in self.options:
+            return ()
+        given = {option.partition("=")[0] for option in self.options}
+        return tuple(option for option in BOOT_OPTIONS if option.partition("=")[0] not in given)
+
+
+def fstab_field(text: str) -> str:
+    """A field of fstab with blanks, backslashes and # as octal escapes (fstab(5), getmntent(3))."""
+    return "".join(f"\\{ord(c):03o}" if c in " \t\\#" else c for c in text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from raidplan.findings import Path
-from raidplan.identity import derived_uuid, lvm_form
+from raidplan.geometry import lvm
 from raidplan.kinds.array import identity
 from raidplan.kinds.device import Device, Impossible, Kind, Site, Use
 from raidplan.kinds.model import Model, Name, Reference, Size
@@ -59,30 +59,46 @@ class VolumeGroup(Model, Kind):
                 rotational=any(part.rotational is not False for part in parts),
             )
 
-    def alignment(self, part: Device) -> int:
-        """Where the data of a physical volume starts: at a full stripe, at least 1 MiB in."""
-        return align_up(MIB, part.stripe) if part.stripe else MIB
+    def _physical(self, part: Device) -> lvm.PhysicalVolume:
+        """Its data starts at a full stripe, at least 1 MiB in. Raises ValueError."""
+        return lvm.physical_volume(part.size, part.stripe or MIB, self.extent)
 
     def _room(self, name: str, path: Path, site: Site) -> int:
         """Extents in the group."""
-        parts = [site.taken(use) for use in self.uses(name, path)]
-        return sum(max(0, part.size - self.alignment(part)) // self.extent for part in parts)
+        try:
+            return sum(self._physical(site.taken(use)).extents for use in self.uses(name, path))
+        except ValueError as no:
+            raise Impossible("impossible-volume-group", path, str(no)) from None
 
     def _extents(self, name: str, path: Path, site: Site) -> dict[str, int]:
         """Extents of each volume."""
         if not self.devices:
-            raise Impossible("invalid-value", (*path, "devices"), f"{name} has no devices", "name at least one")
-        if self.extent < SECTOR or self.extent & (self.extent - 1):
-            raise Impossible("invalid-value", (*path, "extent"), f"an extent of {self.extent} bytes is not a power of two", "write 4MiB")
+            raise Impossible(
+                "invalid-value", (*path, "devices"), f"{name} has no devices", "name at least one"
+            )
         room = self._room(name, path, site)
-        fixed = {v: align_up(int(e.size), self.extent) // self.extent for v, e in self.volumes.items() if e.size != "100%free"}
+        fixed = {
+            v: align_up(int(e.size), self.extent) // self.extent
+            for v, e in self.volumes.items()
+            if e.size != "100%free"
+        }
         rest = [volume for volume in self.volumes if volume not in fixed]
         left = room - sum(fixed.values())
         if left < len(rest):
             needed = sum(fixed.values()) * self.extent
-            raise Impossible("volumes-too-large", (*path, "volumes"), f"the volumes of {name} take {human(needed)}, and it holds {human(room * self.extent)}", "make them smaller")
+            raise Impossible(
+                "volumes-too-large",
+                (*path, "volumes"),
+                f"the volumes of {name} take {human(needed)}, and it holds {human(room * self.extent)}",
+                "make them smaller",
+            )
         if len(rest) > 1:
-            raise Impossible("volumes-too-large", (*path, "volumes", rest[1], "size"), f"{len(rest)} volumes of {name} take 100%free", "let one do so")
+            raise Impossible(
+                "volumes-too-large",
+                (*path, "volumes", rest[1], "size"),
+                f"{len(rest)} volumes of {name} take 100%free",
+                "let one do so",
+            )
         return {volume: fixed.get(volume, left) for volume in self.volumes}
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
@@ -110,18 +126,19 @@ class VolumeGroup(Model, Kind):
             yield self._volume(name, volume, entry, extents[volume], path, group)
 
     def _physical_volume(self, name: str, part: Device, because: str, site: Site) -> Step:
-        uuid = lvm_form(derived_uuid(site.host, "physical_volume", f"{name}/{part.name}"))
+        uuid = lvm.lvm_uuid(f"{site.host}/physical_volume/{name}/{part.name}")
+        start = self._physical(part).pe_start_bytes
         return Step(
             id=f"volume.{name}.physical.{part.name}",
             phase="volume",
-            say=f"make {part.name} a physical volume, data from {human(self.alignment(part))} on",
-            action=Run(("pvcreate", "--yes", "--quiet", f"--uuid={uuid}", "--norestorefile", f"--dataalignment={self.alignment(part)}b", part.node)),
+            say=f"make {part.name} a physical volume, data from {human(start)} on",
+            action=Run(("pvcreate", "--yes", "--quiet", f"--uuid={uuid}", "--norestorefile", f"--dataalignment={part.stripe or MIB}b", part.node)),
             because=because,
             needs=part.made_by,
             targets=(part.name,),
             destroys=(f"everything on {part.name}",),
             guard=(part.node,),
-            proof=Proof("physical_volume", uuid, {"device": identity(part), "data_start": self.alignment(part)}),
+            proof=Proof("physical_volume", uuid, {"device": identity(part), "data_start": start}),
         )  # fmt: skip
 
     def _volume(self, name: str, volume: str, entry: Volume, extents: int, path: Path, group: str) -> Step:

@@ -82,7 +82,9 @@ Size = Annotated[int, *typed(size.parse_size, {"type": "string", "pattern": SIZE
 Rate = Annotated[int, *typed(size.parse_rate, {"type": "string", "pattern": RATE_PATTERN})]
 Speed = Annotated[int, *typed(size.parse_speed, {"type": "string", "pattern": r"^\d+(\.\d+)?[GM]bps$"})]
 Clock = Annotated[int, *typed(size.parse_clock, {"type": "string", "pattern": r"^\d+(\.\d+)?MHz$"})]
-Duration = Annotated[Fraction, *typed(size.parse_seconds, {"type": "string", "pattern": r"^\d+(\.\d+)?(s|ms|min)$"})]
+Duration = Annotated[
+    Fraction, *typed(size.parse_seconds, {"type": "string", "pattern": r"^\d+(\.\d+)?(s|ms|min)$"})
+]
 Integer = Annotated[int, *typed(_integer, {"type": "integer"})]
 Boolean = Annotated[bool, *typed(_boolean, {"type": "boolean"})]
 Percent = Annotated[Fraction, *typed(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]

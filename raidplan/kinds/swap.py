@@ -2,16 +2,149 @@
 
 from __future__ import annotations
 
-from raidplan.kinds.filesystem import MountPoint
+from collections.abc import Iterator
+
+from raidplan.findings import Path
+from raidplan.identity import derived_uuid
+from raidplan.kinds.array import identity
+from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
+from raidplan.kinds.filesystem import MountPoint, fstab_field
 from raidplan.kinds.model import Integer, Model, Reference, Size, Word
+from raidplan.plan.step import Proof, Run, Step
+from raidplan.size import MIB, human
+
+LABEL_BYTES = 15
 
 
-class Swap(Model):
+class Swap(Model, Kind):
     """A swap area; either `device`, or `file` with its `size`."""
 
     device: Reference | None = None
     file: MountPoint | None = None
     size: Size | None = None
+    """Of a file; rounded up to 1 MiB."""
     priority: Integer | None = None
     """-1 to 32767; areas of equal priority are used in turn, as a stripe."""
     label: Word | None = None
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        if self.device:
+            yield Use((*path, "device"), self.device, "swap")
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        if bool(self.device) == bool(self.file):
+            raise Impossible(
+                "invalid-value", path, f"swap {name} needs either 'device' or 'file'", "write one of the two"
+            )
+        if bool(self.file) != bool(self.size):
+            raise Impossible(
+                "invalid-value",
+                path,
+                "'file' and 'size' belong together",
+                "a file needs its size; a device has one already",
+            )
+        if self.priority is not None and not -1 <= self.priority <= 32767:
+            raise Impossible(
+                "invalid-value",
+                (*path, "priority"),
+                f"priority {self.priority} is outside -1 to 32767 (swapon(8))",
+            )
+        if len((self.label or "").encode()) > LABEL_BYTES:
+            raise Impossible(
+                "label-too-long",
+                (*path, "label"),
+                f"a swap label has at most {LABEL_BYTES} bytes",
+                "shorten it",
+            )
+        yield from ()
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        because = ".".join(map(str, path))
+        uuid = derived_uuid(site.host, "swap", name)
+        if self.file:
+            yield from self._file_steps(name, because, self.file, uuid)
+        else:
+            yield from self._device_steps(name, because, site.taken(next(self.uses(name, path))), uuid)
+
+    def _make_argv(self, uuid: str, target: str) -> tuple[str, ...]:
+        return ("mkswap", "--quiet", "--uuid", uuid, *(("--label", self.label) if self.label else ()), target)
+
+    def _on_argv(self, target: str) -> tuple[str, ...]:
+        return ("swapon", *(("--priority", str(self.priority)) if self.priority is not None else ()), target)
+
+    def _device_steps(self, name: str, because: str, device: Device, uuid: str) -> Iterator[Step]:
+        yield Step(
+            id=f"swap.{name}.make",
+            phase="format",
+            say=f"make swap {name} on {device.name}, {human(device.size)}",
+            action=Run(self._make_argv(uuid, device.node)),
+            because=because,
+            needs=device.made_by,
+            targets=(device.name,),
+            destroys=(f"everything on {device.name}",),
+            guard=(device.node,),
+            proof=Proof("swap", uuid, {"device": identity(device), "label": self.label or ""}),
+        )
+        yield Step(
+            id=f"swap.{name}.on",
+            phase="activate",
+            say=f"use swap {name}",
+            action=Run(self._on_argv(device.node)),
+            because=because,
+            needs=(f"swap.{name}.make", "config.fstab.reload"),
+            targets=(device.name,),
+            proof=Proof("swap", uuid, {"active": True, **self._priority()}),
+        )
+
+    def _file_steps(self, name: str, because: str, file: str, uuid: str) -> Iterator[Step]:
+        size = -(-(self.size or 0) // MIB)
+        whole = Proof("swap", f"file:{file}", {"size": size * MIB, "active": True, **self._priority()})
+        # Written, not allocated: the kernel refuses swap files with holes (swapon(8)).
+        make = Step(
+            id=f"swap.{name}.file",
+            phase="activate",
+            say=f"write the swap file {file}, {human(size * MIB)}",
+            action=Run(
+                (
+                    "dd",
+                    "if=/dev/zero",
+                    f"of={file}",
+                    "bs=1MiB",
+                    f"count={size}",
+                    "conv=excl,fsync",
+                    "status=none",
+                )
+            ),
+            because=because,
+            needs=("config.fstab.reload",),
+            targets=(file,),
+            guard=(file,),
+            proof=whole,
+        )
+        yield make
+        last = make.id
+        for verb, say, argv in (
+            ("mode", f"let only root read {file}", ("chmod", "0600", file)),
+            ("make", f"make swap {name} in {file}", self._make_argv(uuid, file)),
+            ("on", f"use swap {name}", self._on_argv(file)),
+        ):
+            step = Step(
+                id=f"swap.{name}.{verb}",
+                phase="activate",
+                say=say,
+                action=Run(argv),
+                because=because,
+                needs=(last,),
+                targets=(file,),
+                proof=whole,
+            )
+            yield step
+            last = step.id
+
+    def _priority(self) -> dict[str, int]:
+        return {} if self.priority is None else {"priority": self.priority}
+
+    def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
+        source = fstab_field(self.file) if self.file else f"UUID={derived_uuid(site.host, 'swap', name)}"
+        priority = f",pri={self.priority}" if self.priority is not None else ""
+        yield Line("fstab", f"{source} none swap sw,nofail{priority} 0 0")

@@ -21,7 +21,14 @@ def load_layout(document: Document) -> tuple[Layout | None, list[Finding]]:
         findings = [_finding(details, document) for details in problems.errors(include_url=False)]
         return None, list(dict.fromkeys(findings))
     if layout.version != 1:
-        return None, [error("invalid-layout", ("version",), f"version {layout.version} is not known to this raidplan", "write version: 1")]
+        return None, [
+            error(
+                "invalid-layout",
+                ("version",),
+                f"version {layout.version} is not known to this raidplan",
+                "write version: 1",
+            )
+        ]
     return layout, []
 
 
@@ -39,9 +46,13 @@ def _finding(details: ErrorDetails, document: Document) -> Finding:
         case "literal_error":
             given = details["input"]
             word = f"'{given}'" if isinstance(given, str) else "this"
-            return error("invalid-value", path, f"{word} is not one of {context['expected'].replace(' or ', ', ')}")
+            return error(
+                "invalid-value", path, f"{word} is not one of {context['expected'].replace(' or ', ', ')}"
+            )
         case "value_error":
-            return error("invalid-value", path, str(context["error"]), on_key=details["loc"][-1:] == ("[key]",))
+            return error(
+                "invalid-value", path, str(context["error"]), on_key=details["loc"][-1:] == ("[key]",)
+            )
         case "tuple_type":
             return error("invalid-value", path, "a list is expected here", "write [a, b]")
         case "model_type" | "model_attributes_type" | "dict_type":

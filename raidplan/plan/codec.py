@@ -77,7 +77,9 @@ def plan_from_json(text: str) -> Plan:
         data = json.loads(text)
         version = data["format_version"]
         if version != FORMAT_VERSION:
-            raise ValueError(f"format_version {version} is not known to this raidplan, which reads {FORMAT_VERSION}")
+            raise ValueError(
+                f"format_version {version} is not known to this raidplan, which reads {FORMAT_VERSION}"
+            )
         return Plan(
             host=data["host"],
             layout_digest=data["layout_digest"],

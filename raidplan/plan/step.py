@@ -90,7 +90,7 @@ class Step:
         return bool(self.guard)
 
 
-PHASES = ("prepare", "partition", "array", "volume", "format", "configure", "activate")
+PHASES = ("prepare", "partition", "array", "volume", "format", "configure", "activate", "sync")
 
 
 @dataclass(frozen=True, slots=True)

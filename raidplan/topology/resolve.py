@@ -75,7 +75,11 @@ def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:
 def resolve(layout: Layout) -> tuple[Topology, list[Finding]]:
     """The topology, complete only if no finding is an error."""
     topology = Topology(layout)
-    items = {(*path, name): Item((*path, name), name, kind) for path, entries in sections(layout) for name, kind in entries.items()}
+    items = {
+        (*path, name): Item((*path, name), name, kind)
+        for path, entries in sections(layout)
+        for name, kind in entries.items()
+    }
     provider, findings = _providers(items)
     edges, more = _edges(items, provider, topology)
     findings += more
@@ -92,13 +96,23 @@ def _providers(items: Mapping[Path, Item]) -> tuple[dict[str, Path], list[Findin
     for path, item in items.items():
         for device in item.kind.provides(item.name):
             if device in provider:
-                findings.append(error("duplicate-name", path, f"'{device}' is also the name of {dotted(provider[device])}", "give it another name", on_key=True))
+                findings.append(
+                    error(
+                        "duplicate-name",
+                        path,
+                        f"'{device}' is also the name of {dotted(provider[device])}",
+                        "give it another name",
+                        on_key=True,
+                    )
+                )
             else:
                 provider[device] = path
     return provider, findings
 
 
-def _edges(items: Mapping[Path, Item], provider: Mapping[str, Path], topology: Topology) -> tuple[dict[Path, list[Path]], list[Finding]]:
+def _edges(
+    items: Mapping[Path, Item], provider: Mapping[str, Path], topology: Topology
+) -> tuple[dict[Path, list[Path]], list[Finding]]:
     """Which item needs which, and the first use of each device."""
     edges: dict[Path, list[Path]] = {path: [] for path in items}
     findings: list[Finding] = []
@@ -107,9 +121,20 @@ def _edges(items: Mapping[Path, Item], provider: Mapping[str, Path], topology: T
             first = topology.used_by.get(use.device)
             if use.device not in provider:
                 hint = did_you_mean(use.device, provider)
-                findings.append(error("unknown-device", use.path, f"there is no device '{use.device}' in this layout", hint))
+                findings.append(
+                    error(
+                        "unknown-device", use.path, f"there is no device '{use.device}' in this layout", hint
+                    )
+                )
             elif first is not None:
-                findings.append(error("device-used-twice", use.path, f"{use.device} is already used by {dotted(first.path)}", "give each user a device or a partition of its own"))
+                findings.append(
+                    error(
+                        "device-used-twice",
+                        use.path,
+                        f"{use.device} is already used by {dotted(first.path)}",
+                        "give each user a device or a partition of its own",
+                    )
+                )
             else:
                 topology.used_by[use.device] = use
                 edges[path].append(provider[use.device])
@@ -123,7 +148,15 @@ def _order(edges: Mapping[Path, list[Path]]) -> tuple[list[Path], list[Finding]]
     except CycleError as cycle:
         ring: list[Path] = cycle.args[1]
         chain = " -> ".join(dotted(path) for path in reversed(ring))
-        return [], [error("cycle", ring[0], f"these stand on each other: {chain}", "let one of them stand on disks", on_key=True)]
+        return [], [
+            error(
+                "cycle",
+                ring[0],
+                f"these stand on each other: {chain}",
+                "let one of them stand on disks",
+                on_key=True,
+            )
+        ]
 
 
 def _build(item: Item, topology: Topology) -> list[Finding]:

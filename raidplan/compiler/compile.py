@@ -1,0 +1,119 @@
+"""Topology to plan: every step, in order, with what it needs and where the layout asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from raidplan.compiler.config import config_steps
+from raidplan.document import Document
+from raidplan.findings import Finding, Path, error
+from raidplan.levels import LEVELS
+from raidplan.plan import PHASES, DiskIdentity, Plan, Proof, Run, Step, digest
+from raidplan.topology import Topology
+
+MODULES_STEP = "prepare.modules"
+
+
+def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, list[Finding]]:
+    """The whole plan, as for a blank machine. None if a size that it needs is missing."""
+    missing = _missing_sizes(topology)
+    if missing:
+        return None, missing
+    steps = [step for item in topology.items for step in item.kind.steps(item.name, item.path, topology)]
+    steps += config_steps(topology)
+    modules = _modules(topology)
+    if modules:
+        steps.append(_load(modules))
+    plan = Plan(
+        host=topology.host,
+        layout_digest=digest(document.root.plain()),
+        machine_digest="",
+        disks=tuple(_identities(topology)),
+        steps=tuple(replace(step, line=document.locate(_path(step.because)).line) for step in ordered(steps)),
+        modules=modules,
+    )
+    return plan, []
+
+
+def _path(dotted: str) -> Path:
+    return tuple(dotted.split("."))
+
+
+def _missing_sizes(topology: Topology) -> list[Finding]:
+    built = {item.path for item in topology.items}
+    disks = topology.layout.hardware.disks
+    needed = [
+        name
+        for name, disk in disks.items()
+        if disk.size is None and (disk.partitions or name in topology.used_by)
+    ]
+    if needed:
+        return [
+            error("disk-size-unknown", ("hardware", "disks", name), f"{name} has no size, and the plan needs one", "write size: 3TB, or the exact bytes that `raidplan discover hardware` prints", on_key=True)
+            for name in needed
+        ]  # fmt: skip
+    assert all(("arrays", name) in built for name in topology.layout.arrays)
+    return []
+
+
+def _identities(topology: Topology) -> Iterator[DiskIdentity]:
+    """The disks that steps touch, and how the machine knows them."""
+    for name, disk in topology.layout.hardware.disks.items():
+        if disk.partitions or name in topology.used_by:
+            yield DiskIdentity(
+                name=name,
+                size=disk.size or 0,
+                logical_block=disk.logical_block or 512,
+                serial=disk.serial or "",
+                wwn=disk.wwn or "",
+                path=disk.path or "",
+                model=disk.model or "",
+            )
+
+
+def _modules(topology: Topology) -> tuple[str, ...]:
+    levels = {array.level for array in topology.layout.arrays.values()}
+    return ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
+
+
+def _load(modules: tuple[str, ...]) -> Step:
+    return Step(
+        id=MODULES_STEP,
+        phase="prepare",
+        say=f"load the kernel modules {', '.join(modules)}",
+        # mdadm 4.5 fails to create an array if md_mod is not loaded yet.
+        action=Run(("modprobe", "--all", *modules)),
+        because="arrays",
+        targets=("kernel",),
+        proof=Proof("module", "+".join(modules), {"loaded": True}),
+    )
+
+
+def ordered(steps: Iterable[Step]) -> list[Step]:
+    """By phase, and within one so that each step stands after what it needs; else as they were made.
+
+    Needs of steps that this layout does not have are dropped. Syncs are let go when all else is done.
+    """
+    listed = sorted(steps, key=lambda step: PHASES.index(step.phase))
+    last = tuple(step.id for step in listed if step.phase in ("format", "configure", "activate"))
+    listed = [replace(step, needs=(*step.needs, *last)) if step.phase == "sync" else step for step in listed]
+    by_id = {step.id: step for step in listed}
+    listed = [
+        replace(step, needs=tuple(need for need in dict.fromkeys(step.needs) if need in by_id))
+        for step in listed
+    ]
+    by_id = {step.id: step for step in listed}
+    order: dict[str, Step] = {}
+    for step in listed:
+        _place(step, by_id, order)
+    return list(order.values())
+
+
+def _place(step: Step, by_id: Mapping[str, Step], order: dict[str, Step]) -> None:
+    """Puts a step behind what it needs; without recursion deeper than the chain of needs in one phase."""
+    if step.id in order:
+        return
+    for need in step.needs:
+        _place(by_id[need], by_id, order)
+    order[step.id] = step

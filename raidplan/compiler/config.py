@@ -1,0 +1,150 @@
+"""The host's configuration files, made of the lines that the parts of a layout add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.kinds.device import Line
+from raidplan.plan.step import Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.topology import Topology
+
+UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
+"""After 63-md-raid-arrays.rules, which imports MD_UUID."""
+MDADM_CONF = "/etc/mdadm/mdadm.conf"
+FSTAB = "/etc/fstab"
+
+
+def config_steps(topology: Topology) -> Iterator[Step]:
+    """The steps that write mdadm.conf, the udev rules and fstab, and refresh what reads them."""
+    lines = [line for item in topology.items for line in item.kind.lines(item.name, item.path, topology)]
+    arrays = _of("mdadm.conf", lines)
+    if arrays:
+        yield _mdadm_conf(topology, arrays)
+    rules = _of("udev", lines)
+    if rules:
+        yield from _udev(topology, rules)
+    if arrays:
+        yield _initramfs(bool(rules))
+    if topology.layout.boot.degraded == "wait" and arrays:
+        yield _wait_degraded()
+    if topology.layout.monitoring.scrub == "monthly" and arrays:
+        yield _scrub()
+    mounts = _of("fstab", lines)
+    if mounts:
+        made = [step.id for step in _made(topology)]
+        yield from _fstab(topology, mounts, (*made, *(("config.initramfs",) if arrays else ())))
+
+
+def _of(file: str, lines: list[Line]) -> list[str]:
+    return [line.text for line in lines if line.file == file]
+
+
+def _made(topology: Topology) -> Iterator[Step]:
+    """What fstab names must exist first: a line for nothing would be worse than none."""
+    for item in topology.items:
+        yield from (
+            step for step in item.kind.steps(item.name, item.path, topology) if step.phase == "format"
+        )
+
+
+def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
+    mail = topology.layout.monitoring.mail
+    # names=yes: the kernel calls the array md_s0 instead of counting down from md127.
+    # Before the first line, because mdadm takes the first MAILADDR only.
+    content = "\n".join(["CREATE names=yes", *([f"MAILADDR {mail}"] if mail else []), *arrays]) + "\n"
+    return Step(
+        id="config.mdadm.conf",
+        phase="prepare",
+        say=f"name {len(arrays)} array{'s' * (len(arrays) > 1)} in {MDADM_CONF}"
+        + (f", alarms to {mail}" if mail else ""),
+        action=WriteBlock(MDADM_CONF, content, topology.host, at_top=True),
+        because="arrays",
+        needs=("prepare.modules",),
+        targets=(MDADM_CONF,),
+        proof=Proof("file", MDADM_CONF, {"block": content}),
+    )
+
+
+def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
+    file = UDEV_RULES.format(host=topology.host)
+    content = "# Written by raidplan: tunes the arrays whenever they appear.\n" + "\n".join(rules) + "\n"
+    yield Step(
+        id="config.udev",
+        phase="prepare",
+        say=f"keep the tuning of {len(rules)} array{'s' * (len(rules) > 1)} over a reboot in {file}",
+        action=WriteFile(file, content),
+        because="arrays",
+        targets=(file,),
+        proof=Proof("file", file, {"content": content}),
+    )
+    yield Step(
+        id="config.udev.reload",
+        phase="prepare",
+        say="let udev read its rules again",
+        action=Run(("udevadm", "control", "--reload")),
+        because="arrays",
+        needs=("config.udev",),
+        targets=("udev",),
+    )
+
+
+def _initramfs(rules: bool) -> Step:
+    return Step(
+        id="config.initramfs",
+        phase="configure",
+        say="put the new configuration into the initramfs, so that arrays keep their names at boot",
+        action=Run(("update-initramfs", "-u")),
+        because="arrays",
+        needs=("config.mdadm.conf", *(("config.udev",) if rules else ())),
+        targets=("initramfs",),
+        proof=Proof("initramfs", "current", {"fresh": True}),
+    )
+
+
+def _wait_degraded() -> Step:
+    unit = "mdadm-last-resort@.timer"
+    return Step(
+        id="config.degraded",
+        phase="configure",
+        say="do not start degraded arrays at boot by themselves",
+        action=Run(("systemctl", "mask", unit)),
+        because="boot.degraded",
+        targets=(unit,),
+        proof=Proof("unit", unit, {"enabled": "masked"}),
+    )
+
+
+def _scrub() -> Step:
+    unit = "mdcheck_start.timer"
+    return Step(
+        id="config.scrub",
+        phase="configure",
+        say="read all members once a month for latent errors",
+        action=Run(("systemctl", "enable", "--now", unit)),
+        because="monitoring.scrub",
+        targets=(unit,),
+        proof=Proof("unit", unit, {"enabled": "enabled"}),
+    )
+
+
+def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Iterator[Step]:
+    content = "\n".join(mounts) + "\n"
+    yield Step(
+        id="config.fstab",
+        phase="configure",
+        say=f"enter {len(mounts)} line{'s' * (len(mounts) > 1)} into {FSTAB}",
+        action=WriteBlock(FSTAB, content, topology.host),
+        because="filesystems",
+        needs=needs,
+        targets=(FSTAB,),
+        proof=Proof("file", FSTAB, {"block": content}),
+    )
+    yield Step(
+        id="config.fstab.reload",
+        phase="configure",
+        say="let systemd read fstab again",
+        action=Run(("systemctl", "daemon-reload")),
+        because="filesystems",
+        needs=("config.fstab",),
+        targets=("systemd",),
+    )

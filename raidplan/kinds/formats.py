@@ -1,0 +1,201 @@
+"""The file system types as one table: what each takes, how it is made, what is read back.
+
+To add a type, add a class here and a row to `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from raidplan.geometry import ext, xfs
+from raidplan.identity import fat_form
+from raidplan.kinds.device import Device
+from raidplan.plan.step import Value
+from raidplan.size import MIB, human
+
+if TYPE_CHECKING:
+    from raidplan.kinds.filesystem import Filesystem
+
+
+class Format(Protocol):
+    """What a file system type knows."""
+
+    label_bytes: int
+    keys: frozenset[str]
+    """The layout keys that only some types take."""
+    fsck_pass: int
+
+    def uuid(self, derived: str) -> str:
+        """The UUID in the form that this type stores and fstab names."""
+
+    def check(self, wanted: Filesystem, device: Device) -> None:
+        """Raises ValueError if it cannot be made on this device."""
+
+    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+        """The command that makes it."""
+
+    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+        """The properties to read back."""
+
+    def say(self, wanted: Filesystem, device: Device) -> str:
+        """What is special about it, in words; may be empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ext:
+    """ext2, ext3 and ext4: everything mke2fs would take from its configuration is written out."""
+
+    label_bytes: int = 16
+    keys: frozenset[str] = frozenset({"inodes", "inode_ratio", "reserved"})
+    fsck_pass: int = 2
+
+    def uuid(self, derived: str) -> str:
+        return derived
+
+    def geometry(self, wanted: Filesystem, device: Device) -> ext.ExtGeometry:
+        """The file system as mke2fs will make it. Raises ValueError."""
+        return ext.ext(
+            device.size,
+            inodes=wanted.inodes,
+            inode_ratio=wanted.inode_ratio,
+            reserved_percent=float(wanted.reserved),
+            fstype=wanted.type,
+            chunk_bytes=device.chunk,
+            stripe_bytes=device.stripe,
+            sector_bytes=device.logical_block,
+        )
+
+    def check(self, wanted: Filesystem, device: Device) -> None:
+        self.geometry(wanted, device)
+
+    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+        made = self.geometry(wanted, device)
+        options = ext.mke2fs_argv(made, reserved_percent=float(wanted.reserved))
+        label = ("-L", wanted.label) if wanted.label else ()
+        # No discard: it destroys what was there beyond recovery, and on parity arrays it is slow.
+        quiet = ("mke2fs", "-q", "-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1")
+        return (*_joined(quiet, options), "-U", uuid, *label, device.node, str(made.device_blocks))
+
+    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+        made = self.geometry(wanted, device)
+        return {
+            "block": made.block_size,
+            "blocks": made.blocks,
+            "inodes": made.inodes,
+            "stride": made.stride,
+            "stripe_width": made.stripe_width,
+        }
+
+    def say(self, wanted: Filesystem, device: Device) -> str:
+        made = self.geometry(wanted, device)
+        return f"{made.inodes:,} inodes" + (
+            f", stride {made.stride}, stripe width {made.stripe_width}" if made.stride else ""
+        )
+
+
+def _joined(command: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
+    """One -E for all extended options: mke2fs takes the last one only."""
+    place = options.index("-E")
+    extended = f"{options[place + 1]},{command[-1]}"
+    return (*command[:-2], *options[:place], "-E", extended, *options[place + 2 :])
+
+
+@dataclass(frozen=True, slots=True)
+class Xfs:
+    """XFS with the stripe of the array below."""
+
+    label_bytes: int = 12
+    keys: frozenset[str] = frozenset()
+    fsck_pass: int = 0
+
+    def uuid(self, derived: str) -> str:
+        return derived
+
+    def geometry(self, device: Device) -> xfs.XfsGeometry:
+        """The file system as mkfs.xfs will make it. Raises ValueError."""
+        return xfs.xfs(
+            device.size, su_bytes=device.chunk, sw=device.data_disks, sector_bytes=device.logical_block
+        )
+
+    def check(self, wanted: Filesystem, device: Device) -> None:
+        self.geometry(device)
+
+    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+        label = ("-L", wanted.label) if wanted.label else ()
+        # -K: no discard. Without -f it refuses to write over anything it knows.
+        options = xfs.mkfs_xfs_argv(self.geometry(device))
+        return ("mkfs.xfs", "-q", "-K", "-m", f"crc=1,uuid={uuid}", *options, *label, device.node)
+
+    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+        made = self.geometry(device)
+        return {"block": made.block_size, "blocks": made.blocks, "su": made.su_bytes, "sw": made.sw}
+
+    def say(self, wanted: Filesystem, device: Device) -> str:
+        return f"su {human(device.chunk)}, sw {device.data_disks}" if device.chunk else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Btrfs:
+    """btrfs on one device: the redundancy is the array's, metadata is kept twice all the same."""
+
+    label_bytes: int = 255
+    keys: frozenset[str] = frozenset()
+    fsck_pass: int = 0
+
+    def uuid(self, derived: str) -> str:
+        return derived
+
+    def check(self, wanted: Filesystem, device: Device) -> None:
+        if device.size < 256 * MIB:
+            raise ValueError(f"btrfs needs 256 MiB to be of use, and {device.name} has {human(device.size)}")
+
+    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+        label = ("--label", wanted.label) if wanted.label else ()
+        profile = ("--data", "single", "--metadata", "dup", "--nodiscard")
+        return ("mkfs.btrfs", "--quiet", *profile, "--uuid", uuid, *label, device.node)
+
+    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+        return {}
+
+    def say(self, wanted: Filesystem, device: Device) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vfat:
+    """FAT32, for an EFI system partition."""
+
+    label_bytes: int = 11
+    keys: frozenset[str] = frozenset()
+    fsck_pass: int = 2
+
+    def uuid(self, derived: str) -> str:
+        return fat_form(derived)
+
+    def check(self, wanted: Filesystem, device: Device) -> None:
+        least = 33 * MIB if device.logical_block == 512 else 260 * MIB
+        if device.size < least:
+            raise ValueError(f"FAT32 needs {human(least)}, and {device.name} has {human(device.size)}")
+        if wanted.label and (wanted.label != wanted.label.upper() or not wanted.label.isascii()):
+            raise ValueError(f"the FAT label '{wanted.label}' has lower case or letters beyond ASCII")
+
+    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+        label = ("-n", wanted.label) if wanted.label else ()
+        return ("mkfs.vfat", "-F", "32", "-i", uuid.replace("-", ""), *label, device.node)
+
+    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+        return {}
+
+    def say(self, wanted: Filesystem, device: Device) -> str:
+        return ""
+
+
+FORMATS: dict[str, Format] = {
+    "ext2": Ext(),
+    "ext3": Ext(),
+    "ext4": Ext(),
+    "xfs": Xfs(),
+    "btrfs": Btrfs(),
+    "vfat": Vfat(),
+}
