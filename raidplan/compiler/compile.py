@@ -12,7 +12,6 @@ from raidplan.levels import LEVELS
 from raidplan.plan import PHASES, DiskIdentity, Plan, Proof, Run, Step, digest
 from raidplan.topology import Topology
 
-MODULES_STEP = "prepare.modules"
 
 
 def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, list[Finding]]:
@@ -23,8 +22,7 @@ def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, l
     steps = [step for item in topology.items for step in item.kind.steps(item.name, item.path, topology)]
     steps += config_steps(topology)
     modules = _modules(topology)
-    if modules:
-        steps.append(_load(modules))
+    steps += (_load(module) for module in modules)
     plan = Plan(
         host=topology.host,
         layout_digest=digest(document.root.plain()),
@@ -77,16 +75,16 @@ def _modules(topology: Topology) -> tuple[str, ...]:
     return ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
 
 
-def _load(modules: tuple[str, ...]) -> Step:
+def _load(module: str) -> Step:
     return Step(
-        id=MODULES_STEP,
+        id=f"prepare.{module}",
         phase="prepare",
-        say=f"load the kernel modules {', '.join(modules)}",
-        # mdadm 4.5 fails to create an array if md_mod is not loaded yet.
-        action=Run(("modprobe", "--all", *modules)),
+        say=f"load the kernel module {module}",
+        # md_mod by name, because mdadm 4.5 fails to create an array before it is loaded.
+        action=Run(("modprobe", module)),
         because="arrays",
-        targets=("kernel",),
-        proof=Proof("module", "+".join(modules), {"loaded": True}),
+        targets=(module,),
+        proof=Proof("module", module, {"loaded": True}),
     )
 
 

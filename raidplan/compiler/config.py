@@ -59,9 +59,7 @@ def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
         + (f", alarms to {mail}" if mail else ""),
         action=WriteBlock(MDADM_CONF, content, topology.host, at_top=True),
         because="arrays",
-        needs=("prepare.modules",),
         targets=(MDADM_CONF,),
-        proof=Proof("file", MDADM_CONF, {"block": content}),
     )
 
 
@@ -75,7 +73,6 @@ def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
         action=WriteFile(file, content),
         because="arrays",
         targets=(file,),
-        proof=Proof("file", file, {"content": content}),
     )
     yield Step(
         id="config.udev.reload",
@@ -137,7 +134,6 @@ def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Ite
         because="filesystems",
         needs=needs,
         targets=(FSTAB,),
-        proof=Proof("file", FSTAB, {"block": content}),
     )
     yield Step(
         id="config.fstab.reload",

@@ -11,6 +11,7 @@ matter here), block size, inode size, inode count or ratio, reserve, RAID hints 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -169,14 +170,18 @@ def raid_hints(block: int, chunk_bytes: int, stripe_bytes: int) -> tuple[int, in
     return stride, stripe_bytes // block if stripe_bytes > block else 0
 
 
-def mke2fs_argv(made: ExtGeometry, *, reserved_percent: float = 5.0) -> tuple[str, ...]:
+def mke2fs_argv(
+    made: ExtGeometry, *, reserved_percent: float = 5.0, extended: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The options of mke2fs that give this geometry on any host, without the device, label and UUID.
 
     The number of blocks, ``str(made.device_blocks)``, belongs after the device. The count of inodes is
-    passed as such (-N): a ratio would be rounded again by mke2fs.
+    passed as such (-N): a ratio would be rounded again by mke2fs. ``extended`` is more for -E, such as
+    ``lazy_itable_init=0``: mke2fs before 1.47.3 obeys only the last -E of a command, so there must be just
+    one. Zero RAID hints are passed too, else mke2fs takes those of the device.
     """
     percent = repr(float(reserved_percent)).removesuffix(".0")
-    hints = [f"stride={made.stride}", f"stripe_width={made.stripe_width}"]
+    hints = (f"stride={made.stride}", f"stripe_width={made.stripe_width}", *extended)
     wide = ("-G", "16") if "flex_bg" in FEATURES[made.fstype] else ()
     return (
         "-t", made.fstype,

@@ -152,8 +152,8 @@ def array_bitmap_chunk(
 def journal_bytes(device_bytes: int, *, data_offset_bytes: int, metadata: str = "1.2") -> int:
     """The bytes a write journal (``--write-journal``) has on its device; it reuses the members' data offset.
 
-    Raises ``ValueError`` for 0.90 (no journals), for 1.0 (mdadm 4.2 to 4.6 stamps a journal smaller than a
-    member with the member's size, and the kernel then refuses it), and for a device smaller than the offset.
+    Raises ``ValueError`` for 0.90 (no journals), for 1.0 (mdadm 4.2 to 4.6 gives a journal smaller than the
+    members their size, and the kernel then refuses it), and for a device that ends before the offset.
     """
     if metadata not in ("1.1", "1.2"):
         raise ValueError(f"a write journal needs metadata 1.1 or 1.2, not {metadata}")
@@ -179,6 +179,8 @@ def _limited(size_limit: int, largest: int, level: str, chunk_bytes: int) -> int
 def _check_limits(level: str, members: int, spares: int, metadata: str, ppl: bool) -> None:
     if metadata not in METADATA:
         raise ValueError(f"unknown metadata {metadata!r}: must be one of {', '.join(METADATA)}")
+    if level == "raid0" and metadata == "0.90":
+        raise ValueError("mdadm 4.2 makes no raid0 with 0.90 metadata, which has no field for a raid0 layout")
     if level in UNEQUAL and spares:
         raise ValueError(f"{level} takes no spares, but {spares} were given")
     most = _MOST_090 if metadata == "0.90" else _MOST_1X

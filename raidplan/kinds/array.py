@@ -13,7 +13,7 @@ from raidplan.geometry import md
 from raidplan.identity import derived_uuid, md_form
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.model import Boolean, Integer, LevelName, Model, Rate, Reference, Size, Word
-from raidplan.levels import LEVELS
+from raidplan.levels import DEFAULT_CHUNK, LEVELS
 from raidplan.plan.step import Proof, Run, SetAttribute, Step, Value
 from raidplan.size import KIB, human
 
@@ -65,7 +65,7 @@ class Array(Model, Kind):
     @property
     def effective_chunk(self) -> int | None:
         """Bytes, or None where the level has no chunks."""
-        return (self.chunk or md.DEFAULT_CHUNK) if LEVELS[self.level].chunked else None
+        return (self.chunk or DEFAULT_CHUNK) if LEVELS[self.level].chunked else None
 
     @property
     def effective_layout(self) -> str | None:
@@ -171,7 +171,7 @@ class Array(Model, Kind):
             + (f", {spares} spare" + "s" * (spares > 1) if spares else ""),
             action=Run(self._create_argv(name, site, parts)),
             because=".".join(map(str, path)),
-            needs=("config.mdadm.conf", *dict.fromkeys(step for part in parts for step in part.made_by)),
+            needs=("prepare.md_mod", f"prepare.{LEVELS[self.level].module}", "config.mdadm.conf", *dict.fromkeys(step for part in parts for step in part.made_by)),
             targets=(name, *(part.name for part in parts)),
             destroys=tuple(f"everything on {part.name}" for part in parts),
             guard=tuple(part.node for part in parts),

@@ -110,6 +110,7 @@ class Filesystem(Model, Kind):
             targets=(device.name,),
             destroys=(f"everything on {device.name}",),
             guard=(device.node,),
+            awaits=(f"/dev/disk/by-uuid/{uuid}",),
             proof=Proof("filesystem", uuid, {"type": self.type, "device": identity(device), "label": self.label or "", **self.format.expect(self, device)}),
         )  # fmt: skip
         yield make

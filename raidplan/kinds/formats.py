@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 class Format(Protocol):
     """What a file system type knows."""
 
-    label_bytes: int
-    keys: frozenset[str]
-    """The layout keys that only some types take."""
-    fsck_pass: int
+    @property
+    def label_bytes(self) -> int:
+        """The longest label."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The layout keys that only some types take."""
+
+    @property
+    def fsck_pass(self) -> int:
+        """The last field of an fstab line."""
 
     def uuid(self, derived: str) -> str:
         """The UUID in the form that this type stores and fstab names."""

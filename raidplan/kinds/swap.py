@@ -83,6 +83,7 @@ class Swap(Model, Kind):
             targets=(device.name,),
             destroys=(f"everything on {device.name}",),
             guard=(device.node,),
+            awaits=(f"/dev/disk/by-uuid/{uuid}",),
             proof=Proof("swap", uuid, {"device": identity(device), "label": self.label or ""}),
         )
         yield Step(

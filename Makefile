@@ -1,0 +1,42 @@
+# Two commands: `make demo` runs the main job, `make test` passes the tests. Both install what they need.
+PYTHON ?= python3
+VENV := .venv
+PACKAGES := qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
+            dosfstools lvm2 shellcheck openssh-client python3-venv git
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+.PHONY: demo test quick lint bench clean packages
+
+demo: $(VENV)/ready packages
+	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
+
+test: $(VENV)/ready packages lint
+	$(SUDO) $(VENV)/bin/python -m pytest
+
+quick: $(VENV)/ready
+	$(VENV)/bin/python -m pytest -m "not machine and not root"
+
+lint: $(VENV)/ready
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/ready
+	$(VENV)/bin/python -m bench
+
+# Only what is missing is installed, and it says so.
+packages:
+	@missing=""; for p in $(PACKAGES); do \
+	  dpkg-query --show --showformat='$${Status}' $$p 2>/dev/null | grep -q "ok installed" || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing Debian packages:$$missing"; \
+	  $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+
+$(VENV)/ready: pyproject.toml
+	@echo "making the virtual environment $(VENV)"
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(SUDO) apt-get update -qq; DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq python3-venv; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

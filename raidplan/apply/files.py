@@ -1,0 +1,108 @@
+"""Configuration files: a file of our own, or a marked block in a file that others write too.
+
+Whole or not at all: written beside, synced, renamed. Mode and owner stay, the earlier version is kept.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from raidplan.plan.step import WriteBlock, WriteFile
+
+OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
+KEPT = ".raidplan-old"
+"""What the earlier version's name ends in; udev and mdadm read no such files."""
+
+
+class BrokenBlock(ValueError):
+    """The marks in a file do not make one block; the message says where."""
+
+
+def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str:
+    """What the file should hold, given what it holds now (None: there is no file).
+
+    Raises BrokenBlock if the marks of the block are not one pair in order.
+    """
+    if isinstance(action, WriteFile):
+        return action.content
+    text = text or ""
+    opening, closing = OPEN.format(mark=action.mark), CLOSE.format(mark=action.mark)
+    block = f"{opening}\n{action.content}{closing}\n"
+    lines = text.splitlines(keepends=True)
+    found = _block(lines, opening, closing, action.file)
+    if found:
+        first, last = found
+        return "".join([*lines[:first], block, *lines[last + 1 :]])
+    if action.at_top:
+        return block + text
+    gap = "" if not text or text.endswith("\n") else "\n"
+    return text + gap + block
+
+
+def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int, int] | None:
+    """The first and last line of the block, both marks included."""
+    opens = [number for number, line in enumerate(lines) if line.strip() == opening]
+    closes = [number for number, line in enumerate(lines) if line.strip() == closing]
+    if not opens and not closes:
+        return None
+    if len(opens) != 1 or len(closes) != 1 or opens[0] > closes[0]:
+        where = ", ".join(str(number + 1) for number in sorted([*opens, *closes]))
+        raise BrokenBlock(f"{file}: the lines '{opening}' and '{closing}' do not stand once each, in order (lines {where}); restore them")
+    return opens[0], closes[0]
+
+
+def outside_block(text: str, mark: str) -> list[tuple[int, str]]:
+    """The numbered lines that are not ours. Raises BrokenBlock."""
+    lines = text.splitlines()
+    found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
+    first, last = found or (len(lines), len(lines))
+    return [(number + 1, line) for number, line in enumerate(lines) if not first <= number <= last]
+
+
+def read_text(file: str) -> str | None:
+    """The text of a file, undecodable bytes kept as surrogates; None if there is none."""
+    try:
+        # newline="": every byte outside our block must come back as it was.
+        with open(file, encoding="utf-8", errors="surrogateescape", newline="") as opened:
+            return opened.read()
+    except FileNotFoundError:
+        return None
+
+
+def write(action: WriteFile | WriteBlock) -> bool:
+    """Brings the file to its wanted text; False if it had it already. Raises OSError, BrokenBlock."""
+    old = read_text(action.file)
+    new = wanted_text(action, old)
+    if new == old:
+        return False
+    path = Path(os.path.realpath(action.file))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = new.encode("utf-8", "surrogateescape")
+    if old is not None:
+        _replace(path.with_name(path.name + KEPT), old.encode("utf-8", "surrogateescape"), path, action.mode)
+    _replace(path, data, path, action.mode)
+    return True
+
+
+def _replace(path: Path, data: bytes, like: Path, mode: int) -> None:
+    """Writes beside and renames; mode and owner are those of `like`, or `mode` where there is none."""
+    beside = path.with_name(f".{path.name}.raidplan-new")
+    beside.unlink(missing_ok=True)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(data)
+        opened.flush()
+        if like.exists():
+            found = like.stat()
+            os.fchown(descriptor, found.st_uid, found.st_gid)
+            os.fchmod(descriptor, found.st_mode & 0o7777)
+        else:
+            os.fchmod(descriptor, mode)
+        os.fsync(descriptor)
+    beside.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,51 @@
+"""Is it blank? Asked of the device itself, right before a step writes over it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from raidplan.run import run
+
+SYS_BLOCK = Path("/sys/dev/block")
+
+
+def not_blank(target: str) -> list[str]:
+    """Why a step must not write over `target`, in words; empty if it is proven blank.
+
+    A path that is no device (a swap file) must not exist at all.
+    """
+    try:
+        mode = os.stat(target)
+    except FileNotFoundError:
+        return [f"{target} is not there"] if target.startswith("/dev/") else []
+    if not target.startswith("/dev/"):
+        return [f"{target} exists already"]
+    if not stat.S_ISBLK(mode.st_mode):
+        return [f"{target} is not a block device"]
+    return [*_in_use(target, mode.st_rdev), *_signatures(target)]
+
+
+def _in_use(target: str, number: int) -> list[str]:
+    sys = SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"
+    holders = sorted(entry.name for entry in (sys / "holders").glob("*"))
+    parts = sorted(entry.parent.name for entry in sys.glob("*/partition"))
+    words = [f"{target} is held by {name}" for name in holders]
+    words += [f"{target} has the partition {name}" for name in parts]
+    if words:
+        return words
+    try:
+        # The kernel refuses an exclusive open of whatever is mounted, swapped on or claimed.
+        os.close(os.open(target, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
+    except OSError as no:
+        return [f"{target} cannot be opened for us alone: {no.strerror}"]
+    return []
+
+
+def _signatures(target: str) -> list[str]:
+    found = run(["wipefs", "--no-act", "--parsable", target])
+    if found.returncode:
+        return [f"{target} could not be read: {found.stderr.strip() or 'wipefs failed'}"]
+    rows = [line.split(",") for line in found.stdout.splitlines() if line and not line.startswith("#")]
+    return [f"{target} carries {row[-1]} at {row[0]}" for row in rows]

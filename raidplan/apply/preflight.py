@@ -1,0 +1,201 @@
+"""Everything that can be known to fail, asked before the first write; the whole list, not the first entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidplan.apply.execute import resolved
+from raidplan.apply.files import BrokenBlock, outside_block
+from raidplan.apply.guard import not_blank
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.read import blank_ranges
+from raidplan.plan import Plan, Run, Step, WriteBlock
+from raidplan.size import human
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a check may look at: the steps left to do, the machine, and which node is which disk."""
+
+    plan: Plan
+    machine: Machine
+    disks: Mapping[str, DiskFact]
+
+    @property
+    def nodes(self) -> dict[str, str]:
+        """The disks' nodes by layout name."""
+        return {name: disk.node for name, disk in self.disks.items()}
+
+    @property
+    def written_disks(self) -> dict[str, DiskFact]:
+        """The disks that a pending step writes over as a whole."""
+        names = {target[1:-1] for step in self.plan.steps for target in step.guard if target.startswith("{")}
+        return {name: disk for name, disk in self.disks.items() if name in names}
+
+
+def preflight(situation: Situation) -> list[str]:
+    """Every reason not to begin, in words."""
+    return [reason for check in CHECKS for reason in check(situation)]
+
+
+def is_root(situation: Situation) -> Iterator[str]:
+    """Only root can write to disks."""
+    if not situation.machine.is_root:
+        yield "not root: run it with sudo"
+
+
+def tools_present(situation: Situation) -> Iterator[str]:
+    """Every program of the plan, and the probes' own, must be there before the first of them runs."""
+    for tool in (*situation.plan.tools, "wipefs", "blkid", "lsblk", "udevadm"):
+        if not _on_path(tool):
+            yield f"the program {tool} is missing: install it"
+
+
+def mdadm_known(situation: Situation) -> Iterator[str]:
+    """mdadm before 4.2 ignores a chunk on RAID1 and knows no `names=yes` by default policies we rely on."""
+    found = situation.machine.observe("tool", "mdadm")
+    version = str(found.get("version", "")) if found else ""
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if "mdadm" in situation.plan.tools and numbers and numbers < (4, 2):
+        yield f"mdadm {version} is older than 4.2, the first version this plan is right for"
+    needs_zeroes = any("--write-zeroes" in step.action.argv for step in situation.plan.steps if isinstance(step.action, Run))
+    if needs_zeroes and numbers and numbers < (4, 3):
+        yield f"initial_sync: zero needs mdadm 4.3 (--write-zeroes), here is {version}"
+
+
+def modules_loadable(situation: Situation) -> Iterator[str]:
+    """A create without its personality fails after it has overwritten superblocks."""
+    for module in situation.plan.modules:
+        found = situation.machine.observe("module", module)
+        if not found or not (found.get("loaded") or found.get("loadable")):
+            yield f"the kernel {situation.machine.kernel} has no module {module}"
+
+
+def disks_blank(situation: Situation) -> Iterator[str]:
+    """Nothing on the disk, in use or not, that anybody could miss."""
+    for name, disk in situation.written_disks.items():
+        facts = [*disk.users, *disk.signatures, *(f"partition {part.node}" for part in disk.partitions)]
+        if facts:
+            yield f"{name} ({disk.node}) is not blank: {', '.join(dict.fromkeys(facts))}"
+        if disk.read_only:
+            yield f"{name} ({disk.node}) is read-only"
+
+
+def future_partitions_blank(situation: Situation) -> Iterator[str]:
+    """Old superblocks inside a future partition come alive the moment the table is written."""
+    for step in situation.plan.steps:
+        if step.phase != "partition" or step.proof is None:
+            continue
+        rows = step.proof.expect["partitions"]
+        assert isinstance(rows, list)
+        ranges = [(int(start), int(size)) for _, start, size, _ in (row.split() for row in rows)]
+        disk = situation.disks.get(step.targets[0])
+        if disk:
+            yield from (f"{step.targets[0]}: {found}" for found in blank_ranges(disk.node, ranges))
+
+
+def other_targets_blank(situation: Situation) -> Iterator[str]:
+    """Partitions, arrays and volumes that are there already, and files that would be written over."""
+    for step in situation.plan.steps:
+        for target in step.guard:
+            node = resolved(target, situation.nodes)
+            if not target.startswith("{") and os.path.exists(node):
+                yield from not_blank(node)
+
+
+def names_free(situation: Situation) -> Iterator[str]:
+    """An array of that name that is not ours would take the device node."""
+    names = {str(step.proof.expect["name"]): step for step in _created(situation, "array") if step.proof}
+    ours = {step.proof.key for step in names.values() if step.proof}
+    for uuid, array in situation.machine.objects.get("array", {}).items():
+        name = str(array.get("name", ""))
+        taken = next((mine for mine in names if mine.rpartition(":")[2] == name.rpartition(":")[2]), None)
+        if taken and uuid not in ours:
+            yield f"the name {taken} is taken by the array {uuid} ({array.get('node', 'inactive')})"
+    for step in _created(situation, "volume_group"):
+        if step.proof and situation.machine.observe("volume_group", step.proof.key):
+            yield f"there is a volume group {step.proof.key} already"
+
+
+def _created(situation: Situation, kind: str) -> Iterator[Step]:
+    yield from (step for step in situation.plan.steps if step.proof and step.proof.kind == kind and (step.creates or kind == "volume_group"))
+
+
+def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
+    """A line of somebody else for the same mount point, array or UUID: two truths in one file."""
+    for step in situation.plan.steps:
+        if not isinstance(step.action, WriteBlock):
+            continue
+        found = situation.machine.observe("file", step.action.file)
+        try:
+            others = outside_block(str(found["content"]) if found else "", step.action.mark)
+        except BrokenBlock:
+            continue  # `against` has said so
+        ours = {key for line in step.action.content.splitlines() for key in _claims(line)}
+        for number, line in others:
+            for key in sorted(_claims(line) & ours):
+                yield f"{step.action.file} line {number} speaks of {key} already: remove the line, or take it out of the layout"
+
+
+def _claims(line: str) -> set[str]:
+    """What a line of fstab or mdadm.conf is about."""
+    words = line.split()
+    if not words or words[0].startswith("#"):
+        return set()
+    if words[0].upper() == "ARRAY":
+        return {word for word in words[1:] if word.startswith(("/dev/", "UUID="))}
+    if len(words) >= 4:
+        return {words[0], *([words[1]] if words[1].startswith("/") else [])}
+    return set()
+
+
+def mount_points_empty(situation: Situation) -> Iterator[str]:
+    """A mount would hide the files in the folder; a link could lead anywhere."""
+    for step in situation.plan.steps:
+        if not (step.proof and step.proof.kind == "mount"):
+            continue
+        point = Path(step.proof.key)
+        if any(part.is_symlink() for part in (point, *point.parents)):
+            yield f"the mount point {point} is or lies behind a symbolic link"
+        elif point.is_dir() and any(point.iterdir()):
+            yield f"the mount point {point} is not empty: the mount would hide what is in it"
+        elif point.exists() and not point.is_dir():
+            yield f"the mount point {point} is not a folder"
+
+
+def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
+    """A stripe cache that does not fit makes the kernel kill programs, this one among them."""
+    wanted = 0
+    for step in situation.plan.steps:
+        if step.proof and step.proof.kind == "tuning" and "md/stripe_cache_size" in step.proof.expect:
+            create = next((s for s in situation.plan.steps if s.proof and s.proof.kind == "array" and s.proof.key == step.proof.key and "members" in s.proof.expect), None)
+            members = create.proof.expect["members"] if create and create.proof else []
+            assert isinstance(members, list)
+            wanted += int(str(step.proof.expect["md/stripe_cache_size"])) * len(members) * os.sysconf("SC_PAGESIZE")
+    if wanted > situation.machine.memory_bytes * 0.8:
+        yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
+
+
+def _on_path(tool: str) -> bool:
+    from raidplan.run import find_tool
+
+    return bool(find_tool(tool))
+
+
+CHECKS: tuple[Callable[[Situation], Iterator[str]], ...] = (
+    is_root,
+    tools_present,
+    mdadm_known,
+    modules_loadable,
+    disks_blank,
+    future_partitions_blank,
+    other_targets_blank,
+    names_free,
+    lines_do_not_conflict,
+    mount_points_empty,
+    memory_for_stripe_cache,
+)
+"""To add a check, write a function and name it here."""
