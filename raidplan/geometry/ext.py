@@ -177,7 +177,7 @@ def mke2fs_argv(
 
     The number of blocks, ``str(made.device_blocks)``, belongs after the device. The count of inodes is
     passed as such (-N): a ratio would be rounded again by mke2fs. ``extended`` is more for -E, such as
-    ``lazy_itable_init=0``: mke2fs before 1.47.3 obeys only the last -E of a command, so there must be just
+    ``lazy_itable_init=0``: mke2fs before 1.47.4 obeys only the last -E of a command, so there must be just
     one. Zero RAID hints are passed too, else mke2fs takes those of the device.
     """
     percent = repr(float(reserved_percent)).removesuffix(".0")

@@ -1,0 +1,1 @@
+"""Real arrays in a virtual server."""
