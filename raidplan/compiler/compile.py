@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import PurePath
 
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
@@ -93,7 +94,7 @@ def ordered(steps: Iterable[Step]) -> list[Step]:
 
     Needs of steps that this layout does not have are dropped. Syncs are let go when all else is done.
     """
-    listed = sorted(steps, key=lambda step: PHASES.index(step.phase))
+    listed = _after_mounts(sorted(steps, key=lambda step: PHASES.index(step.phase)))
     last = tuple(step.id for step in listed if step.phase in ("format", "configure", "activate"))
     listed = [replace(step, needs=(*step.needs, *last)) if step.phase == "sync" else step for step in listed]
     by_id = {step.id: step for step in listed}
@@ -106,6 +107,17 @@ def ordered(steps: Iterable[Step]) -> list[Step]:
     for step in listed:
         _place(step, by_id, order)
     return list(order.values())
+
+
+def _after_mounts(steps: list[Step]) -> list[Step]:
+    """What lies below a mount point waits for that mount: a nested mount, a swap file."""
+    mounts = {step.proof.key: step.id for step in steps if step.proof and step.proof.kind == "mount"}
+
+    def below(step: Step) -> tuple[str, ...]:
+        parents = {str(parent) for target in step.targets if target.startswith("/") for parent in PurePath(target).parents}
+        return tuple(mounts[parent] for parent in sorted(parents & mounts.keys()))
+
+    return [replace(step, needs=(*step.needs, *below(step))) if step.phase == "activate" else step for step in steps]
 
 
 def _place(step: Step, by_id: Mapping[str, Step], order: dict[str, Step]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import lcm
 from typing import Literal
 
 from pydantic import Field
@@ -98,6 +99,7 @@ class Array(Model, Kind):
         parts = {use.path[2:]: site.taken(use) for use in self.uses(name, path)}
         members = [part for at, part in parts.items() if at[0] == "members"]
         geometry = self._geometry(path, members, [part for at, part in parts.items() if at[0] == "spares"])
+        striped = geometry.io_min > 0 and geometry.io_opt % geometry.io_min == 0
         yield Device(
             name=name,
             kind="array",
@@ -108,10 +110,10 @@ class Array(Model, Kind):
             on=tuple(part.name for part in parts.values()),
             uuid=derived_uuid(site.host, "array", name),
             logical_block=max((part.logical_block for part in members), default=512),
-            chunk=(self.effective_chunk or 0) if geometry.stripe_bytes else 0,
-            data_disks=md.data_disks(self.level, len(members), self.effective_layout)
-            if geometry.stripe_bytes
-            else 0,
+            physical_block=max((part.physical_block for part in members), default=512),
+            # What the kernel exports as io_min and io_opt: nested arrays show the least common stripe.
+            chunk=geometry.io_min if striped else 0,
+            data_disks=geometry.io_opt // geometry.io_min if striped else 0,
             rotational=any(part.rotational is not False for part in members),
         )
 
@@ -125,6 +127,10 @@ class Array(Model, Kind):
                 self.metadata,
                 self.policy == "ppl",
                 spares_bytes=[part.size for part in spares],
+                member_io_min=max((part.chunk for part in members), default=0),
+                member_io_opt=lcm(*(part.stripe or 1 for part in members))
+                if any(part.stripe for part in members)
+                else 0,
             )
         except ValueError as no:
             raise Impossible("impossible-array", path, str(no)) from None
@@ -171,7 +177,12 @@ class Array(Model, Kind):
             + (f", {spares} spare" + "s" * (spares > 1) if spares else ""),
             action=Run(self._create_argv(name, site, parts)),
             because=".".join(map(str, path)),
-            needs=("prepare.md_mod", f"prepare.{LEVELS[self.level].module}", "config.mdadm.conf", *dict.fromkeys(step for part in parts for step in part.made_by)),
+            needs=(
+                "prepare.md_mod",
+                f"prepare.{LEVELS[self.level].module}",
+                "config.mdadm.conf",
+                *dict.fromkeys(step for part in parts for step in part.made_by),
+            ),
             targets=(name, *(part.name for part in parts)),
             destroys=tuple(f"everything on {part.name}" for part in parts),
             guard=tuple(part.node for part in parts),
@@ -196,17 +207,19 @@ class Array(Model, Kind):
         if self.effective_layout:
             argv += [f"--layout={self.effective_layout}"]
         if level.redundant:
-            argv += self._policy_argv(parts)
+            argv += self._policy_argv()
         if self.level in ("raid4", "raid5"):
             # All members active and parity computed: what is written is redundant at once, not after a rebuild.
             argv += ["--force"]
         argv += {"zero": ["--write-zeroes"], "assume-clean": ["--assume-clean"]}.get(self.initial_sync, [])
-        return (*argv, *(part.node for part in parts[: count + spares]))
+        argv += [part.node for part in parts[: count + spares]]
+        # After the members: mdadm takes the data offset from the first device of the command line.
+        return (*argv, *((f"--write-journal={parts[-1].node}",) if self.journal else ()))
 
-    def _policy_argv(self, parts: list[Device]) -> list[str]:
+    def _policy_argv(self) -> list[str]:
         if self.policy == "journal":
             # Bitmap none is said because mdadm 4.2 adds one above 100 GiB, which a journal excludes.
-            return ["--bitmap=none", f"--write-journal={parts[-1].node}"]
+            return ["--bitmap=none"]
         bitmap = "internal" if self.policy == "bitmap" else "none"
         return [f"--bitmap={bitmap}", f"--consistency-policy={self.policy}"]
 

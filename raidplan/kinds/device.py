@@ -43,6 +43,7 @@ class Device:
     """The devices it stands on, by name."""
     uuid: str = ""
     logical_block: int = 512
+    physical_block: int = 512
     chunk: int = 0
     """Bytes written to one member before the next; 0 without striping."""
     data_disks: int = 0

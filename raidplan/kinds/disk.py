@@ -70,8 +70,16 @@ class Disk(Model, Kind):
         if self.size is None:
             return
         sector = self.logical_block or 512
+        physical = max(sector, self.physical_block or 512)
         disk = Device(
-            name, "disk", path, f"{{{name}}}", self.size, logical_block=sector, rotational=self.rotational
+            name,
+            "disk",
+            path,
+            f"{{{name}}}",
+            self.size,
+            logical_block=sector,
+            physical_block=physical,
+            rotational=self.rotational,
         )
         use = site.used_by.get(name)
         if use and self.partitions:

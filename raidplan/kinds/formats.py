@@ -78,11 +78,11 @@ class Ext:
 
     def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
         made = self.geometry(wanted, device)
-        options = ext.mke2fs_argv(made, reserved_percent=float(wanted.reserved))
-        label = ("-L", wanted.label) if wanted.label else ()
         # No discard: it destroys what was there beyond recovery, and on parity arrays it is slow.
-        quiet = ("mke2fs", "-q", "-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1")
-        return (*_joined(quiet, options), "-U", uuid, *label, device.node, str(made.device_blocks))
+        extended = ("nodiscard", "lazy_itable_init=1", "lazy_journal_init=1")
+        options = ext.mke2fs_argv(made, reserved_percent=float(wanted.reserved), extended=extended)
+        label = ("-L", wanted.label) if wanted.label else ()
+        return ("mke2fs", "-q", *options, "-U", uuid, *label, device.node, str(made.device_blocks))
 
     def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
         made = self.geometry(wanted, device)
@@ -101,13 +101,6 @@ class Ext:
         )
 
 
-def _joined(command: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
-    """One -E for all extended options: mke2fs takes the last one only."""
-    place = options.index("-E")
-    extended = f"{options[place + 1]},{command[-1]}"
-    return (*command[:-2], *options[:place], "-E", extended, *options[place + 2 :])
-
-
 @dataclass(frozen=True, slots=True)
 class Xfs:
     """XFS with the stripe of the array below."""
@@ -121,9 +114,9 @@ class Xfs:
 
     def geometry(self, device: Device) -> xfs.XfsGeometry:
         """The file system as mkfs.xfs will make it. Raises ValueError."""
-        return xfs.xfs(
-            device.size, su_bytes=device.chunk, sw=device.data_disks, sector_bytes=device.logical_block
-        )
+        # mkfs.xfs takes the larger of the two by itself as well.
+        sector = max(device.logical_block, device.physical_block)
+        return xfs.xfs(device.size, su_bytes=device.chunk, sw=device.data_disks, sector_bytes=sector)
 
     def check(self, wanted: Filesystem, device: Device) -> None:
         self.geometry(device)

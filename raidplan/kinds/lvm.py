@@ -53,6 +53,7 @@ class VolumeGroup(Model, Kind):
                 on=tuple(part.name for part in parts),
                 uuid=f"{name}/{volume}",
                 logical_block=max(part.logical_block for part in parts),
+                physical_block=max(part.physical_block for part in parts),
                 # md's stripe shows through a linear volume on one physical volume only.
                 chunk=shared.chunk if shared else 0,
                 data_disks=shared.data_disks if shared else 0,
