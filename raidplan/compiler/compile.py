@@ -92,11 +92,9 @@ def _load(module: str) -> Step:
 def ordered(steps: Iterable[Step]) -> list[Step]:
     """By phase, and within one so that each step stands after what it needs; else as they were made.
 
-    Needs of steps that this layout does not have are dropped. Syncs are let go when all else is done.
+    Needs of steps that this layout does not have are dropped.
     """
     listed = _after_mounts(sorted(steps, key=lambda step: PHASES.index(step.phase)))
-    last = tuple(step.id for step in listed if step.phase in ("format", "configure", "activate"))
-    listed = [replace(step, needs=(*step.needs, *last)) if step.phase == "sync" else step for step in listed]
     by_id = {step.id: step for step in listed}
     listed = [
         replace(step, needs=tuple(need for need in dict.fromkeys(step.needs) if need in by_id))

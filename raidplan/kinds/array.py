@@ -161,7 +161,8 @@ class Array(Model, Kind):
                 say=f"let the initial sync of {name} run",
                 action=SetAttribute(sync_action, "idle"),
                 because=create.because,
-                needs=(create.id,),
+                # fstab waits for every mkfs, which a running sync would slow down several times.
+                needs=(create.id, "config.fstab.reload"),
                 targets=(name,),
                 proof=Proof("array", site.devices[name].uuid, {"sync_held": False}),
             )

@@ -1,0 +1,1 @@
+"""Speed and memory as ratios: against bare Python, and against doubling the work."""

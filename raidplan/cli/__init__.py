@@ -1,0 +1,128 @@
+"""The command line: the one place that prints and picks exit codes.
+
+A command is a module here with `add(subparsers) -> None`, which describes its arguments and sets
+`func=run`, and `run(arguments) -> int`, which gives the exit code. It is imported when it is called,
+never for `--help`; for the same reason it imports what it works with inside `run`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # importing it from typing takes a third of the time of --help
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "check": "say what is wrong or unwise in a layout",
+    "plan": "show every command and file change before anything happens",
+    "apply": "do what the plan says; a second run changes nothing",
+    "show": "print the plain form that a layout means",
+    "explain": "explain a rule, or list them all",
+    "discover": "print what this machine has, as a layout's hardware section",
+    "loops": "put loop devices in the place of a layout's disks, for test machines",
+    "schema": "print the JSON Schema of a layout, for editors",
+}
+"""Every command with its line of help. To add one, add its module and name it here."""
+
+OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+TAKE_A_VALUE = ("-o", "--output", "--format", "--color")
+"""Options whose next word is never the command."""
+
+HELP = """\
+usage: raidplan COMMAND [OPTION]... ARGUMENT...
+
+Declarative provisioning for Linux software RAID: one file describes a server's storage.
+
+commands:
+{commands}
+
+options:
+  -h, --help  show this help, or that of a command
+  --version   show the version
+
+exit codes:
+  0    fine
+  1    findings at or above --fail-on
+  2    could not run: usage, unreadable or invalid layout, internal error
+  3    apply stopped part-way; apply again resumes
+  4    refused: the machine is not what the plan needs; nothing was written
+  130  interrupted
+"""
+
+
+def run(words: Sequence[str]) -> int:
+    """The exit code of a command line (without the program's name)."""
+    try:
+        return _run(words)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else UNABLE
+    except KeyboardInterrupt:
+        print("raidplan: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as problem:
+        from raidplan.cli.output import Unable, report_bug, talk
+
+        if isinstance(problem, Unable):
+            talk(f"raidplan: {problem}")
+        else:
+            report_bug(problem)
+        return UNABLE
+
+
+def _run(words: Sequence[str]) -> int:
+    place = _command_place(words)
+    before = words if place is None else words[:place]
+    if "-h" in before or "--help" in before:
+        return _print(HELP.format(commands=_listed()))
+    if "--version" in before:
+        from raidplan import __version__
+
+        return _print(f"raidplan {__version__}\n")
+    if place is None:
+        return _no_command(words)
+
+    from raidplan.cli.parser import parse
+
+    arguments = parse(words[place], [*before, *words[place + 1 :]])
+    code = arguments.func(arguments)
+    assert isinstance(code, int)
+    return code
+
+
+def _command_place(words: Sequence[str]) -> int | None:
+    """Where the command stands; options may stand before it."""
+    value_follows = False
+    for place, word in enumerate(words):
+        if word in COMMANDS and not value_follows:
+            return place
+        if word == "--":
+            return None
+        value_follows = word in TAKE_A_VALUE
+    return None
+
+
+def _listed() -> str:
+    width = max(map(len, COMMANDS))
+    return "\n".join(f"  {name:{width}}  {text}" for name, text in COMMANDS.items())
+
+
+def _print(text: str) -> int:
+    from raidplan.cli.output import emit
+
+    emit(text)
+    return OK
+
+
+def _no_command(words: Sequence[str]) -> int:
+    from raidplan.cli.output import talk
+    from raidplan.findings import did_you_mean
+
+    word = next((word for word in words if not word.startswith("-")), None)
+    if word is None:
+        talk(HELP.format(commands=_listed()).rstrip())
+    else:
+        hint = did_you_mean(word, COMMANDS) or "raidplan --help lists the commands"
+        talk(f"raidplan: '{word}' is not a command; {hint}")
+    return UNABLE

@@ -1,0 +1,127 @@
+"""Printing: data to standard output or a file, talk to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from raidplan.render.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import TextIO
+
+
+class Unable(Exception):
+    """The command cannot do its work; the message says why. Exit code 2."""
+
+
+def emit(text: str, file: str | None = None) -> None:
+    """Prints data, or writes it to a file. Raises Unable.
+
+    A reader that has seen enough (`| head`) is no error, and does not change the exit code.
+    """
+    if file is not None and file != "-":
+        _write_file(text, file)
+        return
+    if sys.stdout is None:
+        raise Unable("standard output is closed")
+    try:
+        sys.stdout.flush()
+        _utf8(sys.stdout)
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as no:
+        _silence(sys.stdout)
+        raise Unable(f"cannot write to standard output: {no.strerror}") from None
+
+
+def talk(text: str) -> None:
+    """Says something to the person at the keyboard, or to nobody if standard error is closed."""
+    if sys.stderr is None:
+        return
+    try:
+        print("\n".join(visible(line) for line in text.split("\n")), file=sys.stderr, flush=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def talk_rendered(text: str) -> None:
+    """Like `talk`, for text that a renderer has made safe (and may have coloured)."""
+    if sys.stderr is None:
+        return
+    try:
+        print(text, end="", file=sys.stderr, flush=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def wants_colour(arguments: argparse.Namespace, stream: TextIO | None) -> bool:
+    """The option decides, then NO_COLOR, FORCE_COLOR (https://no-color.org, force-color.org), then the terminal."""
+    if arguments.color != "auto":
+        return bool(arguments.color == "always")
+    if stream is sys.stdout and arguments.output not in (None, "-"):
+        return False
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return os.environ.get("TERM") != "dumb" and stream is not None and stream.isatty()
+
+
+def report_bug(problem: Exception) -> None:
+    """The end of the traceback, and the request to report it."""
+    import traceback
+
+    frames = traceback.extract_tb(problem.__traceback__)[-3:]
+    where = "".join(f"  {os.path.basename(f.filename)}:{f.lineno} in {f.name}: {f.line}\n" for f in frames)
+    talk(
+        f"raidplan: this is a bug in raidplan, not in your layout: {type(problem).__name__}: {problem}\n{where}"
+        "Report it with these lines and, if you may show it, the layout."
+    )
+
+
+def _utf8(stream: TextIO) -> None:
+    """Files and pipes get UTF-8 whatever the locale; a terminal gets what it can show."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        encoding = stream.encoding if stream.isatty() else "utf-8"
+        reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _write_file(text: str, file: str) -> None:
+    path = os.path.realpath(file)
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "w", encoding="utf-8") as opened:  # a device or a FIFO: nothing to replace
+                opened.write(text)
+            return
+        _replace(path, text.encode("utf-8", "backslashreplace"))
+    except OSError as no:
+        raise Unable(f"cannot write {file}: {no.strerror}") from None
+
+
+def _replace(path: str, data: bytes) -> None:
+    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}")
+    try:
+        with open(beside, "xb") as opened:
+            if os.path.exists(path):
+                os.fchmod(opened.fileno(), os.stat(path).st_mode & 0o7777)
+            opened.write(data)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.replace(beside, path)
+    except OSError:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
+
+
+def _silence(stream: TextIO) -> None:
+    """Sends the rest nowhere, so that closing the stream at exit does not fail a second time."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,94 @@
+"""Progress that a person can read: one line for each running step on a terminal, else a line for each event."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from raidplan.apply.execute import Event
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class Display(Protocol):
+    """Shows events while `apply` runs."""
+
+    def __enter__(self) -> Display: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def __call__(self, event: Event) -> None: ...
+
+
+def display(steps: int) -> Display:
+    """The display that suits standard error."""
+    return Live(steps) if sys.stderr.isatty() else Lines(steps)
+
+
+class Lines:
+    """A line when a step ends."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.ended, self.started = steps, 0, time.monotonic()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def __call__(self, event: Event) -> None:
+        if event.kind == "started":
+            return
+        self.ended += 1
+        clock = f"{time.monotonic() - self.started:6.1f} s"
+        if event.kind == "done":
+            print(f"[{self.ended}/{self.steps}] {clock}  {event.step.say} ({event.seconds:.1f} s)", file=sys.stderr, flush=True)
+        else:
+            print(f"[{self.ended}/{self.steps}] {clock}  FAILED: {event.step.say}", file=sys.stderr, flush=True)
+
+
+class Live:
+    """The running steps with their time, below what is done already."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.progress = _columns()
+        self.total = self.progress.add_task("all steps", total=steps)
+        self.running: dict[str, int] = {}
+
+    def __enter__(self) -> Live:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        if event.kind == "started":
+            self.running[event.step.id] = int(self.progress.add_task(event.step.say, total=None))
+            return
+        task = self.running.pop(event.step.id)
+        self.progress.remove_task(task)  # type: ignore[arg-type]  # a TaskID is an int
+        self.progress.advance(self.total)
+        mark = "done  " if event.kind == "done" else "FAILED"
+        self.progress.print(f"{mark} {event.step.say} ({event.seconds:.1f} s)", markup=False, highlight=False)
+
+
+def _columns() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TimeElapsedColumn(),
+        BarColumn(bar_width=20),
+        TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+    )

@@ -1,0 +1,223 @@
+"""The folder that holds the files behind the loop devices, and the record of what was made in it.
+
+The record is written before anything is made, so that whatever is interrupted can be found and removed.
+Everything goes through one descriptor of the folder: a link put in its place leads nowhere.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidplan.kinds.model import NAME_PATTERN
+from raidplan.loops.refused import Refused
+
+RECORD = "loops.json"
+DEVICES = "devices.json"
+LAYOUT = "scaled.yaml"
+NEW = ".new"
+"""What a file is called until it is complete."""
+OURS = tuple(name + end for name in (DEVICES, LAYOUT, RECORD) for end in (NEW, ""))
+"""The texts we write; the record goes last."""
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFile:
+    """The file in place of a disk. `inode` is None until it is recorded; no loop is made before that."""
+
+    disk: str
+    size: int
+    """Bytes."""
+    sector: int
+    """Bytes in a logical sector of the loop device."""
+    inode: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in the folder."""
+        return f"{self.disk}.img"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What was made, or is about to be made, in a folder."""
+
+    host: str
+    scale: int
+    files: tuple[DiskFile, ...]
+
+    def same_disks(self, other: Record) -> bool:
+        """Made for the same disks of the same host at the same scale."""
+        return self.blank() == other.blank()
+
+    def blank(self) -> Record:
+        """The record as it was before anything was made."""
+        files = tuple(DiskFile(file.disk, file.size, file.sector) for file in self.files)
+        return Record(self.host, self.scale, files)
+
+
+class Folder:
+    """An open, locked folder; leaves `path` to messages and to losetup. Use it as a context manager."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path, self._descriptor = path, descriptor
+
+    @classmethod
+    def open(cls, path: Path) -> Folder:
+        """The folder at `path`, locked. Raises FileNotFoundError, and Refused if it cannot be trusted."""
+        path = Path(os.path.abspath(path))
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise
+        except OSError as no:
+            raise Refused([f"{path} is not a folder of our own: {no.strerror}"]) from None
+        folder = cls(path, descriptor)
+        try:
+            folder._check_and_lock()
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    def _check_and_lock(self) -> None:
+        found = os.fstat(self._descriptor)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise Refused([f"others may write to {self.path}: take a folder that belongs to you alone"])
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused([f"another raidplan is at work in {self.path}"]) from None
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the folder and its lock."""
+        os.close(self._descriptor)
+
+    def names(self) -> list[str]:
+        """What is in it."""
+        return sorted(os.listdir(self._descriptor))
+
+    def free_bytes(self) -> int:
+        """Space that root can still use on its file system."""
+        found = os.fstatvfs(self._descriptor)
+        return found.f_bfree * found.f_frsize
+
+    def stat(self, name: str) -> os.stat_result | None:
+        """The entry itself, never what a link leads to; None if there is none."""
+        try:
+            return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def make(self, file: DiskFile) -> int:
+        """An all-sparse new file; its inode. Raises OSError."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(file.name, flags, 0o600, dir_fd=self._descriptor)
+        try:
+            os.ftruncate(descriptor, file.size)
+            return os.fstat(descriptor).st_ino
+        finally:
+            os.close(descriptor)
+
+    def write(self, name: str, text: str) -> None:
+        """Writes a text whole or not at all. Raises OSError."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self.remove(name + NEW)
+        descriptor = os.open(name + NEW, flags, 0o644, dir_fd=self._descriptor)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(descriptor)
+        os.rename(name + NEW, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+        os.fsync(self._descriptor)
+
+    def remove(self, name: str) -> None:
+        """Removes an entry, a link as such; none is fine."""
+        try:
+            os.unlink(name, dir_fd=self._descriptor)
+        except FileNotFoundError:
+            return
+
+    def read(self, name: str) -> str | None:
+        """The text of a regular file of ours; None if there is none. Raises OSError, ValueError."""
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._descriptor)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, encoding="utf-8") as opened:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ValueError(f"{name} is not a regular file")
+            return opened.read()
+
+    def device(self) -> int:
+        """`st_dev` of the files in it: the record's, since that of a folder may differ (overlayfs)."""
+        found = self.stat(RECORD)
+        return found.st_dev if found else -1
+
+    def record(self) -> Record | None:
+        """What was made here; None in a folder without a record. Raises Refused if it is damaged."""
+        try:
+            text = self.read(RECORD)
+            return None if text is None else _parsed(json.loads(text))
+        except (OSError, ValueError, TypeError, KeyError) as no:
+            raise Refused([f"{self.path / RECORD} cannot be read as a record of ours: {no}"]) from None
+
+    def write_record(self, record: Record) -> None:
+        """Raises OSError."""
+        files = [{"disk": f.disk, "size": f.size, "sector": f.sector, "inode": f.inode} for f in record.files]
+        self.write(RECORD, as_json({"host": record.host, "scale": record.scale, "files": files}))
+
+    def write_devices(self, host: str, devices: Mapping[str, str]) -> None:
+        """The mapping that `plan` and `apply` take with --devices. Raises OSError."""
+        self.write(DEVICES, as_json({"host": host, "devices": dict(devices)}))
+
+    def devices(self) -> dict[str, str]:
+        """The mapping as it was written last; empty where there is none to be read."""
+        try:
+            found = json.loads(self.read(DEVICES) or "{}").get("devices", {})
+            return {str(disk): str(node) for disk, node in found.items()}
+        except (OSError, ValueError, AttributeError):
+            return {}
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """Our files' form."""
+    return json.dumps({"format_version": FORMAT_VERSION, **data}, indent=2) + "\n"
+
+
+def _parsed(data: Any) -> Record:
+    """Raises ValueError, TypeError or KeyError for what we would not have written."""
+    if data["format_version"] != FORMAT_VERSION:
+        raise ValueError(f"its format_version is {data['format_version']}, known is {FORMAT_VERSION}")
+    files = tuple(
+        DiskFile(_name(row["disk"]), int(row["size"]), int(row["sector"]), None if row["inode"] is None else int(row["inode"]))
+        for row in data["files"]
+    )
+    return Record(_name(data["host"]), int(data["scale"]), files)
+
+
+def _name(text: object) -> str:
+    # The name becomes a file's: no slash, no dots.
+    if not isinstance(text, str) or not re.fullmatch(NAME_PATTERN, text):
+        raise ValueError(f"{text!r} is not a name")
+    return text
+
+
+def is_blank(folder: Folder, names: Sequence[str]) -> bool:
+    """Nothing in it but what an interrupted first write of the record leaves."""
+    return set(names) <= {RECORD + NEW}

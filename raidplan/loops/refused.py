@@ -1,0 +1,21 @@
+"""How making and removing loop devices can end other than well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Refused(Exception):
+    """Nothing was touched; `reasons` are sentences for the user, all of them."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = tuple(reasons)
+
+
+class Stopped(Exception):
+    """It went wrong on the way. `left`: something is still there, and `down` removes it."""
+
+    def __init__(self, reason: str, *, left: bool) -> None:
+        super().__init__(reason)
+        self.left = left

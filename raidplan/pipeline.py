@@ -1,0 +1,120 @@
+"""The stages joined: a file to a document, a layout, a topology, findings and a plan.
+
+A stage runs only if the one before it had no error. Here findings get their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path as FilePath
+
+from raidplan.compiler import compile_plan
+from raidplan.document import Document, Span, read_document
+from raidplan.findings import Finding, has_errors
+from raidplan.layout import Layout, load_layout
+from raidplan.plan import Plan
+from raidplan.topology import Topology, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A finding and the place in a file that it is about."""
+
+    finding: Finding
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a file turned out to be, as far as the stages came."""
+
+    file: str
+    document: Document | None = None
+    layout: Layout | None = None
+    topology: Topology | None = None
+    findings: tuple[Located, ...] = ()
+    """Of all stages so far, in the order of the file."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """The text by file name, for showing the lines that findings are about."""
+
+    @property
+    def valid(self) -> bool:
+        """The layout can be built; rules may still object."""
+        return self.topology is not None
+
+
+def read(file: str) -> Loaded:
+    """The document and the layout in `file` (`-` is standard input)."""
+    document, pairs = read_document(file)
+    located = tuple(Located(finding, span) for finding, span in pairs)
+    if document is None:
+        return Loaded(file, findings=located, sources=_source(file, located))
+    loaded = Loaded(file, document, findings=located, sources=document.sources)
+    if _failed(loaded):
+        return loaded
+    layout, findings = load_layout(document)
+    return replace(_with(loaded, findings), layout=layout)
+
+
+def load(file: str) -> Loaded:
+    """The file's topology as well; `valid` only if nothing is in its way."""
+    loaded = read(file)
+    if loaded.layout is None or _failed(loaded):
+        return loaded
+    topology, findings = resolve(loaded.layout)
+    loaded = _with(loaded, findings)
+    return loaded if _failed(loaded) else replace(loaded, topology=topology)
+
+
+def check(file: str) -> Loaded:
+    """The file with what the rules find."""
+    loaded = load(file)
+    if loaded.topology is None:
+        return loaded
+    try:
+        from raidplan.rules import check as check_rules
+    except ModuleNotFoundError:
+        return loaded  # TODO until raidplan.rules lands
+
+    return _with(loaded, check_rules(loaded.topology))
+
+
+def plan(loaded: Loaded) -> tuple[Plan | None, Loaded]:
+    """The whole plan of a valid layout, as for a blank machine; None if a finding is an error."""
+    assert loaded.topology is not None and loaded.document is not None
+    if _failed(loaded):
+        return None, loaded
+    made, findings = compile_plan(loaded.topology, loaded.document)
+    loaded = _with(loaded, findings)
+    return (None if _failed(loaded) else made), loaded
+
+
+def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
+    """With more findings, each at its place."""
+    assert loaded.document is not None
+    document = loaded.document
+    located = [Located(f, document.locate(f.path, on_key=f.on_key)) for f in findings]
+    return replace(loaded, findings=_in_order([*loaded.findings, *located], document.sources))
+
+
+def _in_order(located: Iterable[Located], files: Iterable[str]) -> tuple[Located, ...]:
+    """By place, the graver first where two are at the same."""
+    order = {file: number for number, file in enumerate(files)}
+
+    def place(item: Located) -> tuple[int, int, int, int]:
+        span = item.span
+        return order.get(span.file, len(order)), span.line, span.column, item.finding.severity.rank
+
+    return tuple(sorted(dict.fromkeys(located), key=place))
+
+
+def _failed(loaded: Loaded) -> bool:
+    return has_errors(item.finding for item in loaded.findings)
+
+
+def _source(file: str, located: Iterable[Located]) -> dict[str, str]:
+    """The text of a file that is no document, as far as it can be read a second time."""
+    if file == "-" or any(item.finding.rule == "unreadable-layout" for item in located):
+        return {}
+    return {file: FilePath(file).read_text("utf-8-sig")}

@@ -1,0 +1,50 @@
+"""Findings for programs: the contract's JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from raidplan.findings import Severity, dotted
+from raidplan.render.visible import json_safe
+
+if TYPE_CHECKING:
+    from raidplan.pipeline import Located
+
+FORMAT_VERSION = 1
+
+
+def findings_json(findings: Sequence[Located]) -> str:
+    """An object with every finding and how many there are of each severity."""
+    return json_text({"format_version": FORMAT_VERSION, **findings_to_data(findings)})
+
+
+def findings_to_data(findings: Sequence[Located]) -> dict[str, Any]:
+    """The findings and their counts as plain values."""
+    return {
+        "findings": [finding_to_data(item) for item in findings],
+        **{f"{s.value}s": sum(item.finding.severity is s for item in findings) for s in Severity},
+    }
+
+
+def finding_to_data(item: Located) -> dict[str, Any]:
+    """One finding as plain values."""
+    finding, span = item.finding, item.span
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "hint": finding.hint,
+        "path": dotted(finding.path),
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def json_text(data: object) -> str:
+    """Indented JSON that is safe to print, with a final newline."""
+    return json_safe(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"

@@ -1,0 +1,51 @@
+"""Findings for the terminal: what, where, the line itself with a mark under it, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.render.colour import Styles, styles
+from raidplan.render.snippet import lines_of, snippet
+from raidplan.render.visible import plural, visible
+
+if TYPE_CHECKING:
+    from raidplan.pipeline import Located
+
+
+def findings_text(findings: Sequence[Located], sources: Mapping[str, str], *, colour: bool = False) -> str:
+    """Each finding in a few lines, an empty line between two; nothing for none."""
+    style = styles(colour)
+    lines = {file: lines_of(text) for file, text in sources.items()}
+    return "\n".join("\n".join(_finding(item, lines, style)) + "\n" for item in findings)
+
+
+def _finding(item: Located, lines: Mapping[str, Sequence[str]], style: Styles) -> Iterator[str]:
+    finding, span = item.finding, item.span
+    head = style[finding.severity.value](f"{finding.severity.value}[{visible(finding.rule)}]")
+    yield f"{head} {style['bold'](visible(finding.message))}"
+    yield f"  {visible(span.file)}:{span.line}:{span.column}"
+    found = snippet(lines.get(span.file, ()), span)
+    if found:
+        number = f"{span.line:6}"
+        yield f"{style['faint'](f'{number} |')} {found[0]}".rstrip()
+        yield f"{style['faint'](' ' * len(number) + ' |')} {style[finding.severity.value](found[1])}"
+    if finding.hint:
+        yield f"  hint: {visible(finding.hint)}"
+
+
+def summary_text(findings: Sequence[Located], layouts: int, *, colour: bool = False) -> str:
+    """The last line: how many of each severity, in how many layouts."""
+    counts = {severity: counted(findings, severity) for severity in Severity}
+    where = f" in {layouts} layouts" if layouts > 1 else ""
+    if not findings:
+        return styles(colour)["good"](f"nothing to report{where}") + "\n"
+    style = styles(colour)
+    parts = [style[s.value](plural(count, s.value)) if count else f"0 {s.value}s" for s, count in counts.items()]
+    return f"{', '.join(parts)}{where}\n"
+
+
+def counted(findings: Sequence[Located], severity: Severity) -> int:
+    """How many findings are of this severity."""
+    return sum(item.finding.severity is severity for item in findings)

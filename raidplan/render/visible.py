@@ -1,0 +1,37 @@
+"""Text from a layout made harmless: what could move the cursor, reorder or hide is shown as an escape."""
+
+from __future__ import annotations
+
+import re
+
+_HIDDEN = re.compile(r"[^ -~]")
+
+
+def visible(text: str) -> str:
+    """The text with everything unprintable as `\\x1b` or `\\u202e`; tabs and line breaks too."""
+    return _HIDDEN.sub(lambda match: shown(match[0]), text)
+
+
+def shown(character: str) -> str:
+    """One character, or its escape if it is not printable."""
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def json_safe(text: str) -> str:
+    """JSON text with the unprintable characters of its strings as JSON escapes; it means the same."""
+    return _HIDDEN.sub(lambda match: _json_escape(match[0]), text)
+
+
+def _json_escape(character: str) -> str:
+    if character == "\n" or character.isprintable():
+        return character
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,118 @@
+"""The hardware of a twin as values: disks, what they hang on, and links that they share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+CONTROLLERS_AT_MOST = 192
+DISKS_PER_CONTROLLER_AT_MOST = 255
+MODEL_AT_MOST = 16
+SERIAL_AT_MOST = 36
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SERIAL = re.compile(r"[A-Za-z0-9_.:=+@-]+")
+_WWN = re.compile(r"0x[0-9a-f]{16}")
+_MODEL = re.compile(r"[!-~]([ -~]*[!-~])?")
+_SECTORS = (512, 1024, 2048, 4096)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """One disk as the guest sees it.
+
+    `behind` names the controller, port multiplier or bus: each distinct name is one SCSI host of its own in the
+    guest. lsblk shows `serial`, `wwn` and `model` exactly as given; what SCSI cannot carry is refused by `check`.
+    `limit_bytes_per_second` bounds reading and writing together.
+    """
+
+    name: str
+    size_bytes: int
+    serial: str = ""
+    wwn: str = ""
+    model: str = ""
+    behind: str = ""
+    logical_block: int = 512
+    physical_block: int = 512
+    rotational: bool = True
+    limit_bytes_per_second: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rate shared by all disks behind `name`, reading and writing together; links may hang on a link."""
+
+    name: str
+    bytes_per_second: int
+    behind: str = ""
+
+
+def controllers(disks: Iterable[Disk]) -> tuple[str, ...]:
+    """The distinct names that disks are behind, in the order of their first disk."""
+    return tuple(dict.fromkeys(disk.behind for disk in disks))
+
+
+def chain(disk: Disk, links: Sequence[Link]) -> tuple[Link, ...]:
+    """The links between the disk and the machine, the nearest first. Raises ValueError for a circle."""
+    by_name = {link.name: link for link in links}
+    found: list[Link] = []
+    name = disk.behind
+    while link := by_name.get(name):
+        if link in found:
+            raise ValueError(f"link {name}: hangs on itself")
+        found.append(link)
+        name = link.behind
+    return tuple(found)
+
+
+def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
+    """Raises ValueError with the name and the reason for what the virtual machine cannot show as it is given."""
+    _unique("disk", [disk.name for disk in disks])
+    _unique("link", [link.name for link in links])
+    for link in links:
+        if link.bytes_per_second <= 0:
+            raise ValueError(f"link {link.name}: {link.bytes_per_second} bytes per second is no rate")
+    for disk in disks:
+        for problem in _problems(disk):
+            raise ValueError(f"disk {disk.name}: {problem}")
+        chain(disk, links)
+    counts = Counter(disk.behind for disk in disks)
+    if len(counts) > CONTROLLERS_AT_MOST:
+        raise ValueError(f"{len(counts)} controllers; the machine has room for {CONTROLLERS_AT_MOST}")
+    for name, count in counts.items():
+        if count > DISKS_PER_CONTROLLER_AT_MOST:
+            raise ValueError(f"{name}: {count} disks; a controller takes {DISKS_PER_CONTROLLER_AT_MOST}")
+
+
+def _problems(disk: Disk) -> Iterable[str]:
+    if not _NAME.fullmatch(disk.name):
+        yield "a name is letters, digits, '_', '-' and '.', and begins with none of the last two"
+    if disk.serial and not _SERIAL.fullmatch(disk.serial):
+        yield f"serial {disk.serial!r}: only letters, digits and _.:=+@- arrive unchanged in lsblk"
+    if len(disk.serial) > SERIAL_AT_MOST:
+        yield f"serial {disk.serial!r} has {len(disk.serial)} characters; SCSI carries {SERIAL_AT_MOST}"
+    if disk.wwn and not _WWN.fullmatch(disk.wwn):
+        yield f"wwn {disk.wwn!r}: it is 0x and 16 hexadecimal digits in small letters"
+    if disk.model and not _MODEL.fullmatch(disk.model):
+        yield f"model {disk.model!r}: printable ASCII, no space at either end"
+    if len(disk.model) > MODEL_AT_MOST:
+        yield f"model {disk.model!r} has {len(disk.model)} characters; SCSI carries {MODEL_AT_MOST}"
+    yield from _size_problems(disk)
+
+
+def _size_problems(disk: Disk) -> Iterable[str]:
+    if disk.logical_block not in _SECTORS or disk.physical_block not in _SECTORS:
+        yield f"blocks of {disk.logical_block}/{disk.physical_block} bytes; possible are {_SECTORS}"
+    elif disk.physical_block < disk.logical_block:
+        yield f"a physical block of {disk.physical_block} bytes is smaller than the logical {disk.logical_block}"
+    elif disk.size_bytes <= 0 or disk.size_bytes % disk.logical_block:
+        yield f"{disk.size_bytes} bytes are no whole number of blocks of {disk.logical_block}"
+    if disk.limit_bytes_per_second is not None and disk.limit_bytes_per_second <= 0:
+        yield f"{disk.limit_bytes_per_second} bytes per second is no rate"
+
+
+def _unique(kind: str, names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{count} {kind}s are named {name}")

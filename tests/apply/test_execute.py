@@ -1,0 +1,99 @@
+"""Steps run in the order of their needs, side by side where they may, and stop at the first failure."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from raidplan.apply.execute import Event, execute
+from raidplan.plan import Plan, Run, SetAttribute, Step
+
+
+def step(name: str, *argv: str, needs: tuple[str, ...] = (), targets: tuple[str, ...] = (), guard: tuple[str, ...] = ()) -> Step:
+    return Step(name, "prepare", name, Run(argv or ("true",)), "arrays", needs=needs, targets=targets or (name,), guard=guard)
+
+
+def plan(*steps: Step) -> Plan:
+    return Plan("host", "", "", (), steps)
+
+
+class Log:
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str]] = []
+        self.now: set[str] = set()
+        self.together: set[frozenset[str]] = set()
+
+    def __call__(self, event: Event) -> None:
+        self.events.append((event.kind, event.step.id))
+        (self.now.add if event.kind == "started" else self.now.discard)(event.step.id)
+        self.together.add(frozenset(self.now))
+
+
+def test_needs_come_first() -> None:
+    log = Log()
+    outcome = execute(plan(step("a"), step("b", needs=("a",)), step("c", needs=("b",))), {}, log)
+    assert outcome.complete and outcome.done == ["a", "b", "c"]
+    assert log.events == [(kind, name) for name in "abc" for kind in ("started", "done")]
+
+
+def test_steps_that_share_no_target_run_side_by_side() -> None:
+    log = Log()
+    execute(plan(step("a", "sleep", "0.2"), step("b", "sleep", "0.2")), {}, log)
+    assert frozenset("ab") in log.together
+
+
+def test_steps_that_share_a_target_never_do() -> None:
+    log = Log()
+    execute(plan(*(step(name, "sleep", "0.05", targets=("disk",)) for name in "abcd")), {}, log)
+    assert max(map(len, log.together)) == 1
+
+
+def test_never_more_at_once_than_workers() -> None:
+    log = Log()
+    execute(plan(*(step(str(n), "sleep", "0.05") for n in range(9))), {}, log, workers=3)
+    assert max(map(len, log.together)) == 3
+
+
+def test_a_failure_starts_nothing_new_and_lets_the_others_finish() -> None:
+    log = Log()
+    slow = step("slow", "sleep", "0.3")
+    outcome = execute(plan(step("bad", "false"), slow, step("later", needs=("slow",))), {}, log)
+    assert outcome.done == ["slow"] and outcome.left == ["later"]
+    assert "false ended with 1" in outcome.failed["bad"]
+    assert not outcome.complete
+
+
+def test_a_program_that_is_not_there_is_a_failure_with_its_name() -> None:
+    outcome = execute(plan(step("a", "no-such-program-here")), {}, Log())
+    assert "no-such-program-here" in outcome.failed["a"]
+
+
+def test_a_guard_that_does_not_hold_stops_before_the_command(tmp_path: Path) -> None:
+    there, made = tmp_path / "there", tmp_path / "made"
+    there.write_text("precious")
+    outcome = execute(plan(step("a", "cp", "/dev/null", str(made), guard=(str(there),))), {}, Log())
+    assert "exists already" in outcome.failed["a"]
+    assert not made.exists() and there.read_text() == "precious"
+
+
+def test_disks_are_named_only_when_the_step_runs(tmp_path: Path) -> None:
+    file = tmp_path / "made"
+    execute(plan(step("a", "touch", "{d00}")), {"d00": str(file)}, Log())
+    assert file.exists()
+
+
+def test_attributes_are_never_created(tmp_path: Path) -> None:
+    missing = Step("a", "array", "a", SetAttribute(str(tmp_path / "sync_action"), "frozen"), "arrays")
+    outcome = execute(plan(missing), {}, Log())
+    assert outcome.failed and not list(tmp_path.iterdir())
+
+
+def test_waits_for_the_device_that_a_program_makes_late(tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    late = threading.Timer(0.3, node.touch)
+    late.start()
+    waiting = Step("a", "array", "a", Run(("true",)), "arrays", awaits=(str(node),))
+    started = time.monotonic()
+    assert execute(plan(waiting), {}, Log()).complete
+    assert node.exists() and time.monotonic() - started >= 0.2

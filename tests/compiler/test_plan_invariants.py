@@ -1,0 +1,92 @@
+"""What must hold for the plan of every example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.compiler import compile_plan
+from raidplan.document import read_document
+from raidplan.layout import load_layout
+from raidplan.placement import place
+from raidplan.plan import PHASES, Plan, Run, plan_from_json, plan_to_json
+from raidplan.topology import resolve
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
+
+
+def plan_of(file: Path) -> Plan:
+    document, located = read_document(str(file))
+    assert document is not None and not located
+    layout, findings = load_layout(document)
+    assert layout is not None, findings
+    layout, findings = place(layout)
+    assert not findings
+    topology, findings = resolve(layout)
+    assert not findings
+    plan, findings = compile_plan(topology, document)
+    assert plan is not None, findings
+    return plan
+
+
+@pytest.fixture(params=EXAMPLES, ids=lambda file: file.stem)
+def plan(request: pytest.FixtureRequest) -> Plan:
+    return plan_of(request.param)
+
+
+def test_steps_stand_after_what_they_need(plan: Plan) -> None:
+    seen: set[str] = set()
+    for step in plan.steps:
+        assert set(step.needs) <= seen, step.id
+        assert step.id not in seen
+        seen.add(step.id)
+
+
+def test_phases_come_in_order(plan: Plan) -> None:
+    phases = [PHASES.index(step.phase) for step in plan.steps]
+    assert phases == sorted(phases)
+
+
+def test_only_disks_of_the_layout_are_named(plan: Plan) -> None:
+    names = {f"{{{disk.name}}}" for disk in plan.disks}
+    for step in plan.steps:
+        words = [*(step.action.argv if isinstance(step.action, Run) else ()), *step.guard]
+        assert {word for word in words if word.startswith("{")} <= names
+
+
+def test_no_command_names_a_kernel_disk(plan: Plan) -> None:
+    for step in plan.steps:
+        if isinstance(step.action, Run):
+            assert not [word for word in step.action.argv if word.startswith(("/dev/sd", "/dev/nvme", "/dev/vd"))]
+
+
+def test_what_destroys_is_guarded_and_proven(plan: Plan) -> None:
+    for step in plan.steps:
+        if step.destroys:
+            assert step.guard and step.proof, step.id
+
+
+def test_each_device_is_written_over_once_per_layer(plan: Plan) -> None:
+    guarded = [target for step in plan.steps for target in step.guard]
+    assert len(guarded) == len(set(guarded))
+
+
+def test_every_step_has_a_line_of_the_layout(plan: Plan) -> None:
+    assert all(step.line > 0 for step in plan.steps)
+
+
+def test_json_round_trip(plan: Plan) -> None:
+    assert plan_from_json(plan_to_json(plan)) == plan
+
+
+def test_equal_layouts_give_equal_bytes() -> None:
+    for file in EXAMPLES:
+        assert plan_to_json(plan_of(file)) == plan_to_json(plan_of(file))
+
+
+def test_every_destroyed_device_is_a_disk_a_partition_an_array_or_a_volume_of_the_layout(plan: Plan) -> None:
+    made = {node for step in plan.steps for node in step.awaits} | {f"{{{disk.name}}}" for disk in plan.disks}
+    for step in plan.steps:
+        for target in step.guard:
+            assert target in made or not target.startswith("/dev/"), (step.id, target)
