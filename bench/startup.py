@@ -26,4 +26,6 @@ def main() -> None:
     for name, runs in zip(COMMANDS, columns, strict=True):
         seconds = median_seconds(runs)
         aim = f"{AIMS[name]:g}" if name in AIMS else ""
-        print(f"{name:38} {seconds * 1000:7.1f} {seconds / bare:7.1f} {aim:>5} {max(r.peak_mib for r in runs):6.0f}")
+        print(
+            f"{name:38} {seconds * 1000:7.1f} {seconds / bare:7.1f} {aim:>5} {max(r.peak_mib for r in runs):6.0f}"
+        )

@@ -31,7 +31,9 @@ def against(plan: Plan, machine: Machine) -> tuple[Plan, list[str]]:
             continue
         kept[step.id] = step
         refusals += _refused(step, machine)
-    steps = tuple(replace(step, needs=tuple(need for need in step.needs if need in kept)) for step in kept.values())
+    steps = tuple(
+        replace(step, needs=tuple(need for need in step.needs if need in kept)) for step in kept.values()
+    )
     return replace(plan, steps=steps), refusals
 
 
@@ -75,7 +77,10 @@ def unproven(plan: Plan, machine: Machine) -> list[str]:
         elif step.proof is not None:
             differ = differences(step.proof, machine)
             missing = [f"there is no {step.proof.kind} {step.proof.key}"]
-            problems += [f"{step.because} (line {step.line}): {text}" for text in (missing if differ is None else differ)]
+            problems += [
+                f"{step.because} (line {step.line}): {text}"
+                for text in (missing if differ is None else differ)
+            ]
     return problems
 
 

@@ -48,7 +48,9 @@ def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int
         return None
     if len(opens) != 1 or len(closes) != 1 or opens[0] > closes[0]:
         where = ", ".join(str(number + 1) for number in sorted([*opens, *closes]))
-        raise BrokenBlock(f"{file}: the lines '{opening}' and '{closing}' do not stand once each, in order (lines {where}); restore them")
+        raise BrokenBlock(
+            f"{file}: the lines '{opening}' and '{closing}' do not stand once each, in order (lines {where}); restore them"
+        )
     return opens[0], closes[0]
 
 

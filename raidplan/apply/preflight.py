@@ -61,7 +61,9 @@ def mdadm_known(situation: Situation) -> Iterator[str]:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if "mdadm" in situation.plan.tools and numbers and numbers < (4, 2):
         yield f"mdadm {version} is older than 4.2, the first version this plan is right for"
-    needs_zeroes = any("--write-zeroes" in step.action.argv for step in situation.plan.steps if isinstance(step.action, Run))
+    needs_zeroes = any(
+        "--write-zeroes" in step.action.argv for step in situation.plan.steps if isinstance(step.action, Run)
+    )
     if needs_zeroes and numbers and numbers < (4, 3):
         yield f"initial_sync: zero needs mdadm 4.3 (--write-zeroes), here is {version}"
 
@@ -121,7 +123,11 @@ def names_free(situation: Situation) -> Iterator[str]:
 
 
 def _created(situation: Situation, kind: str) -> Iterator[Step]:
-    yield from (step for step in situation.plan.steps if step.proof and step.proof.kind == kind and (step.creates or kind == "volume_group"))
+    yield from (
+        step
+        for step in situation.plan.steps
+        if step.proof and step.proof.kind == kind and (step.creates or kind == "volume_group")
+    )
 
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
@@ -171,10 +177,22 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
     wanted = 0
     for step in situation.plan.steps:
         if step.proof and step.proof.kind == "tuning" and "md/stripe_cache_size" in step.proof.expect:
-            create = next((s for s in situation.plan.steps if s.proof and s.proof.kind == "array" and s.proof.key == step.proof.key and "members" in s.proof.expect), None)
+            create = next(
+                (
+                    s
+                    for s in situation.plan.steps
+                    if s.proof
+                    and s.proof.kind == "array"
+                    and s.proof.key == step.proof.key
+                    and "members" in s.proof.expect
+                ),
+                None,
+            )
             members = create.proof.expect["members"] if create and create.proof else []
             assert isinstance(members, list)
-            wanted += int(str(step.proof.expect["md/stripe_cache_size"])) * len(members) * os.sysconf("SC_PAGESIZE")
+            wanted += (
+                int(str(step.proof.expect["md/stripe_cache_size"])) * len(members) * os.sysconf("SC_PAGESIZE")
+            )
     if wanted > situation.machine.memory_bytes * 0.8:
         yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
 

@@ -35,7 +35,9 @@ def read_for(plan: Plan) -> Machine:
 
 
 def _keys(plan: Plan, kind: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind))
+    return tuple(
+        dict.fromkeys(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind)
+    )
 
 
 def _paths(plan: Plan) -> tuple[str, ...]:

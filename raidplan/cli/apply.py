@@ -7,62 +7,98 @@ import fcntl
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from raidplan.plan import Plan, plan_from_json
+if TYPE_CHECKING:
+    from raidplan.apply.session import Decision
+    from raidplan.cli.parser import Subparsers
+    from raidplan.plan import Plan
 
 LOCK = "/run/raidplan.lock"
-DONE, FINDINGS, UNUSABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """The arguments."""
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json -o`")
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    from raidplan.cli.parser import add_output
+
+    parser = subparsers.add_parser(
+        "apply",
+        description="Makes the machine what the layout says. Shows the plan, asks for the host's name, and "
+        "refuses (exit code 4) before the first write whatever is in doubt.",
+    )
+    parser.add_argument(
+        "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
+    )
     parser.add_argument("--confirm", metavar="HOST", help="the layout's host name, in place of typing it")
-    parser.add_argument("--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them")
+    parser.add_argument(
+        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
+    )
+    add_output(parser, "text")
+    parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The exit code; see README."""
-    plan = _plan(arguments.layout)
+    """Reads, decides, asks, executes and proves."""
+    from raidplan.cli import OK, REFUSED, UNABLE
+    from raidplan.cli.output import talk
+
+    plan = _plan(arguments)
     if plan is None:
-        return UNUSABLE
+        return UNABLE
     from raidplan.apply.session import decide, read_for, with_devices
 
     if arguments.devices:
         from raidplan.cli.devices import read_devices
 
-        plan = with_devices(plan, read_devices(arguments.devices))
+        plan = with_devices(plan, read_devices(arguments.devices, plan))
     with _only_one() as lock:
         if lock is None:
-            _talk(f"refused: another raidplan holds {LOCK}; nothing was written")
+            talk(f"refused: another raidplan holds {LOCK}; nothing was written")
             return REFUSED
         decision = decide(plan, read_for(plan))
         if decision.refusals:
             for reason in decision.refusals:
-                _talk(f"refused: {reason}")
-            _talk("nothing was written")
+                talk(f"refused: {reason}")
+            talk("nothing was written")
             return REFUSED
         if not decision.left.steps:
-            _talk(f"{plan.host} is as the layout says: nothing to do")
-            return DONE
-        _show(decision.left, decision.nodes)
+            talk(f"{plan.host} is as the layout says: nothing to do")
+            return OK
+        _show(decision.left, decision.nodes, arguments)
         if not _confirmed(plan.host, arguments.confirm):
-            _talk("not confirmed; nothing was written")
+            talk("not confirmed; nothing was written")
             return REFUSED
         return _execute(decision)
 
 
-def _plan(file: str) -> Plan | None:
+def _plan(arguments: argparse.Namespace) -> Plan | None:
     """The plan in the file, or of the layout in it; what is wrong with either has been said."""
-    if file != "-" and file.endswith(".json"):
+    from raidplan.cli.output import talk
+
+    file: str = arguments.layout
+    if file.endswith(".json"):
+        from raidplan.plan import plan_from_json
+
         try:
             return plan_from_json(Path(file).read_text(encoding="utf-8"))
         except (OSError, ValueError) as no:
-            _talk(f"error: {file}: {no}")
+            talk(f"raidplan: {file}: {no}")
             return None
-    from raidplan.cli.report import plan_or_report
+    return _plan_of_layout(arguments)
 
-    return plan_or_report(file)
+
+def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
+    from raidplan import pipeline
+    from raidplan.cli.output import talk_rendered, wants_colour
+    from raidplan.render.findings_text import findings_text
+
+    loaded = pipeline.check(arguments.layout)
+    plan = None
+    if loaded.valid:
+        plan, loaded = pipeline.plan(loaded)
+    colour = wants_colour(arguments, sys.stderr)
+    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
+    return plan
 
 
 class _only_one:  # noqa: N801  # reads as a word in `with`
@@ -84,49 +120,49 @@ class _only_one:  # noqa: N801  # reads as a word in `with`
             os.close(self.descriptor)
 
 
-def _show(plan: Plan, nodes: dict[str, str]) -> None:
+def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> None:
+    from raidplan.cli.output import emit, wants_colour
     from raidplan.render.plan_text import render_plan
 
-    print(render_plan(plan, nodes))
-    sys.stdout.flush()
+    emit(render_plan(plan, nodes, colour=wants_colour(arguments, sys.stdout)))
 
 
 def _confirmed(host: str, given: str | None) -> bool:
+    from raidplan.cli.output import talk
+
     if given is not None:
         if given != host:
-            _talk(f"error: --confirm {given}, but the layout is for {host}")
+            talk(f"raidplan: --confirm {given}, but the layout is for {host}")
         return given == host
     if not sys.stdin.isatty():
-        _talk(f"to go on without a terminal, give --confirm {host}")
+        talk(f"to go on without a terminal, give --confirm {host}")
         return False
     sys.stderr.write(f"Type the host name ({host}) to write to these disks: ")
     sys.stderr.flush()
     return sys.stdin.readline().strip() == host
 
 
-def _execute(decision: object) -> int:
+def _execute(decision: Decision) -> int:
     from raidplan.apply.execute import execute
-    from raidplan.apply.session import Decision, prove
+    from raidplan.apply.session import prove
+    from raidplan.cli import INTERRUPTED, OK, STOPPED
+    from raidplan.cli.output import talk
     from raidplan.cli.progress import display
 
-    assert isinstance(decision, Decision)
     with display(len(decision.left.steps)) as show:
         outcome = execute(decision.left, decision.nodes, show)
     for step, message in outcome.failed.items():
-        _talk(f"failed: {step}: {message}")
+        talk(f"failed: {step}: {message}")
     if not outcome.complete:
-        _talk(f"stopped part-way: {len(outcome.done)} steps done, {len(outcome.left)} not begun; `apply` again goes on where it is safe")
+        talk(
+            f"stopped part-way: {len(outcome.done)} steps done, {len(outcome.left)} not begun; `apply` again goes on where that is safe"
+        )
         return INTERRUPTED if outcome.interrupted else STOPPED
     problems = prove(decision)
     for problem in problems:
-        _talk(f"not as planned: {problem}")
+        talk(f"not as planned: {problem}")
     if problems:
-        _talk("every step ended well, but what stands is not what was asked")
+        talk("every step ended well, but what stands is not what was asked")
         return STOPPED
-    _talk(f"{decision.whole.host} is as the layout says: every property was read back")
-    return DONE
-
-
-def _talk(text: str) -> None:
-    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    print(printable, file=sys.stderr)
+    talk(f"{decision.whole.host} is as the layout says: every property was read back")
+    return OK

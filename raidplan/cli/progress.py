@@ -48,9 +48,15 @@ class Lines:
         self.ended += 1
         clock = f"{time.monotonic() - self.started:6.1f} s"
         if event.kind == "done":
-            print(f"[{self.ended}/{self.steps}] {clock}  {event.step.say} ({event.seconds:.1f} s)", file=sys.stderr, flush=True)
+            print(
+                f"[{self.ended}/{self.steps}] {clock}  {event.step.say} ({event.seconds:.1f} s)",
+                file=sys.stderr,
+                flush=True,
+            )
         else:
-            print(f"[{self.ended}/{self.steps}] {clock}  FAILED: {event.step.say}", file=sys.stderr, flush=True)
+            print(
+                f"[{self.ended}/{self.steps}] {clock}  FAILED: {event.step.say}", file=sys.stderr, flush=True
+            )
 
 
 class Live:

@@ -14,7 +14,6 @@ from raidplan.plan import PHASES, DiskIdentity, Plan, Proof, Run, Step, digest
 from raidplan.topology import Topology
 
 
-
 def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, list[Finding]]:
     """The whole plan, as for a blank machine. None if a size that it needs is missing."""
     missing = _missing_sizes(topology)

@@ -108,6 +108,10 @@ class Folder:
         """Lets go of the folder and its lock."""
         os.close(self._descriptor)
 
+    def place(self) -> str:
+        """Where it is, in the kernel's words, with all links resolved."""
+        return os.readlink(f"/proc/self/fd/{self._descriptor}")
+
     def names(self) -> list[str]:
         """What is in it."""
         return sorted(os.listdir(self._descriptor))
@@ -156,7 +160,9 @@ class Folder:
     def read(self, name: str) -> str | None:
         """The text of a regular file of ours; None if there is none. Raises OSError, ValueError."""
         try:
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._descriptor)
+            descriptor = os.open(
+                name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._descriptor
+            )
         except FileNotFoundError:
             return None
         with os.fdopen(descriptor, encoding="utf-8") as opened:
@@ -205,7 +211,12 @@ def _parsed(data: Any) -> Record:
     if data["format_version"] != FORMAT_VERSION:
         raise ValueError(f"its format_version is {data['format_version']}, known is {FORMAT_VERSION}")
     files = tuple(
-        DiskFile(_name(row["disk"]), int(row["size"]), int(row["sector"]), None if row["inode"] is None else int(row["inode"]))
+        DiskFile(
+            _name(row["disk"]),
+            int(row["size"]),
+            int(row["sector"]),
+            None if row["inode"] is None else int(row["inode"]),
+        )
         for row in data["files"]
     )
     return Record(_name(data["host"]), int(data["scale"]), files)
@@ -218,6 +229,6 @@ def _name(text: object) -> str:
     return text
 
 
-def is_blank(folder: Folder, names: Sequence[str]) -> bool:
+def is_blank(names: Sequence[str]) -> bool:
     """Nothing in it but what an interrupted first write of the record leaves."""
     return set(names) <= {RECORD + NEW}

@@ -72,7 +72,9 @@ def attach(file: str, sector: int) -> Loop:
         raise RuntimeError(f"{node} was attached to {file} and is gone")
     if found[0].sector != sector:
         detach(found[0])
-        raise RuntimeError(f"{node} has sectors of {found[0].sector} B instead of {sector} B: the kernel is too old")
+        raise RuntimeError(
+            f"{node} has sectors of {found[0].sector} B instead of {sector} B: the kernel is too old"
+        )
     return found[0]
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from raidplan.run import find_tool, run
 
@@ -22,6 +23,7 @@ class Block:
     """MAJOR:MINOR"""
     below: tuple[str, ...] = ()
     """The devices it stands on, by name; of a partition, its disk."""
+    kind: Literal["", "partition", "md", "dm"] = ""
     dm_uuid: str = ""
     dm_name: str = ""
 
@@ -39,6 +41,9 @@ class Mount:
     block: str
     """The block device's name; empty for what stands on none."""
     source: str
+    id: int = 0
+    parent: int = 0
+    """The id of the mount that the mount point lies in."""
     device: int = 0
     """`st_dev` of its files."""
 
@@ -96,11 +101,13 @@ def _attribute(file: Path) -> str:
 
 def _block(entry: Path) -> Block:
     """A device may vanish while it is read; what is left of it is empty and harms nobody."""
+    name, number = _name(entry.name), _attribute(entry / "dev")
     if (entry / "partition").exists():
-        below: tuple[str, ...] = (_name(entry.resolve().parent.name),)
-    else:
-        below = tuple(sorted(_name(found.name) for found in (entry / "slaves").glob("*")))
-    return Block(_name(entry.name), _attribute(entry / "dev"), below, _attribute(entry / "dm/uuid"), _attribute(entry / "dm/name"))
+        return Block(name, number, (_name(entry.resolve().parent.name),), "partition")
+    below = tuple(sorted(_name(found.name) for found in (entry / "slaves").glob("*")))
+    if (entry / "dm").exists():
+        return Block(name, number, below, "dm", _attribute(entry / "dm/uuid"), _attribute(entry / "dm/name"))
+    return Block(name, number, below, "md" if (entry / "md").exists() else "")
 
 
 def _name(sysfs_name: str) -> str:
@@ -111,12 +118,13 @@ def _name(sysfs_name: str) -> str:
 def _mount(line: str, numbers: Mapping[str, str]) -> Mount:
     """A line of mountinfo: `36 35 98:0 /sub /mnt rw - ext4 /dev/md0 rw` (proc_pid_mountinfo(5))."""
     before, _, after = line.partition(" - ")
-    number, point = before.split(" ")[2], unescaped(before.split(" ")[4])
+    identity, parent, number, _, point = before.split(" ")[:5]
     source = unescaped(after.split(" ")[1])
     major, _, minor = number.partition(":")
     # btrfs shows a number of its own, so its source is asked for the device.
     block = numbers.get(number) or numbers.get(_number_of(source), "")
-    return Mount(point, block, source, os.makedev(int(major), int(minor)))
+    device = os.makedev(int(major), int(minor))
+    return Mount(unescaped(point), block, source, int(identity), int(parent), device)
 
 
 def _number_of(path: str) -> str:

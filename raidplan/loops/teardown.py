@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
@@ -31,21 +31,35 @@ def teardown(ours: Iterable[str], loops: Iterable[Loop], stack: Stack) -> list[A
     over = _over(own, stack.blocks)
     mounts = [mount for mount in stack.mounts if mount.block in over]
     reasons = [
-        *_mixed(own, over, stack),
+        *_mixed(own, over, stack.blocks),
         *_strange(own, over, stack.blocks),
-        *_mixed_groups(own, over, stack.groups),
-        *_foreign_on_top(own, mounts, loops, stack),
+        *_mixed_groups(over, stack.groups),
+        *_foreign_on_top(own, mounts, loops, stack.mounts),
     ]
     if reasons:
         raise Refused(reasons)
-    swaps = [
-        Action(("swapoff", area.path), f"stop swapping to {area.path}")
-        for area in stack.swaps
-        if area.block in over or (not area.block and _mount_of(area.path, stack.mounts) in mounts)
-    ]
-    # The last one mounted may lie on top of the others.
-    unmounts = [Action(("umount", mount.point), f"unmount {mount.point}") for mount in reversed(mounts)]
-    return [*swaps, *unmounts, *_stops(own, over, stack)]
+    return [*_swapoffs(over, mounts, stack), *_unmounts(mounts), *_stops(over, stack)]
+
+
+def _swapoffs(over: frozenset[str], mounts: Sequence[Mount], stack: Stack) -> Iterator[Action]:
+    """Swap areas on ours, and swap files in file systems on ours."""
+    for area in stack.swaps:
+        if area.block in over or (not area.block and _mount_of(area.path, stack.mounts) in mounts):
+            yield Action(("swapoff", area.path), f"stop swapping to {area.path}")
+
+
+def _unmounts(mounts: Sequence[Mount]) -> list[Action]:
+    """What lies in another one first, and among those of one depth the last one first."""
+    parent = {mount.id: mount.parent for mount in mounts}
+
+    def depth(mount: Mount) -> int:
+        steps, at = 0, mount.parent
+        while at in parent and steps < len(mounts):
+            steps, at = steps + 1, parent[at]
+        return steps
+
+    ordered = sorted(reversed(mounts), key=depth, reverse=True)
+    return [Action(("umount", mount.point), f"unmount {mount.point}") for mount in ordered]
 
 
 def _over(own: frozenset[str], blocks: Mapping[str, Block]) -> frozenset[str]:
@@ -58,15 +72,10 @@ def _over(own: frozenset[str], blocks: Mapping[str, Block]) -> frozenset[str]:
         over = more
 
 
-def is_md(block: Block) -> bool:
-    """An md array: the kernel's names are md127, md_s0 and md_d0."""
-    return block.name.startswith("md") and not block.dm_uuid
-
-
-def _mixed(own: frozenset[str], over: frozenset[str], stack: Stack) -> Iterator[str]:
+def _mixed(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Block]) -> Iterator[str]:
     """A device that stands on ours and on others: it would lose its data, or run on without redundancy."""
     for name in sorted(over - own):
-        block = stack.blocks[name]
+        block = blocks[name]
         foreign = sorted(set(block.below) - over)
         if foreign:
             mine = sorted(set(block.below) & over)
@@ -77,12 +86,12 @@ def _strange(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Blo
     """What raidplan does not make, it does not know how to take off."""
     for name in sorted(over - own):
         block = blocks[name]
-        is_partition = len(block.below) == 1 and name.startswith(block.below[0])
-        if not (is_partition or is_md(block) or block.dm_uuid.startswith("LVM-")):
-            yield f"{_called(block)} stands on {_nodes(sorted(set(block.below) & over))} and is neither an array nor a volume: close it first"
+        if block.kind not in ("partition", "md") and not block.dm_uuid.startswith("LVM-"):
+            below = _nodes(sorted(set(block.below) & over))
+            yield f"{_called(block)} stands on {below} and is neither an array nor an LVM volume: close it first"
 
 
-def _mixed_groups(own: frozenset[str], over: frozenset[str], groups: Iterable[Group]) -> Iterator[str]:
+def _mixed_groups(over: frozenset[str], groups: Iterable[Group]) -> Iterator[str]:
     """A volume group that is only partly ours, active or not."""
     for group in groups:
         mine, foreign = sorted(set(group.devices) & over), sorted(set(group.devices) - over)
@@ -91,16 +100,16 @@ def _mixed_groups(own: frozenset[str], over: frozenset[str], groups: Iterable[Gr
 
 
 def _foreign_on_top(
-    own: frozenset[str], mounts: list[Mount], loops: Iterable[Loop], stack: Stack
+    own: frozenset[str], mounts: Sequence[Mount], loops: Iterable[Loop], every: Iterable[Mount]
 ) -> Iterator[str]:
     """What others put on our file systems, and the running system itself."""
     devices = {mount.device: mount.point for mount in mounts}
+    ids = {mount.id for mount in mounts}
     for mount in mounts:
         if mount.point in SYSTEM:
             yield f"{mount.point} is mounted from {mount.source}, which stands on this folder"
-    for mount in stack.mounts:
-        below = _mount_of(mount.point, [other for other in stack.mounts if other is not mount])
-        if mount not in mounts and below in mounts:
+    for mount in every:
+        if mount.parent in ids and mount.id not in ids:
             yield f"{mount.source} is mounted at {mount.point}, on top of ours: unmount it first"
     for loop in loops:
         if loop.name not in own and loop.device in devices:
@@ -117,7 +126,7 @@ def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
     return best
 
 
-def _stops(own: frozenset[str], over: frozenset[str], stack: Stack) -> list[Action]:
+def _stops(over: frozenset[str], stack: Stack) -> list[Action]:
     """Arrays stopped and groups deactivated, each before what it stands on; partitions go with their disk."""
     # All volumes of a group go at once, so they are one thing in the order.
     unit = {name: _unit(stack.blocks[name]) for name in over if name in stack.blocks}
@@ -146,7 +155,7 @@ def _stop(unit: str, stack: Stack) -> Action | None:
         argv = ("vgchange", "--activate", "n", "--select", f"vg_uuid={uuid}")
         return Action(argv, f"deactivate the volume group {name}")
     block = stack.blocks[unit]
-    if is_md(block) and not _is_partition(block):
+    if block.kind == "md":
         return Action(("mdadm", "--stop", block.node), f"stop the array {block.node}")
     return None
 

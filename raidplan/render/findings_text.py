@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.findings import Severity, dotted
 from raidplan.render.colour import Styles, styles
 from raidplan.render.snippet import lines_of, snippet
 from raidplan.render.visible import plural, visible
@@ -14,15 +14,27 @@ if TYPE_CHECKING:
     from raidplan.pipeline import Located
 
 
+ALIKE = 5
+"""How many findings of one rule at one place are spelled out; a range can make hundreds."""
+
+
 def findings_text(findings: Sequence[Located], sources: Mapping[str, str], *, colour: bool = False) -> str:
-    """Each finding in a few lines, an empty line between two; nothing for none."""
+    """Each place in a few lines, an empty line between two; nothing for none."""
     style = styles(colour)
     lines = {file: lines_of(text) for file, text in sources.items()}
-    return "\n".join("\n".join(_finding(item, lines, style)) + "\n" for item in findings)
+    return "\n".join("\n".join(_finding(group, lines, style)) + "\n" for group in _grouped(findings))
 
 
-def _finding(item: Located, lines: Mapping[str, Sequence[str]], style: Styles) -> Iterator[str]:
-    finding, span = item.finding, item.span
+def _grouped(findings: Sequence[Located]) -> Iterator[list[Located]]:
+    """Findings of one rule at one place: what a range in the layout multiplies."""
+    groups: dict[object, list[Located]] = {}
+    for item in findings:
+        groups.setdefault((item.span, item.finding.rule, item.finding.severity), []).append(item)
+    yield from groups.values()
+
+
+def _finding(group: Sequence[Located], lines: Mapping[str, Sequence[str]], style: Styles) -> Iterator[str]:
+    finding, span = group[0].finding, group[0].span
     head = style[finding.severity.value](f"{finding.severity.value}[{visible(finding.rule)}]")
     yield f"{head} {style['bold'](visible(finding.message))}"
     yield f"  {visible(span.file)}:{span.line}:{span.column}"
@@ -31,8 +43,27 @@ def _finding(item: Located, lines: Mapping[str, Sequence[str]], style: Styles) -
         number = f"{span.line:6}"
         yield f"{style['faint'](f'{number} |')} {found[0]}".rstrip()
         yield f"{style['faint'](' ' * len(number) + ' |')} {style[finding.severity.value](found[1])}"
+    yield from _alike(group)
     if finding.hint:
         yield f"  hint: {visible(finding.hint)}"
+
+
+def _alike(group: Sequence[Located]) -> Iterator[str]:
+    message = group[0].finding.message
+    same = [dotted(item.finding.path) for item in group if item.finding.message == message]
+    others = [item.finding.message for item in group if item.finding.message != message]
+    if len(same) > 1:
+        yield f"  {len(same)} times: {_some(same)}"
+    cut = len(others) > ALIKE + 1
+    for other in others[: ALIKE if cut else None]:
+        yield f"  also: {visible(other)}"
+    if cut:
+        yield f"  and {len(others) - ALIKE} more here; --format json has them all"
+
+
+def _some(words: Sequence[str]) -> str:
+    shown = ", ".join(visible(word) for word in words[:ALIKE])
+    return f"{shown}, ..." if len(words) > ALIKE else shown
 
 
 def summary_text(findings: Sequence[Located], layouts: int, *, colour: bool = False) -> str:

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from raidplan.findings import Finding, Path, did_you_mean, dotted, error
-from raidplan.layout.model import Layout
-from raidplan.kinds.disk import partition_for
 from raidplan.kinds.device import Device, Impossible, Kind, Use
-
+from raidplan.kinds.disk import partition_for
+from raidplan.layout.model import Layout
+from raidplan.topology.wiring import Wiring
 
 SECTIONS = ("hardware.disks", "arrays", "volume_groups", "filesystems", "swap")
 """The sections of a layout that are built, whatever they hold."""
+DISKS: Path = ("hardware", "disks")
+MANY = 20
+"""After so many unknown names no near miss is looked for: it takes a comparison with every known name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,12 @@ class Topology:
     devices: dict[str, Device] = field(default_factory=dict)
     used_by: dict[str, Use] = field(default_factory=dict)
     """The one use of each device."""
+    provider: dict[str, Item] = field(default_factory=dict)
+    """Which item offers each device; known even where the device itself cannot be."""
+    wiring: Wiring = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.wiring = Wiring(self.layout.hardware)
 
     @property
     def host(self) -> str:
@@ -54,11 +63,19 @@ class Topology:
         return frozenset(self.layout.boot.esp)
 
     def disks_below(self, name: str) -> frozenset[str]:
-        """The disks that a device stands on, itself if it is one."""
-        device = self.devices[name]
-        if not device.on:
-            return frozenset((name,))
-        return frozenset().union(*(self.disks_below(part) for part in device.on))
+        """The disks that a device stands on, itself if it is one; sizes need not be known."""
+        found, seen, waiting = set(), set[str](), [name]
+        while waiting:
+            device = waiting.pop()
+            item = self.provider.get(device)
+            if item is None or device in seen:
+                continue
+            seen.add(device)
+            if item.path[:-1] == DISKS:
+                found.add(item.name)
+            else:
+                waiting += (use.device for use in item.kind.uses(item.name, item.path))
+        return frozenset(found)
 
 
 def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:
@@ -80,8 +97,8 @@ def resolve(layout: Layout) -> tuple[Topology, list[Finding]]:
         for path, entries in sections(layout)
         for name, kind in entries.items()
     }
-    provider, findings = _providers(items)
-    edges, more = _edges(items, provider, topology)
+    topology.provider, findings = _providers(items)
+    edges, more = _edges(items, topology)
     findings += more
     order, cycles = _order(edges)
     findings += cycles
@@ -90,8 +107,8 @@ def resolve(layout: Layout) -> tuple[Topology, list[Finding]]:
     return topology, findings
 
 
-def _providers(items: Mapping[Path, Item]) -> tuple[dict[str, Path], list[Finding]]:
-    provider: dict[str, Path] = {}
+def _providers(items: Mapping[Path, Item]) -> tuple[dict[str, Item], list[Finding]]:
+    provider: dict[str, Item] = {}
     findings = []
     for path, item in items.items():
         for device in item.kind.provides(item.name):
@@ -100,27 +117,25 @@ def _providers(items: Mapping[Path, Item]) -> tuple[dict[str, Path], list[Findin
                     error(
                         "duplicate-name",
                         path,
-                        f"'{device}' is also the name of {dotted(provider[device])}",
+                        f"'{device}' is also the name of {dotted(provider[device].path)}",
                         "give it another name",
                         on_key=True,
                     )
                 )
             else:
-                provider[device] = path
+                provider[device] = item
     return provider, findings
 
 
-def _edges(
-    items: Mapping[Path, Item], provider: Mapping[str, Path], topology: Topology
-) -> tuple[dict[Path, list[Path]], list[Finding]]:
+def _edges(items: Mapping[Path, Item], topology: Topology) -> tuple[dict[Path, list[Path]], list[Finding]]:
     """Which item needs which, and the first use of each device."""
     edges: dict[Path, list[Path]] = {path: [] for path in items}
     findings: list[Finding] = []
     for path, item in items.items():
         for use in item.kind.uses(item.name, path):
             first = topology.used_by.get(use.device)
-            if use.device not in provider:
-                hint = did_you_mean(use.device, provider)
+            if use.device not in topology.provider:
+                hint = did_you_mean(use.device, topology.provider) if len(findings) < MANY else ""
                 findings.append(
                     error(
                         "unknown-device", use.path, f"there is no device '{use.device}' in this layout", hint
@@ -137,7 +152,7 @@ def _edges(
                 )
             else:
                 topology.used_by[use.device] = use
-                edges[path].append(provider[use.device])
+                edges[path].append(topology.provider[use.device].path)
     return edges, findings
 
 

@@ -128,10 +128,20 @@ def _controller_id(name: str, disks: Sequence[Disk]) -> str:
 def _board(machine: Machine, paths: Paths) -> list[str]:
     return [
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-machine", "pc,graphics=off,usb=off,vmport=off,dump-guest-core=off", "-accel", machine.accelerator),
+        *(
+            "-machine",
+            "pc,graphics=off,usb=off,vmport=off,dump-guest-core=off",
+            "-accel",
+            machine.accelerator,
+        ),
         *("-cpu", "host" if machine.accelerator.startswith("kvm") else "max"),
         *("-smp", str(machine.cpus), "-m", f"{machine.memory_mib}M"),
-        *("-chardev", f"file,id=console,path={_comma(paths.console)},append=on", "-serial", "chardev:console"),
+        *(
+            "-chardev",
+            f"file,id=console,path={_comma(paths.console)},append=on",
+            "-serial",
+            "chardev:console",
+        ),
         *("-qmp", f"unix:{_comma(paths.monitor)},server=on,wait=off"),
         *("-kernel", str(paths.kernel), "-initrd", str(paths.initrd)),
         *("-append", f"{_KERNEL} {machine.kernel_arguments}".strip()),
@@ -169,17 +179,17 @@ def _groups(disk: Disk, machine: Machine) -> list[str]:
 
 def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
     _, direct, no_flush = _CACHE[machine.cache]
-    common: Properties = {
-        "cache": {"direct": direct, "no-flush": no_flush},
-        "discard": "unmap",
-        "detect-zeroes": "unmap",
-    }
+    common: Properties = {"cache": {"direct": direct, "no-flush": no_flush}, "discard": "unmap"}
     below = f"n{machine.disks.index(disk)}"
-    yield {"driver": "file", "node-name": below, "filename": str(path), **common}
+    nodes: list[Properties] = [{"driver": "file", "node-name": below, "filename": str(path), **common}]
     for depth, group in enumerate(_groups(disk, machine), 1):
         node = f"n{machine.disks.index(disk)}t{depth}"
-        yield {"driver": "throttle", "node-name": node, "throttle-group": group, "file": below, **common}
+        nodes.append(
+            {"driver": "throttle", "node-name": node, "throttle-group": group, "file": below, **common}
+        )
         below = node
+    nodes[-1]["detect-zeroes"] = "unmap"  # zeros that the guest writes take no room in the sparse file
+    return nodes
 
 
 def _top_node(disk: Disk, machine: Machine) -> str:

@@ -131,7 +131,9 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
     options += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("doc", "man", "locale", "info")]
     options += [f"--aptopt={line}" for line in apt_options()]
     options += [f"--essential-hook=tar-in {overlay} /"]  # before the initramfs is made
-    options += ['--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"']  # this machine's proxy is not the guest's
+    options += [
+        '--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"'
+    ]  # this machine's proxy is not the guest's
     mirror = [str(sources)] if sources.stat().st_size else []
     return ["mmdebstrap", *options, recipe.release, str(folder), *mirror]
 
@@ -157,7 +159,9 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _tool(argv: Sequence[str]) -> None:
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+        )
     except FileNotFoundError:
         raise BuildFailed(f"{argv[0]} is not installed; a twin's image needs it") from None
     if done.returncode:

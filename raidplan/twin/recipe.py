@@ -113,7 +113,13 @@ class Recipe:
     @property
     def digest(self) -> str:
         """16 hexadecimal digits over the release, the packages, the size and every file of ours."""
-        told = [self.release, sorted(self.packages), self.size_mib, sorted(self.files().items()), self.links()]
+        told = [
+            self.release,
+            sorted(self.packages),
+            self.size_mib,
+            sorted(self.files().items()),
+            self.links(),
+        ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def files(self) -> dict[str, str]:

@@ -32,7 +32,12 @@ class Source:
 
     def stanza(self) -> str:
         """The source in apt's deb822 form, the component main only."""
-        lines = ["Types: deb", f"URIs: {' '.join(self.uris)}", f"Suites: {' '.join(self.suites)}", "Components: main"]
+        lines = [
+            "Types: deb",
+            f"URIs: {' '.join(self.uris)}",
+            f"Suites: {' '.join(self.suites)}",
+            "Components: main",
+        ]
         lines += [f"Signed-By: {self.signed_by}"] if self.signed_by else []
         lines += ["Trusted: yes"] if self.trusted else []
         return "\n".join(lines) + "\n"
@@ -57,7 +62,9 @@ def apt_options() -> tuple[str, ...]:
         dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return ()
-    return tuple(line for line in dump.splitlines() if line.startswith(_HONOURED) and not line.endswith('"";'))
+    return tuple(
+        line for line in dump.splitlines() if line.startswith(_HONOURED) and not line.endswith('"";')
+    )
 
 
 def _only(source: Source, suites: Iterable[str]) -> Source:

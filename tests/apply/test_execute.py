@@ -10,8 +10,23 @@ from raidplan.apply.execute import Event, execute
 from raidplan.plan import Plan, Run, SetAttribute, Step
 
 
-def step(name: str, *argv: str, needs: tuple[str, ...] = (), targets: tuple[str, ...] = (), guard: tuple[str, ...] = ()) -> Step:
-    return Step(name, "prepare", name, Run(argv or ("true",)), "arrays", needs=needs, targets=targets or (name,), guard=guard)
+def step(
+    name: str,
+    *argv: str,
+    needs: tuple[str, ...] = (),
+    targets: tuple[str, ...] = (),
+    guard: tuple[str, ...] = (),
+) -> Step:
+    return Step(
+        name,
+        "prepare",
+        name,
+        Run(argv or ("true",)),
+        "arrays",
+        needs=needs,
+        targets=targets or (name,),
+        guard=guard,
+    )
 
 
 def plan(*steps: Step) -> Plan:

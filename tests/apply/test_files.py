@@ -15,7 +15,13 @@ FSTAB = "# my own\nUUID=1 / ext4 defaults 0 1\n"
 BLOCK = "# >>> raidplan jbod\nUUID=2 /data xfs defaults 0 0\n# <<< raidplan jbod\n"
 ENTRY = "UUID=2 /data xfs defaults 0 0\n"
 
-LINES = st.lists(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), max_size=20), max_size=8)
+LINES = st.lists(
+    st.text(
+        alphabet=st.characters(codec="utf-8", exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"),
+        max_size=20,
+    ),
+    max_size=8,
+)
 
 
 def block(file: str = "/etc/fstab", content: str = ENTRY, *, at_top: bool = False) -> WriteBlock:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from raidplan.placement import place
 
 from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout import load_layout
-from raidplan.placement import place
 from raidplan.plan import PHASES, Plan, Run, plan_from_json, plan_to_json
 from raidplan.topology import resolve
 
@@ -58,7 +58,9 @@ def test_only_disks_of_the_layout_are_named(plan: Plan) -> None:
 def test_no_command_names_a_kernel_disk(plan: Plan) -> None:
     for step in plan.steps:
         if isinstance(step.action, Run):
-            assert not [word for word in step.action.argv if word.startswith(("/dev/sd", "/dev/nvme", "/dev/vd"))]
+            assert not [
+                word for word in step.action.argv if word.startswith(("/dev/sd", "/dev/nvme", "/dev/vd"))
+            ]
 
 
 def test_what_destroys_is_guarded_and_proven(plan: Plan) -> None:

@@ -1,0 +1,6 @@
+"""The machine as read, as values. Standard library and `sh` only."""
+
+from raidplan.facts.machine import DiskFact, Machine, PartitionFact
+from raidplan.facts.read import read_machine
+
+__all__ = ["DiskFact", "Machine", "PartitionFact", "read_machine"]

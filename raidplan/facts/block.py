@@ -1,0 +1,162 @@
+"""Block devices as sysfs shows them, and bytes read from them. sysfs is kernel ABI, so no tool is asked."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SECTOR = 512
+"""sysfs counts in these, whatever the disk's own blocks are."""
+PAGE = 4096
+MEMORY_DISKS = re.compile(r"(ram|zram|sr|fd)\d+")
+"""Block devices that are nobody's disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block device; sizes in bytes, other devices by kernel name."""
+
+    name: str
+    """As the kernel calls it: `sdb1`, `md_s0`, `dm-0`."""
+    number: str
+    """Major and minor: `8:17`."""
+    size: int
+    start: int = 0
+    partition: int = 0
+    """Its number in the table of `disk`; 0 if it is no partition."""
+    disk: str = ""
+    holders: tuple[str, ...] = ()
+    slaves: tuple[str, ...] = ()
+    dm_name: str = ""
+    dm_uuid: str = ""
+    is_md: bool = False
+    read_only: bool = False
+    rotational: bool = False
+    logical: int = 512
+    physical: int = 512
+
+    @property
+    def node(self) -> str:
+        """Its node under /dev."""
+        return f"/dev/{self.name}"
+
+    @property
+    def whole(self) -> bool:
+        """A disk in itself: no partition, and not made of others by the kernel."""
+        return not (self.partition or self.is_md or self.dm_name or MEMORY_DISKS.fullmatch(self.name))
+
+    @property
+    def volume(self) -> str:
+        """`vg0/home` for an LVM volume, else empty; device-mapper doubles the dashes of a name."""
+        # A UUID that goes on with -real, -cow or -tdata belongs to a hidden part of a volume.
+        if not re.fullmatch(r"LVM-\w{64}", self.dm_uuid):
+            return ""
+        parts = re.fullmatch(r"((?:[^-]|--)+)-((?:[^-]|--)+)", self.dm_name)
+        return "/".join(part.replace("--", "-") for part in parts.groups()) if parts else ""
+
+
+def read_blocks(root: Path) -> dict[str, Block]:
+    """All block devices with a size, by kernel name."""
+    blocks = (block for sys in sorted((root / "sys/block").glob("*")) for block in _family(sys))
+    return {block.name: block for block in blocks if block.size and block.number}
+
+
+def _family(sys: Path) -> Iterator[Block]:
+    """A device and its partitions."""
+    whole = _block(sys)
+    yield whole
+    for entry in sorted(sys.glob("*/partition")):
+        yield _block(entry.parent, whole)
+
+
+def _block(sys: Path, disk: Block | None = None) -> Block:
+    return Block(
+        name=sys.name.replace("!", "/"),
+        number=text_of(sys / "dev"),
+        size=number_of(sys / "size") * SECTOR,
+        start=number_of(sys / "start") * SECTOR,
+        partition=number_of(sys / "partition"),
+        disk=disk.name if disk else "",
+        holders=_names(sys / "holders"),
+        slaves=_names(sys / "slaves"),
+        dm_name=text_of(sys / "dm/name"),
+        dm_uuid=text_of(sys / "dm/uuid"),
+        is_md=(sys / "md").is_dir(),
+        read_only=number_of(sys / "ro") == 1,
+        rotational=disk.rotational if disk else number_of(sys / "queue/rotational") == 1,
+        logical=disk.logical if disk else number_of(sys / "queue/logical_block_size") or 512,
+        physical=disk.physical if disk else number_of(sys / "queue/physical_block_size") or 512,
+    )
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(entry.name.replace("!", "/") for entry in folder.glob("*")))
+
+
+def text_of(file: Path) -> str:
+    """The content of a sysfs attribute without blanks around it; empty if it cannot be read."""
+    try:
+        return file.read_bytes().decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def number_of(file: Path) -> int:
+    """The first number of a sysfs attribute such as `200000 (system)`; 0 if there is none."""
+    found = re.match(r"-?\d+", text_of(file))
+    return int(found[0]) if found else 0
+
+
+def read_at(node: str | Path, offset: int, size: int) -> bytes:
+    """Bytes of a device, past the page cache, which md and XFS do not keep up to date.
+
+    Raises OSError; fewer bytes at the end of the device.
+    """
+    first = offset // PAGE * PAGE
+    length = -(-(offset + size - first) // PAGE) * PAGE
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        content = _read(node, flags | os.O_DIRECT, first, length)
+    except OSError as no:
+        if not isinstance(no, PermissionError | FileNotFoundError):
+            content = _read(node, flags, first, length)
+        else:
+            raise
+    return content[offset - first : offset - first + size]
+
+
+def _read(node: str | Path, flags: int, offset: int, size: int) -> bytes:
+    device = os.open(node, flags)
+    try:
+        with mmap.mmap(-1, size) as page:  # O_DIRECT wants an aligned buffer
+            return page[: os.preadv(device, [page], offset)]
+    finally:
+        os.close(device)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What each block device is known by, however it is spelled."""
+
+    identities: Mapping[str, str]
+    """Kernel name to identity: `partition:<uuid>`, `array:<uuid>`, `volume:vg/lv`, or the node of a disk."""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    """`8:17` to kernel name."""
+    dev: Path = Path("/dev")
+
+    def of(self, name: str) -> str:
+        """The identity of the device with this kernel name; its node if it is not a known one."""
+        return self.identities.get(name, f"/dev/{name}")
+
+    def kernel_name(self, node: str) -> str:
+        """The kernel name behind a node or a link to one; empty for anything that is no known device."""
+        path = self.dev / node.removeprefix("/dev/") if node.startswith("/dev/") else Path(node)
+        try:
+            name = str(path.resolve().relative_to(self.dev.resolve()))
+        except (OSError, ValueError, RuntimeError):
+            return ""
+        return name if name in self.identities else ""

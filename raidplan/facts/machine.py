@@ -1,0 +1,187 @@
+"""What is known of a machine: its disks, and everything on them by kind and key. Pure values.
+
+A snapshot travels as JSON, so that a plan can be made on another computer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from raidplan.plan.step import Value
+
+FORMAT_VERSION = 1
+
+Properties = Mapping[str, Value]
+Objects = Mapping[str, Mapping[str, Properties]]
+"""kind, then key, then property."""
+
+SORTED = ("spares", "devices", "faulty")
+"""Lists without an order of their own; they are kept sorted."""
+
+NO_DEVICES = ("file", "directory", "tool", "unit", "module")
+"""Kinds whose texts never name a device, whatever they look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFact:
+    """A partition; `start` and `size` in bytes, `uuid` and `type` in lower case, empty if not known."""
+
+    node: str
+    uuid: str
+    type: str
+    start: int
+    size: int
+    name: str = ""
+    signatures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFact:
+    """A whole disk, or a loop device in its place. Texts are empty where the disk does not tell.
+
+    `signatures` are in words: `gpt at 0x200`. `users` are what uses the disk, its partitions, and
+    everything that stands on them: `mounted at /data`, `swap`, `held by md_s0`.
+    """
+
+    node: str
+    kernel_name: str
+    size: int
+    """Bytes."""
+    kind: str = "disk"
+    serial: str = ""
+    wwn: str = ""
+    path: str = ""
+    """udev's ID_PATH."""
+    model: str = ""
+    transport: str = ""
+    logical_block: int = 512
+    physical_block: int = 512
+    rotational: bool = False
+    read_only: bool = False
+    signatures: tuple[str, ...] = ()
+    partitions: tuple[PartitionFact, ...] = ()
+    users: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """The other names of the node, below /dev/disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine at one moment. `problems` are sentences on what could not be read or is told twice."""
+
+    disks: tuple[DiskFact, ...] = ()
+    objects: Objects = field(default_factory=dict)
+    memory_bytes: int = 0
+    firmware: str = ""
+    """`bios` or `uefi`."""
+    host: str = ""
+    is_root: bool = False
+    kernel: str = ""
+    """The release, as in `uname -r`."""
+    problems: tuple[str, ...] = ()
+
+    def observe(self, kind: str, key: str) -> Properties | None:
+        """The properties of an object, or None if there is none."""
+        return self.objects.get(kind, {}).get(key)
+
+    def disk(self, node: str) -> DiskFact | None:
+        """The disk with this node, or with this link to it."""
+        return next((disk for disk in self.disks if node == disk.node or node in disk.links), None)
+
+    def named(self, disks: Mapping[str, str]) -> Machine:
+        """The same machine, with its disks (node to layout name) called `{d00}` where objects name them."""
+        names = {node: f"{{{name}}}" for node, name in disks.items()}
+        objects = {
+            kind: of_kind
+            if kind in NO_DEVICES
+            else {key: _renamed(found, names) for key, found in of_kind.items()}
+            for kind, of_kind in self.objects.items()
+        }
+        return replace(self, objects=objects)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        objects = {kind: {key: dict(found) for key, found in of.items()} for kind, of in self.objects.items()}
+        scalars = {
+            name: getattr(self, name) for name in ("memory_bytes", "firmware", "host", "is_root", "kernel")
+        }
+        return {
+            "format_version": FORMAT_VERSION,
+            **scalars,
+            "disks": [asdict(disk) for disk in self.disks],
+            "objects": objects,
+            "problems": list(self.problems),
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> Machine:
+        """The machine in plain values. Raises ValueError, with a sentence, for anything that is not one."""
+        try:
+            return _machine(data)
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise ValueError(
+                f"this is not a snapshot of a machine: {type(problem).__name__} {problem}"
+            ) from None
+
+
+def _renamed(found: Properties, names: Mapping[str, str]) -> Properties:
+    def name(key: str, value: Value) -> Value:
+        if isinstance(value, str):
+            return names.get(value, value)
+        if isinstance(value, list):
+            items = [names.get(item, item) for item in value]
+            return sorted(items) if key in SORTED else items
+        return value
+
+    return {key: name(key, value) for key, value in found.items()}
+
+
+def _machine(data: dict[str, Any]) -> Machine:
+    version = data["format_version"]
+    if version != FORMAT_VERSION:
+        raise ValueError(
+            f"format_version {version} is not known to this raidplan, which reads {FORMAT_VERSION}"
+        )
+    objects = {
+        kind: {key: {name: _value(value) for name, value in found.items()} for key, found in of_kind.items()}
+        for kind, of_kind in data["objects"].items()
+    }
+    scalars: dict[str, Any] = {
+        "memory_bytes": int(data["memory_bytes"]),
+        "is_root": bool(data["is_root"]),
+        **{name: str(data[name]) for name in ("firmware", "host", "kernel")},
+    }
+    disks = tuple(_disk(disk) for disk in data["disks"])
+    return Machine(disks, objects, problems=tuple(map(str, data["problems"])), **scalars)
+
+
+def _value(value: Any) -> Value:
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return value
+    raise ValueError(f"a property of the snapshot is a {type(value).__name__}")
+
+
+Fact = TypeVar("Fact", DiskFact, PartitionFact)
+
+
+def _disk(data: dict[str, Any]) -> DiskFact:
+    partitions = tuple(_fact(PartitionFact, part) for part in data["partitions"])
+    return _fact(DiskFact, {**data, "partitions": partitions})
+
+
+def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:
+    """A fact whose every field is there and of its type."""
+    values: dict[str, Any] = {}
+    for known in fields(kind):
+        value = tuple(data[known.name]) if isinstance(data[known.name], list) else data[known.name]
+        if type(value) is not _TYPES.get(str(known.type), tuple):
+            raise ValueError(f"'{known.name}' of {data['node']} in the snapshot is {value!r}")
+        values[known.name] = value
+    return kind(**values)
+
+
+_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool}

@@ -1,0 +1,94 @@
+"""Partition tables from the bytes on the disk: the truth, whatever the kernel or udev still remember."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Reader = Callable[[int, int], bytes]
+"""Bytes at (offset, size) of a device."""
+
+MOST_ENTRIES = 1024
+"""More partitions than any disk has; a header that claims more is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A partition in a table; `start` and `size` in bytes, `uuid` and `type` in lower case."""
+
+    number: int
+    uuid: str
+    type: str
+    start: int
+    size: int
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A partition table; `uuid` is the GUID of a GPT, empty for a DOS table."""
+
+    kind: str
+    uuid: str
+    entries: tuple[Entry, ...]
+
+
+def read_table(read: Reader, sector: int) -> Table | None:
+    """The table of a disk with logical blocks of `sector` bytes, or None if there is no valid one."""
+    return _gpt(read, sector) or _dos(read, sector)
+
+
+_HEADER = struct.Struct("<8sIIIIQQQQ16sQIII")
+
+
+def _gpt(read: Reader, sector: int) -> Table | None:
+    """The primary GPT (UEFI specification 2.10, 5.3), if both its checksums are right."""
+    header = read(sector, sector)
+    if len(header) < _HEADER.size:
+        return None
+    fields = _HEADER.unpack_from(header)
+    signature, length, crc, disk, first, count, size, entries_crc = (fields[i] for i in (0, 2, 3, 9, 10, 11, 12, 13))
+    if signature != b"EFI PART" or not _HEADER.size <= length <= sector:
+        return None
+    if zlib.crc32(header[:16] + bytes(4) + header[20:length]) != crc:
+        return None
+    if count > MOST_ENTRIES or not 128 <= size <= sector:
+        return None
+    rows = read(first * sector, count * size)
+    if len(rows) != count * size or zlib.crc32(rows) != entries_crc:
+        return None
+    found = (_entry(number, rows[number * size :], sector) for number in range(count))
+    return Table("gpt", str(uuid.UUID(bytes_le=disk)), tuple(entry for entry in found if entry))
+
+
+def _entry(number: int, row: bytes, sector: int) -> Entry | None:
+    kind, unique, first, last, _, name = struct.unpack_from("<16s16sQQQ72s", row)
+    if kind == bytes(16):
+        return None
+    return Entry(
+        number=number + 1,
+        uuid=str(uuid.UUID(bytes_le=unique)),
+        type=str(uuid.UUID(bytes_le=kind)),
+        start=first * sector,
+        size=(last - first + 1) * sector,
+        name=name.decode("utf-16-le", errors="replace").partition("\0")[0],
+    )
+
+
+def _dos(read: Reader, sector: int) -> Table | None:
+    """The four primary entries of a DOS table; the kernel makes the UUID of disk id and number."""
+    boot = read(0, 512)
+    if len(boot) < 512 or boot[510:] != b"\x55\xaa":
+        return None
+    disk = struct.unpack_from("<I", boot, 440)[0]
+    rows = (struct.unpack_from("<B3xB3xII", boot, 446 + 16 * i) for i in range(4))
+    found = [(number, row) for number, row in enumerate(rows, 1) if row[1]]
+    if any(kind == 0xEE or active & 0x7F for _, (active, kind, _, _) in found) or not found:
+        return None  # the protective entry of a broken GPT, or a boot sector of a file system
+    return Table("dos", "", tuple(
+        Entry(number, f"{disk:08x}-{number:02x}", f"0x{kind:x}", first * sector, size * sector)
+        for number, (_, kind, first, size) in found
+    ))  # fmt: skip

@@ -1,0 +1,23 @@
+"""Commands as text that a shell would read back to the same words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from raidplan.render.visible import visible
+
+
+def quoted(word: str) -> str:
+    """One word for a POSIX shell; nothing in it is expanded."""
+    return shlex.quote(word)
+
+
+def disk_name(word: str) -> str:
+    """`d00` for the word `{d00}`, which stands for a disk's device; else an empty text."""
+    return word[1:-1] if word.startswith("{") and word.endswith("}") else ""
+
+
+def command_text(argv: Sequence[str]) -> str:
+    """A command for reading: `{d00}` stays as it is, what cannot be seen is shown as an escape."""
+    return " ".join(visible(word if disk_name(word).isidentifier() else quoted(word)) for word in argv)

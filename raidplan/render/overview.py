@@ -1,0 +1,83 @@
+"""What a plan amounts to: what it makes, writes over and changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from raidplan.plan import PHASES, DiskIdentity, Plan, Run, Step, WriteBlock, WriteFile
+from raidplan.render.command import disk_name
+from raidplan.render.visible import plural
+
+MADE = {
+    "table": "partition table",
+    "array": "array",
+    "physical_volume": "physical volume",
+    "volume_group": "volume group",
+    "volume": "volume",
+    "filesystem": "file system",
+    "swap": "swap area",
+}
+"""What a step makes, by the kind of its proof."""
+MAKING = ("partition", "array", "volume", "format")
+
+
+def first_guards(plan: Plan) -> tuple[str, ...]:
+    """What is written over and does not come into being by an earlier step: disks, and what stands already."""
+    made = {node for step in plan.steps for node in step.awaits}
+    guards = dict.fromkeys(guard for step in plan.steps for guard in step.guard)
+    return tuple(guard for guard in guards if guard not in made)
+
+
+def written_disks(plan: Plan) -> tuple[str, ...]:
+    """The disks that are written over as a whole, by name."""
+    return tuple(disk_name(guard) for guard in first_guards(plan) if disk_name(guard))
+
+
+def written_others(plan: Plan) -> tuple[str, ...]:
+    """What else is written over or made anew: devices that are there already, and files."""
+    return tuple(guard for guard in first_guards(plan) if not disk_name(guard))
+
+
+def changed_files(plan: Plan) -> tuple[str, ...]:
+    """The configuration files that are written."""
+    actions = (step.action for step in plan.steps)
+    return tuple(dict.fromkeys(a.file for a in actions if isinstance(a, WriteFile | WriteBlock)))
+
+
+def created(plan: Plan) -> tuple[str, ...]:
+    """`40 partition tables`, `5 arrays`, ..., in the order in which they are made."""
+    objects = dict.fromkeys(
+        (step.proof.kind, step.proof.key)
+        for step in plan.steps
+        if step.proof and (step.phase in MAKING or step.creates)
+    )
+    counts = Counter(kind for kind, _ in objects)
+    return tuple(plural(counts[kind], noun) for kind, noun in MADE.items() if counts[kind])
+
+
+def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:
+    """The steps with their numbers, phase by phase; phases without steps are left out."""
+    numbered = list(enumerate(plan.steps, start=1))
+    for phase in PHASES:
+        steps = [(number, step) for number, step in numbered if step.phase == phase]
+        if steps:
+            yield phase, steps
+
+
+def symbol(step: Step) -> str:
+    """`!` writes over a device, `~` changes a file or a setting, `>` runs a program."""
+    if step.destroys:
+        return "!"
+    return ">" if isinstance(step.action, Run) else "~"
+
+
+LEGEND = "! writes over a device   ~ changes a file or a setting   > runs a program"
+
+
+def found_by(disk: DiskIdentity) -> str:
+    """How a disk is found, in words."""
+    if disk.device:
+        return f"device {disk.device}"
+    given = {"serial": disk.serial, "wwn": disk.wwn, "path": disk.path, "model": disk.model}
+    return ", ".join(f"{name} {value}" for name, value in given.items() if value) or "nothing to find it by"
