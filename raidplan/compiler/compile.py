@@ -48,7 +48,8 @@ def _missing_sizes(topology: Topology) -> list[Finding]:
     ]
     if needed:
         return [
-            error("disk-size-unknown", ("hardware", "disks", name), f"{name} has no size, and the plan needs one", "write size: 3TB, or the exact bytes that `raidplan discover hardware` prints", on_key=True)
+            error("disk-size-unknown", ("hardware", "disks", name), f"{name} has no size, and the plan needs one",
+                  "write size: 3TB, or the exact bytes that `raidplan discover hardware` prints", on_key=True)
             for name in needed
         ]  # fmt: skip
     assert all(("arrays", name) in built for name in topology.layout.arrays)

@@ -106,6 +106,7 @@ class _Builder:
 
     def span(self, event: yaml.Event) -> Span:
         a, b = event.start_mark, event.end_mark
+        assert a is not None and b is not None
         return Span(self.file, a.line + 1, a.column + 1, b.line + 1, b.column + 1)
 
     def start_document(self, event: yaml.DocumentStartEvent) -> None:

@@ -71,7 +71,7 @@ class _Expansion:
 
     def node(self, node: Node, chosen: tuple[Choice, ...], place: int) -> Node:
         match node.content:
-            case {"each": Node(content=list() as items)} if chosen and len(node.content) == 1:
+            case {"each": Node(content=list() as items), **more} if chosen and not more:
                 return self.one_of(items, node, place, chosen)
             case dict() as entries:
                 return self.mapping(node, entries, chosen, place)
@@ -119,9 +119,7 @@ class _Expansion:
             return
         for _, child in value.children():
             match child.content:
-                case {"each": Node(content=list() as items)} if (
-                    len(child.content) == 1 and len(items) != count
-                ):
+                case {"each": Node(content=list() as items), **more} if not more and len(items) != count:
                     raise _Refused(
                         f"'each' has {len(items)} values for {count} entries",
                         child.span,

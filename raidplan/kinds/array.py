@@ -273,7 +273,7 @@ class Array(Model, Kind):
             because=create.because,
             needs=(create.id, "config.udev.reload"),
             targets=(name,),
-            proof=Proof("tuning", site.devices[name].uuid, {key: value for key, value in attributes.items()}),
+            proof=Proof("tuning", site.devices[name].uuid, {**attributes}),
         )
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:

@@ -66,7 +66,7 @@ def _not_ours(folder: Folder) -> Down:
         return Down(folder.path, left=(f"{folder.path} has no record of ours: left alone",), gone=False)
     for name in names:
         folder.remove(name)
-    os.rmdir(folder.path)
+    folder.path.rmdir()
     return Down(folder.path)
 
 
@@ -98,9 +98,8 @@ def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
             run(action.argv, check=True)
         _settle()
         before = actions
-    raise Stopped(
-        f"still there after it was taken off: {'; '.join(action.say for action in actions)}", left=True
-    )
+    stuck = "; ".join(action.say for action in actions)
+    raise Stopped(f"this comes back as soon as it is taken off: {stuck}", left=True)
 
 
 def _actions(folder: Folder, record: Record) -> list[Action]:
@@ -138,7 +137,7 @@ def remove(folder: Folder, record: Record, tell: Callable[[str], None]) -> Down:
     kept = folder.names()
     left += [f"{folder.path / name} is not ours: left alone" for name in kept]
     if not kept:
-        os.rmdir(folder.path)
+        folder.path.rmdir()
     return Down(folder.path, tuple(detached), tuple(removed), tuple(left), gone=not kept)
 
 

@@ -74,7 +74,7 @@ class Folder:
     @classmethod
     def open(cls, path: Path) -> Folder:
         """The folder at `path`, locked. Raises FileNotFoundError, and Refused if it cannot be trusted."""
-        path = Path(os.path.abspath(path))
+        path = Path.cwd() / path
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -110,11 +110,11 @@ class Folder:
 
     def place(self) -> str:
         """Where it is, in the kernel's words, with all links resolved."""
-        return os.readlink(f"/proc/self/fd/{self._descriptor}")
+        return str(Path(f"/proc/self/fd/{self._descriptor}").readlink())
 
     def names(self) -> list[str]:
         """What is in it."""
-        return sorted(os.listdir(self._descriptor))
+        return sorted(os.listdir(self._descriptor))  # noqa: PTH208  # of a descriptor
 
     def free_bytes(self) -> int:
         """Space that root can still use on its file system."""
@@ -159,10 +159,9 @@ class Folder:
 
     def read(self, name: str) -> str | None:
         """The text of a regular file of ours; None if there is none. Raises OSError, ValueError."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            descriptor = os.open(
-                name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._descriptor
-            )
+            descriptor = os.open(name, flags, dir_fd=self._descriptor)
         except FileNotFoundError:
             return None
         with os.fdopen(descriptor, encoding="utf-8") as opened:
@@ -211,12 +210,7 @@ def _parsed(data: Any) -> Record:
     if data["format_version"] != FORMAT_VERSION:
         raise ValueError(f"its format_version is {data['format_version']}, known is {FORMAT_VERSION}")
     files = tuple(
-        DiskFile(
-            _name(row["disk"]),
-            int(row["size"]),
-            int(row["sector"]),
-            None if row["inode"] is None else int(row["inode"]),
-        )
+        DiskFile(_name(row["disk"]), int(row["size"]), int(row["sector"]), row["inode"] and int(row["inode"]))
         for row in data["files"]
     )
     return Record(_name(data["host"]), int(data["scale"]), files)

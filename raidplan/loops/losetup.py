@@ -30,7 +30,7 @@ class Loop:
     @property
     def name(self) -> str:
         """The kernel's: loop5."""
-        return os.path.basename(self.node)
+        return self.node.removeprefix("/dev/")
 
 
 def loops(node: str = "") -> tuple[Loop, ...]:

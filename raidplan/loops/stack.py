@@ -1,4 +1,4 @@
-"""What stands on block devices right now: read from sysfs, mountinfo and swaps, and from LVM for its groups."""
+"""What stands on block devices right now: read from sysfs, mountinfo and swaps, and LVM for its groups."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _mount(line: str, numbers: Mapping[str, str]) -> Mount:
 def _number_of(path: str) -> str:
     """MAJOR:MINOR of a device node, or an empty text."""
     try:
-        found = os.stat(path).st_rdev if path.startswith("/dev/") else 0
+        found = Path(path).stat().st_rdev if path.startswith("/dev/") else 0
     except OSError:
         return ""
     return f"{os.major(found)}:{os.minor(found)}" if found else ""

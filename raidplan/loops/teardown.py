@@ -58,8 +58,8 @@ def _unmounts(mounts: Sequence[Mount]) -> list[Action]:
             steps, at = steps + 1, parent[at]
         return steps
 
-    ordered = sorted(reversed(mounts), key=depth, reverse=True)
-    return [Action(("umount", mount.point), f"unmount {mount.point}") for mount in ordered]
+    ordered = sorted(mounts, key=depth)  # it keeps the order in which they were mounted
+    return [Action(("umount", mount.point), f"unmount {mount.point}") for mount in reversed(ordered)]
 
 
 def _over(own: frozenset[str], blocks: Mapping[str, Block]) -> frozenset[str]:
@@ -79,7 +79,7 @@ def _mixed(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Block
         foreign = sorted(set(block.below) - over)
         if foreign:
             mine = sorted(set(block.below) & over)
-            yield f"{_called(block)} stands on {_nodes(mine)} of this folder, but also on {_nodes(foreign)}"
+            yield f"{_called(block)} stands on {_nodes(mine)} and on {_nodes(foreign)}, not ours"
 
 
 def _strange(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Block]) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _strange(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Blo
         block = blocks[name]
         if block.kind not in ("partition", "md") and not block.dm_uuid.startswith("LVM-"):
             below = _nodes(sorted(set(block.below) & over))
-            yield f"{_called(block)} stands on {below} and is neither an array nor an LVM volume: close it first"
+            yield f"{_called(block)} on {below} is neither an array nor an LVM volume: close it first"
 
 
 def _mixed_groups(over: frozenset[str], groups: Iterable[Group]) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _mixed_groups(over: frozenset[str], groups: Iterable[Group]) -> Iterator[str
     for group in groups:
         mine, foreign = sorted(set(group.devices) & over), sorted(set(group.devices) - over)
         if mine and foreign:
-            yield f"the volume group {group.name} stands on {_nodes(mine)} of this folder, but also on {_nodes(foreign)}"
+            yield f"the volume group {group.name} stands on {_nodes(mine)} and on {_nodes(foreign)}, not ours"
 
 
 def _foreign_on_top(

@@ -68,7 +68,7 @@ def up(
     except BaseException:
         if made:
             with contextlib.suppress(OSError):
-                os.rmdir(directory)  # only ever an empty one
+                directory.rmdir()  # only ever an empty one
         raise
 
 
@@ -87,7 +87,7 @@ def _cannot(record: Record) -> Iterator[str]:
 def _make_folder(directory: Path) -> bool:
     """False if it is there already. Raises Refused."""
     try:
-        os.mkdir(directory, 0o700)
+        directory.mkdir(0o700)
     except FileExistsError:
         return False
     except OSError as no:
@@ -121,12 +121,13 @@ def _conflicts(folder: Folder, record: Record) -> Iterator[str]:
     """Files that are not the ones that were made here."""
     held = our_loops(folder, record, loops())
     for file in record.files:
+        path = folder.path / file.name
         if is_ours(folder, file) or is_unrecorded(folder, file):
             continue
         if folder.stat(file.name) is not None:
-            yield f"{folder.path / file.name} is not the file that was made here: remove it, or `raidplan loops down`"
+            yield f"{path} is not the file that was made here: move it away, or run `raidplan loops down`"
         elif file.disk in held:
-            yield f"{folder.path / file.name} was deleted under {held[file.disk][0].node}: `raidplan loops down` first"
+            yield f"{path} was deleted under {held[file.disk][0].node}: run `raidplan loops down` first"
 
 
 def _build(folder: Folder, record: Record, layout: str, tell: Callable[[str], None], *, fresh: bool) -> Up:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
 from raidplan.render.visible import visible
+
+
+_DISK = re.compile(r"\{[A-Za-z0-9_][A-Za-z0-9_-]*\}")
 
 
 def quoted(word: str) -> str:
@@ -15,9 +19,9 @@ def quoted(word: str) -> str:
 
 def disk_name(word: str) -> str:
     """`d00` for the word `{d00}`, which stands for a disk's device; else an empty text."""
-    return word[1:-1] if word.startswith("{") and word.endswith("}") else ""
+    return word[1:-1] if _DISK.fullmatch(word) else ""
 
 
 def command_text(argv: Sequence[str]) -> str:
     """A command for reading: `{d00}` stays as it is, what cannot be seen is shown as an escape."""
-    return " ".join(visible(word if disk_name(word).isidentifier() else quoted(word)) for word in argv)
+    return " ".join(visible(word if disk_name(word) else quoted(word)) for word in argv)

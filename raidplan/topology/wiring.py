@@ -29,7 +29,7 @@ class Plug:
 
 
 class Wiring:
-    """The tree of components; what cannot be true (unknown names, circles) ends a walk and is no exception."""
+    """The tree of components; what cannot be true (an unknown name, a circle) only ends a walk."""
 
     def __init__(self, hardware: Hardware) -> None:
         self.plugs = list(_plugs(hardware))

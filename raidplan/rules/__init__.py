@@ -1,0 +1,15 @@
+"""The rules: what is wrong or unwise in a layout. One function each, in a module for its theme.
+
+To add a rule, write one function decorated with `@rule` in any module of this package; nothing else. Its
+name with dashes is the rule's name, its docstring the manual page, and the two examples in there its tests.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from raidplan.rules.engine import RULES, Hit, Rule, check, rule
+
+for _module in sorted(entry.name for entry in iter_modules(__path__)):
+    import_module(f"{__name__}.{_module}")
+
+__all__ = ["RULES", "Hit", "Rule", "check", "rule"]

@@ -1,0 +1,102 @@
+"""The rule engine: collects the rules, runs them, and puts name and severity on what they find."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Finding, Path, Severity
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule yields: where, the fact with its numbers, and what to do about it."""
+
+    path: Path
+    message: str
+    hint: str = ""
+    on_key: bool = False
+    """Point at the key, not at the value."""
+    severity: Severity | None = None
+    """Where this case is milder or graver than the rule usually is."""
+
+
+Search = Callable[["Topology"], Iterator[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule as `raidplan explain` knows it."""
+
+    name: str
+    severity: Severity
+    search: Search
+
+    @property
+    def page(self) -> str:
+        """The manual page: summary, why, a bad and a good example, source."""
+        return inspect.cleandoc(self.search.__doc__ or "")
+
+    @property
+    def summary(self) -> str:
+        """The page's first line."""
+        return self.page.partition("\n")[0]
+
+    @property
+    def bad(self) -> str:
+        """The layout that the rule catches, at the line marked `# <-- here`; without version and host."""
+        return self._example("Bad")
+
+    @property
+    def good(self) -> str:
+        """The layout that it does not catch; without version and host."""
+        return self._example("Good")
+
+    def _example(self, title: str) -> str:
+        block = re.search(rf"^\*\*{title}\*\*\n\n```yaml\n(.*?)^```$", self.page, re.DOTALL | re.MULTILINE)
+        if block is None:
+            raise LookupError(f"the page of {self.name} has no example '{title}'")
+        return block[1]
+
+
+RULES: dict[str, Rule] = {}
+"""Every rule by name."""
+
+
+def rule(severity: Severity) -> Callable[[Search], Search]:
+    """Makes a generator function a rule, named after it: `swap_across_members` is `swap-across-members`."""
+
+    def register(search: Search) -> Search:
+        name = search.__name__.replace("_", "-")
+        if name in RULES:
+            raise ValueError(f"two rules are named {name}")
+        RULES[name] = Rule(name, severity, search)
+        return search
+
+    return register
+
+
+SHAPE = ("level", "members", "spares", "chunk", "layout", "metadata", "consistency")
+"""The keys of an array that decide whether it can be built."""
+
+
+def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
+    """All that is wrong or unwise: `found` while names were resolved, and what the rules find.
+
+    Rules run on an incomplete topology too. Where one says at which key an array fails, the general
+    `impossible-array` of the resolution is left out.
+    """
+    findings = [_stamp(each, hit) for _, each in sorted(RULES.items()) for hit in each.search(topology)]
+    explained = {f.path[:2] for f in findings if f.severity is Severity.ERROR and set(f.path[2:3]) & set(SHAPE)}
+    kept = (f for f in found if f.rule != "impossible-array" or f.path[:2] not in explained)
+    return [*kept, *findings]
+
+
+def _stamp(each: Rule, hit: Hit) -> Finding:
+    return Finding(each.name, hit.severity or each.severity, hit.path, hit.message, hit.hint, hit.on_key)
