@@ -50,7 +50,7 @@ LEVELS = {
         Level("linear", 2, chunked=False, module="linear"),
         Level("raid0", 2, module="raid0"),
         Level("raid1", 2, chunked=False, module="raid1"),
-        Level("raid4", 3, parity=1, module="raid456"),
+        Level("raid4", 2, parity=1, module="raid456"),
         Level("raid5", 2, parity=1, layouts=PARITY_LAYOUTS, module="raid456"),
         Level("raid6", 4, parity=2, layouts=RAID6_LAYOUTS, module="raid456"),
         Level("raid10", 2, layouts=("n2",), module="raid10"),

@@ -37,6 +37,8 @@ class Loaded:
     """Of all stages so far, in the order of the file."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The text by file name, for showing the lines that findings are about."""
+    well_formed: bool = False
+    """Checked, and only rules object, if anything does."""
 
     @property
     def valid(self) -> bool:
@@ -59,25 +61,30 @@ def read(file: str) -> Loaded:
 
 def load(file: str) -> Loaded:
     """The file's topology as well; `valid` only if nothing is in its way."""
-    loaded = read(file)
-    if loaded.layout is None or _failed(loaded):
-        return loaded
-    topology, findings = resolve(loaded.layout)
+    loaded, topology, findings = _resolved(read(file))
     loaded = _with(loaded, findings)
     return loaded if _failed(loaded) else replace(loaded, topology=topology)
 
 
 def check(file: str) -> Loaded:
-    """The file with what the rules find."""
-    loaded = load(file)
-    if loaded.topology is None:
+    """The file with what the rules find; they look at what cannot be built as well, and say why."""
+    loaded, topology, findings = _resolved(read(file))
+    if topology is None:
         return loaded
-    try:
-        from raidplan.rules import check as check_rules
-    except ModuleNotFoundError:
-        return loaded  # TODO until raidplan.rules lands
+    from raidplan.rules import RULES
+    from raidplan.rules import check as check_rules
 
-    return _with(loaded, check_rules(loaded.topology))
+    buildable = not has_errors(findings)
+    found = check_rules(topology, findings)
+    loaded = replace(_with(loaded, found), topology=topology if buildable else None)
+    return replace(loaded, well_formed=not has_errors(f for f in found if f.rule not in RULES))
+
+
+def _resolved(loaded: Loaded) -> tuple[Loaded, Topology | None, list[Finding]]:
+    """The topology as far as it goes, and what is in its way."""
+    if loaded.layout is None or _failed(loaded):
+        return loaded, None, []
+    return loaded, *resolve(loaded.layout)
 
 
 def plan(loaded: Loaded) -> tuple[Plan | None, Loaded]:
@@ -92,7 +99,8 @@ def plan(loaded: Loaded) -> tuple[Plan | None, Loaded]:
 
 def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
     """With more findings, each at its place."""
-    assert loaded.document is not None
+    if loaded.document is None:
+        return loaded
     document = loaded.document
     located = [Located(f, document.locate(f.path, on_key=f.on_key)) for f in findings]
     return replace(loaded, findings=_in_order([*loaded.findings, *located], document.sources))

@@ -17,7 +17,7 @@ KEPT_AS_IT_IS = ("mount", "swap")
 def against(plan: Plan, machine: Machine) -> tuple[Plan, list[str]]:
     """The steps that are left to do, and why they must not be done (in words, empty if they may).
 
-    A step without a proof only follows another: it stays if a step that it needs stays.
+    A step is done if its proof holds and none of the steps that it follows is left.
     """
     kept: dict[str, Step] = {}
     refusals: list[str] = []
@@ -31,10 +31,7 @@ def against(plan: Plan, machine: Machine) -> tuple[Plan, list[str]]:
             continue
         kept[step.id] = step
         refusals += _refused(step, machine)
-    steps = tuple(
-        replace(step, needs=tuple(need for need in step.needs if need in kept)) for step in kept.values()
-    )
-    return replace(plan, steps=steps), refusals
+    return replace(plan, steps=tuple(step.among(kept) for step in kept.values())), refusals
 
 
 def _pending(step: Step, machine: Machine, kept: Mapping[str, Step]) -> bool:
@@ -42,9 +39,9 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step]) -> bool:
         found = machine.observe("file", step.action.file)
         text = None if found is None else str(found["content"])
         return wanted_text(step.action, text) != text
-    if step.proof is None:
-        return any(need in kept for need in step.needs)
-    return differences(step.proof, machine) != []
+    if any(earlier in kept for earlier in step.follows):
+        return True
+    return step.proof is not None and differences(step.proof, machine) != []
 
 
 def _refused(step: Step, machine: Machine) -> list[str]:

@@ -64,7 +64,7 @@ def exit_code(checked: Sequence[Loaded], fail_on: str) -> int:
     from raidplan.cli import FINDINGS, OK, UNABLE
     from raidplan.findings import Severity
 
-    if not all(loaded.valid for loaded in checked):
+    if not all(loaded.well_formed for loaded in checked):
         return UNABLE
     least = Severity(fail_on).rank
     failing = (item for loaded in checked for item in loaded.findings if item.finding.severity.rank <= least)

@@ -95,11 +95,7 @@ def ordered(steps: Iterable[Step]) -> list[Step]:
     Needs of steps that this layout does not have are dropped.
     """
     listed = _after_mounts(sorted(steps, key=lambda step: PHASES.index(step.phase)))
-    by_id = {step.id: step for step in listed}
-    listed = [
-        replace(step, needs=tuple(need for need in dict.fromkeys(step.needs) if need in by_id))
-        for step in listed
-    ]
+    listed = _known_only(listed)
     by_id = {step.id: step for step in listed}
     order: dict[str, Step] = {}
     for step in listed:
@@ -107,15 +103,28 @@ def ordered(steps: Iterable[Step]) -> list[Step]:
     return list(order.values())
 
 
+def _known_only(steps: list[Step]) -> list[Step]:
+    known = {step.id for step in steps}
+    return [step.among(known) for step in steps]
+
+
 def _after_mounts(steps: list[Step]) -> list[Step]:
     """What lies below a mount point waits for that mount: a nested mount, a swap file."""
     mounts = {step.proof.key: step.id for step in steps if step.proof and step.proof.kind == "mount"}
 
     def below(step: Step) -> tuple[str, ...]:
-        parents = {str(parent) for target in step.targets if target.startswith("/") for parent in PurePath(target).parents}
+        parents = {
+            str(parent)
+            for target in step.targets
+            if target.startswith("/")
+            for parent in PurePath(target).parents
+        }
         return tuple(mounts[parent] for parent in sorted(parents & mounts.keys()))
 
-    return [replace(step, needs=(*step.needs, *below(step))) if step.phase == "activate" else step for step in steps]
+    return [
+        replace(step, needs=(*step.needs, *below(step))) if step.phase == "activate" else step
+        for step in steps
+    ]
 
 
 def _place(step: Step, by_id: Mapping[str, Step], order: dict[str, Step]) -> None:

@@ -81,18 +81,21 @@ def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
         action=Run(("udevadm", "control", "--reload")),
         because="arrays",
         needs=("config.udev",),
+        follows=("config.udev",),
         targets=("udev",),
     )
 
 
 def _initramfs(rules: bool) -> Step:
+    written = ("config.mdadm.conf", *(("config.udev",) if rules else ()))
     return Step(
         id="config.initramfs",
         phase="configure",
         say="put the new configuration into the initramfs, so that arrays keep their names at boot",
         action=Run(("update-initramfs", "-u")),
         because="arrays",
-        needs=("config.mdadm.conf", *(("config.udev",) if rules else ())),
+        needs=written,
+        follows=written,
         targets=("initramfs",),
         proof=Proof("initramfs", "current", {"fresh": True}),
     )
@@ -142,5 +145,6 @@ def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Ite
         action=Run(("systemctl", "daemon-reload")),
         because="filesystems",
         needs=("config.fstab",),
+        follows=("config.fstab",),
         targets=("systemd",),
     )

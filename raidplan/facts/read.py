@@ -1,5 +1,136 @@
-from raidplan.facts.machine import Machine
+"""Reads the whole machine with few processes; changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from raidplan.facts import arrays, contents, host, lvm
+from raidplan.facts.block import Block, Names, read_at, read_blocks
+from raidplan.facts.disks import Seen, entry_of, read_disks
+from raidplan.facts.machine import Machine, Properties
+from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
+from raidplan.facts.signatures import Ask, plain, read_signatures
+from raidplan.facts.tables import Table, read_table
+from raidplan.run import Result, run
+
+READING_TIME = 120.0
+"""Seconds after which a program that only reads is given up: a failing disk can hold it for minutes."""
 
 
-def read_machine(paths: tuple[str, ...] = (), units: tuple[str, ...] = ()) -> Machine:
-    return Machine()
+def read_only(argv: Sequence[str]) -> Result:
+    """Ask a program that changes nothing."""
+    return run(argv, timeout=READING_TIME)
+
+
+def read_machine(
+    paths: Iterable[str] = (), units: Iterable[str] = (), *, root: Path = Path("/"), ask: Ask = read_only
+) -> Machine:
+    """Everything that proofs and preflight ask about.
+
+    `paths` are further files and folders to look at, `units` are systemd units. `root` and `ask` stand in
+    for the machine in tests.
+    """
+    paths = tuple(paths)
+    blocks = read_blocks(root)
+    tables, no_access = _tables(root, blocks)
+    md, problems = arrays.read_arrays(root, blocks, ask)
+    names = _names(root, blocks, tables, md)
+    nodes = [block.node for name, block in blocks.items() if name not in no_access]
+    signatures, unreadable = read_signatures(nodes, ask)
+    unreadable |= {blocks[name].node: why for name, why in no_access.items()}
+    mounts, swaps = read_mounts(root, names), read_swaps(root, names)
+    seen = Seen(root, blocks, tables, signatures, unreadable, mounts, swaps)
+    table, doubled = contents.table_objects(seen)
+    filesystem, doubled_too = contents.filesystem_objects(seen, names)
+    kernel = os.uname().release
+    has_lvm = any(one.type == "LVM2_member" for found in signatures.values() for one in found)
+    objects: dict[str, Mapping[str, Properties]] = {
+        "table": table,
+        "array": {array.uuid: arrays.properties(array, names) for array in md},
+        "tuning": {array.uuid: arrays.tuning(array) for array in md},
+        **(lvm.read_lvm(names, ask) if has_lvm else {}),
+        "filesystem": filesystem,
+        "swap": contents.swap_objects(seen, names, paths),
+        "mount": mount_objects(mounts, names),
+        **host.read_paths(root, paths),
+        "module": host.read_modules(root, kernel, ask),
+        "tool": host.read_tools(ask),
+        "initramfs": host.read_initramfs(root, kernel),
+        "unit": host.read_units(units, ask),
+    }
+    return Machine(
+        disks=read_disks(seen, ask),
+        objects=objects,
+        memory_bytes=host.memory_bytes(root),
+        firmware=host.firmware(root),
+        host=os.uname().nodename,
+        is_root=os.geteuid() == 0,
+        kernel=kernel,
+        problems=(*problems, *doubled, *doubled_too),
+    )
+
+
+def _tables(root: Path, blocks: Mapping[str, Block]) -> tuple[dict[str, Table], dict[str, str]]:
+    """(kernel name to the table on it, kernel name to why it cannot be read)."""
+
+    def look(block: Block) -> Table | str | None:
+        try:
+            return read_table(partial(read_at, root / "dev" / block.name), block.logical)
+        except OSError as no:
+            return no.strerror or "cannot be opened"
+
+    # Side by side: a sleeping disk takes ten seconds to answer.
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        found = dict(zip(blocks, pool.map(look, blocks.values()), strict=True))
+    tables = {name: it for name, it in found.items() if isinstance(it, Table) and not blocks[name].partition}
+    return tables, {name: it for name, it in found.items() if isinstance(it, str)}
+
+
+def _names(
+    root: Path, blocks: Mapping[str, Block], tables: Mapping[str, Table], md: Sequence[arrays.Array]
+) -> Names:
+    """What each block device is known by."""
+    uuids = {array.block.name: array.uuid for array in md}
+    identities: dict[str, str] = {}
+    for name, block in blocks.items():
+        if name in uuids:
+            identities[name] = f"array:{uuids[name]}"
+        elif block.volume:
+            identities[name] = f"volume:{block.volume}"
+        else:
+            uuid = _partition_uuid(block, tables.get(block.disk))
+            identities[name] = f"partition:{uuid}" if uuid else block.node
+    return Names(identities, {block.number: name for name, block in blocks.items()}, root / "dev")
+
+
+def _partition_uuid(block: Block, table: Table | None) -> str:
+    entries = table.entries if table and block.partition else ()
+    entry = entry_of(next((entry for entry in entries if entry.number == block.partition), None), block)
+    return entry.uuid if entry else ""
+
+
+def blank_ranges(node: str, ranges: Iterable[tuple[int, int]], ask: Ask = read_only) -> list[str]:
+    """What old superblocks lie where partitions are to be, in words; `ranges` are (start, size) in bytes.
+
+    What cannot be looked at is said as well: silence means blank.
+    """
+    return [word for start, size in ranges for word in _in_range(node, start, size, ask)]
+
+
+def _in_range(node: str, start: int, size: int, ask: Ask) -> list[str]:
+    where = f"{node} from {start} to {start + size}"
+    found = ask(["blkid", "--probe", "--output=export", f"--offset={start}", f"--size={size}", node])
+    match found.returncode:
+        case 2:
+            return []
+        case 8:
+            return [f"{where} carries several signatures at once"]
+        case 0:
+            pairs = dict(line.partition("=")[::2] for line in found.stdout.splitlines())
+            kind = pairs.get("TYPE") or pairs.get("PTTYPE") or "something"
+            return [f"{where} carries {plain(kind)}"]
+    return [f"{where} cannot be read: {plain(found.stderr.strip()[-200:]) or found.returncode}"]

@@ -56,7 +56,9 @@ def parse_wipefs(text: str) -> dict[str, list[Signature]]:
     for row in rows_of(text, "signatures"):
         word = {key: str(value or "") for key, value in row.items()}
         if word.get("device"):
-            signature = Signature(*(word.get(key, "") for key in ("offset", "type", "uuid", "label", "usage")))
+            signature = Signature(
+                *(word.get(key, "") for key in ("offset", "type", "uuid", "label", "usage"))
+            )
             found.setdefault(word["device"], []).append(signature)
     return found
 

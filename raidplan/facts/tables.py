@@ -50,7 +50,9 @@ def _gpt(read: Reader, sector: int) -> Table | None:
     if len(header) < _HEADER.size:
         return None
     fields = _HEADER.unpack_from(header)
-    signature, length, crc, disk, first, count, size, entries_crc = (fields[i] for i in (0, 2, 3, 9, 10, 11, 12, 13))
+    signature, length, crc, disk, first, count, size, entries_crc = (
+        fields[i] for i in (0, 2, 3, 9, 10, 11, 12, 13)
+    )
     if signature != b"EFI PART" or not _HEADER.size <= length <= sector:
         return None
     if zlib.crc32(header[:16] + bytes(4) + header[20:length]) != crc:

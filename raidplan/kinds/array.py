@@ -150,6 +150,7 @@ class Array(Model, Kind):
                 action=SetAttribute(sync_action, "frozen"),
                 because=create.because,
                 needs=(create.id,),
+                follows=(create.id,),
                 targets=(name,),
             )
         if self._attributes():
@@ -272,6 +273,7 @@ class Array(Model, Kind):
             ),
             because=create.because,
             needs=(create.id, "config.udev.reload"),
+            follows=("config.udev.reload",),
             targets=(name,),
             proof=Proof("tuning", site.devices[name].uuid, {**attributes}),
         )

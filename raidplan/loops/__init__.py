@@ -1,11 +1,11 @@
 """Loop devices in place of a layout's disks, for test machines; and the layout at a fraction of its size."""
 
-from raidplan.loops.down import Down, down
-from raidplan.loops.folder import DiskFile, Record
+from raidplan.loops.making import Up, up
 from raidplan.loops.need import bytes_needed
+from raidplan.loops.record import DiskFile, Record, record_of
 from raidplan.loops.refused import Refused, Stopped
-from raidplan.loops.scale import TooSmall, scaled
-from raidplan.loops.up import Up, up
+from raidplan.loops.removing import Down, down
+from raidplan.loops.scale import TooSmall, scale_layout, scaled
 
 __all__ = [
     "DiskFile",
@@ -17,6 +17,8 @@ __all__ = [
     "Up",
     "bytes_needed",
     "down",
+    "record_of",
+    "scale_layout",
     "scaled",
     "up",
 ]

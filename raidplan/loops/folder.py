@@ -9,14 +9,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from raidplan.kinds.model import NAME_PATTERN
+from raidplan.loops.record import DiskFile, Record, as_json, from_text, to_text
 from raidplan.loops.refused import Refused
 
 RECORD = "loops.json"
@@ -26,43 +23,6 @@ NEW = ".new"
 """What a file is called until it is complete."""
 OURS = tuple(name + end for name in (DEVICES, LAYOUT, RECORD) for end in (NEW, ""))
 """The texts we write; the record goes last."""
-
-FORMAT_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class DiskFile:
-    """The file in place of a disk. `inode` is None until it is recorded; no loop is made before that."""
-
-    disk: str
-    size: int
-    """Bytes."""
-    sector: int
-    """Bytes in a logical sector of the loop device."""
-    inode: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Its name in the folder."""
-        return f"{self.disk}.img"
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What was made, or is about to be made, in a folder."""
-
-    host: str
-    scale: int
-    files: tuple[DiskFile, ...]
-
-    def same_disks(self, other: Record) -> bool:
-        """Made for the same disks of the same host at the same scale."""
-        return self.blank() == other.blank()
-
-    def blank(self) -> Record:
-        """The record as it was before anything was made."""
-        files = tuple(DiskFile(file.disk, file.size, file.sector) for file in self.files)
-        return Record(self.host, self.scale, files)
 
 
 class Folder:
@@ -114,7 +74,7 @@ class Folder:
 
     def names(self) -> list[str]:
         """What is in it."""
-        return sorted(os.listdir(self._descriptor))  # noqa: PTH208  # of a descriptor
+        return sorted(os.listdir(self._descriptor))
 
     def free_bytes(self) -> int:
         """Space that root can still use on its file system."""
@@ -178,14 +138,13 @@ class Folder:
         """What was made here; None in a folder without a record. Raises Refused if it is damaged."""
         try:
             text = self.read(RECORD)
-            return None if text is None else _parsed(json.loads(text))
-        except (OSError, ValueError, TypeError, KeyError) as no:
+            return None if text is None else from_text(text)
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as no:
             raise Refused([f"{self.path / RECORD} cannot be read as a record of ours: {no}"]) from None
 
     def write_record(self, record: Record) -> None:
         """Raises OSError."""
-        files = [{"disk": f.disk, "size": f.size, "sector": f.sector, "inode": f.inode} for f in record.files]
-        self.write(RECORD, as_json({"host": record.host, "scale": record.scale, "files": files}))
+        self.write(RECORD, to_text(record))
 
     def write_devices(self, host: str, devices: Mapping[str, str]) -> None:
         """The mapping that `plan` and `apply` take with --devices. Raises OSError."""
@@ -198,29 +157,6 @@ class Folder:
             return {str(disk): str(node) for disk, node in found.items()}
         except (OSError, ValueError, AttributeError):
             return {}
-
-
-def as_json(data: Mapping[str, Any]) -> str:
-    """Our files' form."""
-    return json.dumps({"format_version": FORMAT_VERSION, **data}, indent=2) + "\n"
-
-
-def _parsed(data: Any) -> Record:
-    """Raises ValueError, TypeError or KeyError for what we would not have written."""
-    if data["format_version"] != FORMAT_VERSION:
-        raise ValueError(f"its format_version is {data['format_version']}, known is {FORMAT_VERSION}")
-    files = tuple(
-        DiskFile(_name(row["disk"]), int(row["size"]), int(row["sector"]), row["inode"] and int(row["inode"]))
-        for row in data["files"]
-    )
-    return Record(_name(data["host"]), int(data["scale"]), files)
-
-
-def _name(text: object) -> str:
-    # The name becomes a file's: no slash, no dots.
-    if not isinstance(text, str) or not re.fullmatch(NAME_PATTERN, text):
-        raise ValueError(f"{text!r} is not a name")
-    return text
 
 
 def is_blank(names: Sequence[str]) -> bool:

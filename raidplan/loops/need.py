@@ -7,13 +7,14 @@ from fractions import Fraction
 from raidplan.kinds.device import Device
 from raidplan.kinds.filesystem import Filesystem
 from raidplan.kinds.formats import Ext, Xfs
-from raidplan.kinds.swap import Swap
+from raidplan.loops.record import record_of
 from raidplan.size import MIB
 from raidplan.topology import Topology
 
 PER_DISK = 3 * MIB
 """Partition tables, a superblock and a bitmap, LVM's metadata."""
-OTHER_FORMATS = 16 * MIB
+LITTLE = 4 * MIB
+"""Superblocks, group descriptors, a folder or two."""
 
 
 def bytes_needed(topology: Topology) -> int:
@@ -22,34 +23,27 @@ def bytes_needed(topology: Topology) -> int:
     The initial sync is not in it. It writes nothing where parity agrees, as on new files it does; on RAID1
     and RAID10 it copies, and fills the files of all mirrors but the first.
     """
-    disks = topology.layout.hardware.disks
-    used = [name for name, disk in disks.items() if disk.partitions or name in topology.used_by]
-    return len(used) * PER_DISK + sum(_of(item.name, item.kind, topology) for item in topology.items)
+    sizes = [file.size for file in record_of(topology).files]
+    inside = sum(_metadata(item.name, item.kind, topology) for item in topology.items)
+    swap = sum(entry.size or 0 for entry in topology.layout.swap.values() if entry.file)
+    return min(sum(sizes), len(sizes) * PER_DISK + inside) + swap
 
 
-def _of(name: str, kind: object, topology: Topology) -> int:
-    match kind:
-        case Filesystem():
-            device = topology.taken(next(iter(kind.uses(name, ("filesystems", name)))))
-            return int(_metadata(kind, device) * _spread(device, topology))
-        case Swap(file=str(), size=int() as size):
-            # Written in full, somewhere; perhaps in a file system of this layout.
-            return size
+def _metadata(name: str, kind: object, topology: Topology) -> int:
+    """Journals and logs, and inode tables, which the kernel zeroes after the mount; as they lie on the disks."""
+    if not isinstance(kind, Filesystem):
+        return 0
+    device = topology.taken(next(iter(kind.uses(name, ("filesystems", name)))))
+    match kind.format:
+        case Ext() as ext:
+            made = ext.geometry(kind, device)
+            inside = made.journal_blocks * made.block_size + made.inodes * made.inode_size
+        case Xfs() as xfs:
+            log = xfs.geometry(device)
+            inside = log.log_blocks * log.block_size
         case _:
-            return MIB
-
-
-def _metadata(wanted: Filesystem, device: Device) -> int:
-    """Journals and logs, and inode tables, which the kernel zeroes after the mount."""
-    match wanted.format:
-        case Ext() as kind:
-            made = kind.geometry(wanted, device)
-            return made.journal_blocks * made.block_size + made.inodes * made.inode_size + OTHER_FORMATS
-        case Xfs() as kind:
-            log = kind.geometry(device)
-            return log.log_blocks * log.block_size + OTHER_FORMATS
-        case _:
-            return OTHER_FORMATS
+            inside = 0
+    return int((inside + LITTLE) * _spread(device, topology))
 
 
 def _spread(device: Device, topology: Topology) -> Fraction:

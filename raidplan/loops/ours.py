@@ -5,8 +5,9 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterable
 
-from raidplan.loops.folder import DiskFile, Folder, Record
+from raidplan.loops.folder import Folder
 from raidplan.loops.losetup import DELETED, Loop
+from raidplan.loops.record import DiskFile, Record
 
 
 def is_ours(folder: Folder, file: DiskFile) -> bool:

@@ -12,17 +12,24 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from raidplan.findings import Finding, Path, Severity, dotted
+from raidplan.document import Document
+from raidplan.findings import Finding, Path, Severity, dotted, error
 from raidplan.geometry.gpt import usable_bytes
 from raidplan.layout.model import Layout
-from raidplan.size import MIB, align_down, align_up, exact, parse_size
+from raidplan.loops.plain import as_yaml
+from raidplan.size import MIB, align_down, align_up, exact, human, parse_size
 from raidplan.topology import Topology, resolve
 
 Data = dict[str, Any]
 """A layout in its plain form: mappings, lists and texts."""
 
+HEAD = """\
+# Made by `raidplan loops up --scale {scale}`, which writes over it, and `raidplan loops down` removes it.
+"""
 FIRMWARE_TYPES = ("esp", "bios-boot")
 REST = ("rest", "100%free")
+LEAST_DISK = 3 * MIB
+"""A partition of 1 MiB, and 1 MiB before and behind it."""
 
 
 class TooSmall(Exception):
@@ -67,7 +74,9 @@ def _attempt(layout_data: Mapping[str, Any], n: int) -> tuple[Data, Finding | No
     if n == 1:
         return data, None
     before = _resolved(layout_data)
-    _scale_disks(data, n)
+    wrong = _scale_disks(data, n)
+    if wrong:
+        return data, wrong
     _scale_volumes(data, n, layout_data, before)
     for entry in data.get("swap", {}).values():
         if "size" in entry:
@@ -81,15 +90,17 @@ def _resolved(data: Mapping[str, Any]) -> Topology:
     return resolve(Layout.model_validate(data))[0]
 
 
-def _scale_disks(data: Data, n: int) -> None:
-    """Disks, and their partitions except those of the firmware."""
+def _scale_disks(data: Data, n: int) -> Finding | None:
+    """Disks, and their partitions except those of the firmware; what is wrong with the first too small."""
     esps = set(data.get("boot", {}).get("esp", ()))
     for name, disk in data.get("hardware", {}).get("disks", {}).items():
         if "size" not in disk:
             continue
         before = parse_size(disk["size"])
-        # Never less than a MiB: a disk too small for anything is found, and named, when it is resolved.
-        after = max(MIB, align_down(before // n, MIB))
+        after = align_down(before // n, MIB)
+        if after < LEAST_DISK:
+            message = f"a disk needs {human(LEAST_DISK)}, and it has {human(after)}"
+            return error("disk-too-small", ("hardware", "disks", name, "size"), message)
         disk["size"] = exact(after)
         shared, held = [], 0
         for part, entry in disk.get("partitions", {}).items():
@@ -98,6 +109,7 @@ def _scale_disks(data: Data, n: int) -> None:
             elif entry["size"] not in REST:
                 held += align_up(parse_size(entry["size"]), MIB)
         _share(shared, n, (usable_bytes(before) - held, usable_bytes(after) - held), MIB)
+    return None
 
 
 def _scale_volumes(data: Data, n: int, layout_data: Mapping[str, Any], before: Topology) -> None:
@@ -153,3 +165,12 @@ def _scale_files(data: Data, n: int, before: Topology) -> None:
         for key in ("inodes", "files"):
             if key in entry:
                 entry[key] = str(max(1, int(int(entry[key]) * part)))
+
+
+def scale_layout(document: Document, n: int) -> tuple[Topology, str]:
+    """The scaled layout, resolved, and its text. The document is that of a valid layout. Raises TooSmall."""
+    data = document.root.plain()
+    assert isinstance(data, dict)
+    smaller = scaled(data, n)
+    text = HEAD.format(scale=n) + as_yaml(smaller)
+    return _resolved(smaller), text

@@ -45,7 +45,7 @@ def step_to_data(step: Step) -> dict[str, Any]:
     """One step as plain values: `argv` for a command, `file` and `content` for a file."""
     data: dict[str, Any] = {"id": step.id, "phase": step.phase, "say": step.say}
     data |= _action_to_data(step.action)
-    for name in ("needs", "targets", "destroys", "guard", "awaits"):
+    for name in ("needs", "follows", "targets", "destroys", "guard", "awaits"):
         data[name] = list(getattr(step, name))
     data |= {"because": step.because, "line": step.line}
     if step.proof:
@@ -102,7 +102,9 @@ def _step_from_data(data: dict[str, Any]) -> Step:
         action=_action_from_data(data),
         because=data["because"],
         line=data["line"],
-        **{name: tuple(data[name]) for name in ("needs", "targets", "destroys", "guard", "awaits")},
+        **{
+            name: tuple(data[name]) for name in ("needs", "follows", "targets", "destroys", "guard", "awaits")
+        },
         proof=Proof(proof["kind"], proof["key"], proof["expect"]) if proof else None,
     )
 

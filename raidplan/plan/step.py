@@ -5,8 +5,8 @@ Standard library only: these values travel to a rescue system and are applied th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 
 Value = str | int | bool | None | list[str]
 """What a property of the machine can be."""
@@ -78,11 +78,18 @@ class Step:
     because: str
     line: int = 0
     needs: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+    """The steps after which this one is due again, whatever its proof says of the time before."""
     targets: tuple[str, ...] = ()
     destroys: tuple[str, ...] = ()
     guard: tuple[str, ...] = ()
     awaits: tuple[str, ...] = ()
     proof: Proof | None = None
+
+    def among(self, known: Container[str]) -> Step:
+        """The step in a plan that has only the `known` ones."""
+        needs = tuple(need for need in dict.fromkeys(self.needs) if need in known)
+        return replace(self, needs=needs, follows=tuple(step for step in self.follows if step in known))
 
     @property
     def creates(self) -> bool:

@@ -49,9 +49,10 @@ list_disks() {
 }
 
 # find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
-# The texts are as lsblk prints them; an empty one is not compared.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
 find_disk() {
-	[ -n "$4$5$6$7" ] || refuse "$1 has no serial, wwn, path or model to be found by"
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
 	on_path=
 	if [ -n "$6" ]; then
 		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
@@ -60,8 +61,15 @@ find_disk() {
 	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
 		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
 		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
-		$4 == "disk" && fits(ENVIRON["serial"], $10) && fits(ENVIRON["wwn"], $12) &&
-			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], $14) { print $2, $6, $8 }')
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
 	case $found in
 	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
 	*"
@@ -123,6 +131,13 @@ require_blank() {
 	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
 }
 
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -135,9 +150,7 @@ await_node() {
 
 # beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
 beside() {
-	folder=${1%/*}
-	mkdir -p "$folder/"
-	new=$folder/.${1##*/}.raidplan-new
+	new=${1%/*}/.${1##*/}.raidplan-new
 	rm -f "$new"
 	if [ -e "$1" ]; then
 		cp -p "$1" "$new"
@@ -149,9 +162,15 @@ beside() {
 	printf '%s\n' "$new"
 }
 
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
 # write_file FILE MODE <CONTENT: whole or not at all.
 write_file() {
-	file=$(readlink -m "$1")
+	file=$(real "$1")
 	temporary=$(beside "$file" "$2")
 	cat >"$temporary"
 	sync
@@ -166,7 +185,7 @@ lines_like() {
 # write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
 # bottom; every other byte of the file stays as it is.
 write_block() {
-	file=$(readlink -m "$1")
+	file=$(real "$1")
 	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
 	opens='' closes=''
 	if [ -e "$file" ]; then

@@ -93,7 +93,9 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     `impossible-array` of the resolution is left out.
     """
     findings = [_stamp(each, hit) for _, each in sorted(RULES.items()) for hit in each.search(topology)]
-    explained = {f.path[:2] for f in findings if f.severity is Severity.ERROR and set(f.path[2:3]) & set(SHAPE)}
+    explained = {
+        f.path[:2] for f in findings if f.severity is Severity.ERROR and set(f.path[2:3]) & set(SHAPE)
+    }
     kept = (f for f in found if f.rule != "impossible-array" or f.path[:2] not in explained)
     return [*kept, *findings]
 

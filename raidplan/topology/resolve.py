@@ -62,20 +62,20 @@ class Topology:
         """The EFI system partitions."""
         return frozenset(self.layout.boot.esp)
 
-    def disks_below(self, name: str) -> frozenset[str]:
-        """The disks that a device stands on, itself if it is one; sizes need not be known."""
-        found, seen, waiting = set(), set[str](), [name]
+    def below(self, device: str) -> Iterator[Item]:
+        """Every item that a device stands on, the one that offers it first; sizes need not be known."""
+        seen, waiting = set[Path](), [device]
         while waiting:
-            device = waiting.pop()
-            item = self.provider.get(device)
-            if item is None or device in seen:
+            item = self.provider.get(waiting.pop())
+            if item is None or item.path in seen:
                 continue
-            seen.add(device)
-            if item.path[:-1] == DISKS:
-                found.add(item.name)
-            else:
-                waiting += (use.device for use in item.kind.uses(item.name, item.path))
-        return frozenset(found)
+            seen.add(item.path)
+            yield item
+            waiting += (use.device for use in item.kind.uses(item.name, item.path))
+
+    def disks_below(self, device: str) -> frozenset[str]:
+        """The disks that a device stands on, itself if it is one."""
+        return frozenset(item.name for item in self.below(device) if item.path[:-1] == DISKS)
 
 
 def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:

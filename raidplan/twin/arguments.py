@@ -77,7 +77,7 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
 
 
 def controller_device(name: str, disks: Sequence[Disk]) -> Properties:
-    """One SCSI host. They are functions of few PCI slots: QEMU's board has 32 slots, a server more controllers."""
+    """One SCSI host, as one of eight functions of a PCI slot: the board has fewer slots than servers have hosts."""
     index = controllers(disks).index(name)
     slot, function = _FIRST_SLOT + index // _FUNCTIONS, index % _FUNCTIONS
     return {

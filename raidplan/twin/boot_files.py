@@ -10,7 +10,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from raidplan.twin.failure import BootFailed
+from raidplan.twin.failure import BootError
 
 _FAST_LINK = re.compile(r'^Fast link dest: "(.*)"$', re.MULTILINE)
 _LINKS_AT_MOST = 8
@@ -19,7 +19,7 @@ _LINKS_AT_MOST = 8
 def take_boot_files(root: Path, kernel: Path, initrd: Path) -> None:
     """Copies /vmlinuz and /initrd.img, or what these links mean, out of the raw ext4 image `root`.
 
-    The journal is replayed first, since after a power cut the tree without it may be torn. Raises BootFailed.
+    The journal is replayed first, since after a power cut the tree without it may be torn. Raises BootError.
     """
     _tool("e2fsck", "-E", "journal_only", "-y", str(root))
     for link, target in (("/vmlinuz", kernel), ("/initrd.img", initrd)):
@@ -27,7 +27,7 @@ def take_boot_files(root: Path, kernel: Path, initrd: Path) -> None:
         target.unlink(missing_ok=True)
         _debugfs(root, f'dump "{source}" "{target}"')
         if not target.is_file() or not target.stat().st_size:
-            raise BootFailed(f"the guest has no {source}; its boot loader could not start it either")
+            raise BootError(f"the guest has no {source}; its boot loader could not start it either")
 
 
 def _followed(root: Path, path: str) -> str:
@@ -36,7 +36,7 @@ def _followed(root: Path, path: str) -> str:
         if not match:
             return path
         path = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1]))
-    raise BootFailed(f"{path}: links without end")
+    raise BootError(f"{path}: links without end")
 
 
 def _debugfs(root: Path, request: str) -> str:
@@ -49,4 +49,4 @@ def _tool(*argv: str) -> subprocess.CompletedProcess[str]:
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
     except FileNotFoundError:
-        raise BootFailed(f"{argv[0]} is not installed; it reads the guest's /boot") from None
+        raise BootError(f"{argv[0]} is not installed; it reads the guest's /boot") from None

@@ -11,23 +11,23 @@ class TwinError(Exception):
     """A twin could not be built, started or reached; the message says what was tried and what was seen."""
 
 
-class BuildFailed(TwinError):
+class BuildError(TwinError):
     """The image could not be made: a missing tool, no packages, no space."""
 
 
-class BootFailed(TwinError):
+class BootError(TwinError):
     """The machine ended, or was not reachable in time; the message ends with its console log."""
 
 
-class CommandFailed(TwinError):
+class CommandError(TwinError):
     """A command in the guest ended with something else than 0, where 0 was asked for."""
 
 
-class CommandTimeout(TwinError):
+class CommandTimeoutError(TwinError):
     """A command in the guest did not end in time; it may still be running there."""
 
 
-class ConnectionLost(TwinError):
+class UnreachableError(TwinError):
     """The guest could not be reached, or the connection broke while a command ran."""
 
 

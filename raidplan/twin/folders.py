@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from raidplan.twin.arguments import Paths
-from raidplan.twin.failure import BootFailed
+from raidplan.twin.failure import BootError
 from raidplan.twin.hardware import Disk
 from raidplan.twin.image import Image
 
@@ -46,7 +46,7 @@ def lay_out(image: Image, paths: Paths, disks: tuple[Disk, ...]) -> None:
     argv = ["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)]
     copied = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if copied.returncode:
-        raise BootFailed(f"the root disk could not be copied: {copied.stderr.strip()}")
+        raise BootError(f"the root disk could not be copied: {copied.stderr.strip()}")
     for disk in disks:
         path = paths.disks[disk.name]
         path.parent.mkdir(exist_ok=True)

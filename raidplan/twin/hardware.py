@@ -22,8 +22,8 @@ _SECTORS = (512, 1024, 2048, 4096)
 class Disk:
     """One disk as the guest sees it.
 
-    `behind` names the controller, port multiplier or bus: each distinct name is one SCSI host of its own in the
-    guest. lsblk shows `serial`, `wwn` and `model` exactly as given; what SCSI cannot carry is refused by `check`.
+    `behind` names the controller, port multiplier or bus: each distinct name is one SCSI host of its own in
+    the guest. lsblk shows `serial`, `wwn` and `model` exactly as given; `check` refuses what SCSI cannot carry.
     `limit_bytes_per_second` bounds reading and writing together.
     """
 
@@ -67,7 +67,7 @@ def chain(disk: Disk, links: Sequence[Link]) -> tuple[Link, ...]:
 
 
 def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
-    """Raises ValueError with the name and the reason for what the virtual machine cannot show as it is given."""
+    """Raises ValueError with the name and the reason for what the machine cannot show as it is given."""
     _unique("disk", [disk.name for disk in disks])
     _unique("link", [link.name for link in links])
     for link in links:
@@ -105,7 +105,7 @@ def _size_problems(disk: Disk) -> Iterable[str]:
     if disk.logical_block not in _SECTORS or disk.physical_block not in _SECTORS:
         yield f"blocks of {disk.logical_block}/{disk.physical_block} bytes; possible are {_SECTORS}"
     elif disk.physical_block < disk.logical_block:
-        yield f"a physical block of {disk.physical_block} bytes is smaller than the logical {disk.logical_block}"
+        yield f"physical blocks of {disk.physical_block} bytes, smaller than the logical {disk.logical_block}"
     elif disk.size_bytes <= 0 or disk.size_bytes % disk.logical_block:
         yield f"{disk.size_bytes} bytes are no whole number of blocks of {disk.logical_block}"
     if disk.limit_bytes_per_second is not None and disk.limit_bytes_per_second <= 0:

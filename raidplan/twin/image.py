@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from raidplan.twin.failure import BuildFailed
+from raidplan.twin.failure import BuildError
 from raidplan.twin.recipe import Recipe
 from raidplan.twin.sources import apt_options, debian_sources
 
@@ -69,7 +69,7 @@ def find_or_build(
 ) -> Image:
     """The image of `recipe`, built first where the cache has none or `again` asks for a new one.
 
-    Raises `BuildFailed`. Safe against another process that builds the same image.
+    Raises `BuildError`. Safe against another process that builds the same image.
     """
     cache = cache or cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def _fill(recipe: Recipe, work: Path, say: Say) -> None:
 def _inside(folder: Path, name: str) -> Path:
     """The file that a link in the root folder of an unpacked system means."""
     link = folder / name
-    return folder / os.readlink(link).lstrip("/") if link.is_symlink() else link
+    return folder / str(link.readlink()).lstrip("/") if link.is_symlink() else link
 
 
 def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
@@ -163,7 +163,7 @@ def _tool(argv: Sequence[str]) -> None:
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
     except FileNotFoundError:
-        raise BuildFailed(f"{argv[0]} is not installed; a twin's image needs it") from None
+        raise BuildError(f"{argv[0]} is not installed; a twin's image needs it") from None
     if done.returncode:
         tail = (done.stdout + done.stderr)[-_LOG_TAIL:]
-        raise BuildFailed(f"{argv[0]} ended with {done.returncode}:\n{tail}")
+        raise BuildError(f"{argv[0]} ended with {done.returncode}:\n{tail}")

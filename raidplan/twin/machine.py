@@ -17,7 +17,7 @@ from typing import Self
 
 from raidplan.twin.arguments import Machine, disk_device, disk_id, qemu_arguments
 from raidplan.twin.boot_files import take_boot_files
-from raidplan.twin.failure import BootFailed, CommandTimeout, ConnectionLost, TwinError, with_console
+from raidplan.twin.failure import BootError, CommandTimeoutError, TwinError, UnreachableError, with_console
 from raidplan.twin.folders import lay_out, paths_in, socket_folder
 from raidplan.twin.hardware import Disk, Link, check
 from raidplan.twin.image import Image, Say, find_or_build
@@ -32,14 +32,14 @@ _PORT_TRIES = 5
 _GIVEN_UP = re.compile(rb"You are in emergency mode|Cannot open access to console|Kernel panic")
 
 
-class _PortTaken(Exception):
+class _PortTakenError(Exception):
     """Another process took the port between our choice and QEMU's start."""
 
 
 class Twin:
     """A virtual server with the given disks; a context manager that ends it.
 
-    All its files are in `directory`: root.img, one sparse file per disk below disks/, console.log, ssh_config.
+    Its files are in `directory`: root.img, one sparse file per disk below disks/, console.log, ssh_config.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class Twin:
     ) -> Self:
         """A machine that has booted and answers over SSH; the image is built first where the cache has none.
 
-        Without `directory` its files are in a temporary folder that `stop` removes; with it they stay. `cache` is
-        one of QEMU's cache modes for the disks; `online` lets the guest out to the network. Raises ValueError for
-        hardware that cannot be shown as given, BuildFailed, BootFailed.
+        Without `directory` its files are in a temporary folder that `stop` removes; with it they stay. `cache`
+        is one of QEMU's cache modes for the disks; `online` lets the guest out to the network. Raises ValueError
+        for hardware that cannot be shown as given, BuildError, BootError.
         """
         machine = Machine(
             tuple(disks), tuple(links), memory_mib, cpus, cache, accelerator, online, kernel_arguments
@@ -136,16 +136,16 @@ class Twin:
     ) -> Result:
         """Runs a shell command, or words taken as they are, as root in the guest.
 
-        Raises CommandFailed for another exit code than 0 unless `check` is false, CommandTimeout after `timeout`
-        seconds, ConnectionLost with the end of the console log where the guest is gone.
+        Raises CommandError for another exit code than 0 unless `check` is false, CommandTimeoutError after
+        `timeout` seconds, UnreachableError with the end of the console log where the guest is gone.
         """
         try:
             return self._shell.run(command, check=check, timeout=timeout, stdin=stdin)
-        except ConnectionLost as error:
-            raise ConnectionLost(with_console(str(error), self.console)) from error
+        except UnreachableError as error:
+            raise UnreachableError(with_console(str(error), self.console)) from error
 
     def put(self, content: Path | bytes, remote: str, *, mode: int | None = None) -> None:
-        """Writes a local file or bytes to `remote`, making its folder; without `mode` a file keeps its own."""
+        """Writes a local file or bytes to `remote` and makes its folder; without `mode` a file keeps its own."""
         data = content if isinstance(content, bytes) else content.read_bytes()
         if mode is None:
             mode = 0o644 if isinstance(content, bytes) else content.stat().st_mode & 0o777
@@ -153,26 +153,24 @@ class Twin:
         self.run(["sh", "-c", script, remote, f"{mode:o}"], stdin=data)
 
     def get(self, remote: str, *, timeout: float = COMMAND_SECONDS) -> bytes:
-        """The content of a file in the guest. Raises CommandFailed where it cannot be read."""
+        """The content of a file in the guest. Raises CommandError where it cannot be read."""
         return self._shell.read(remote, timeout)
 
     def reboot(self, *, timeout: float = BOOT_SECONDS) -> None:
         """Shuts the guest down cleanly and starts it with the kernel and the initramfs of its own /boot.
 
-        Raises BootFailed where it does not go down, or does not come up, within `timeout` seconds each.
+        Raises BootError where it does not go down, or does not come up, within `timeout` seconds each.
         """
         self.shut_down(timeout=timeout)
         self.start_again(timeout=timeout)
 
     def shut_down(self, *, timeout: float = BOOT_SECONDS) -> None:
-        """Shuts the guest down cleanly. Raises BootFailed where it is still on after `timeout` seconds."""
+        """Shuts the guest down cleanly. Raises BootError where it is still on after `timeout` seconds."""
         if not self.running:
             raise TwinError("the machine is off")
         self.run("systemctl poweroff --no-block", check=False, timeout=60)
         if self._process and not self._process.wait(timeout):
-            raise BootFailed(
-                with_console(f"the guest did not shut down within {timeout:.0f} s", self.console)
-            )
+            raise BootError(with_console(f"the guest did not shut down within {timeout:.0f} s", self.console))
         self._disconnect()
 
     def power_cut(self) -> None:
@@ -182,7 +180,7 @@ class Twin:
         self._disconnect()
 
     def start_again(self, *, timeout: float = BOOT_SECONDS) -> None:
-        """Boots a machine that is off as a boot loader would: from its own disk. Raises BootFailed."""
+        """Boots a machine that is off as a boot loader would: from its own disk. Raises BootError."""
         if self.running:
             raise TwinError("the machine is on already")
         take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
@@ -221,7 +219,7 @@ class Twin:
         self.booted_in = time.monotonic() - began
         left = max(1.0, timeout - self.booted_in)
         with contextlib.suppress(
-            CommandTimeout
+            CommandTimeoutError
         ):  # reachable is booted; a unit that hangs is for the caller to find
             self.run("systemctl is-system-running --wait", check=False, timeout=left)
         self.settled_in = time.monotonic() - began
@@ -235,28 +233,28 @@ class Twin:
             self._process = QemuProcess(arguments, self.directory / "qemu.log")
             try:
                 return self._await_ssh(self._process, deadline)
-            except _PortTaken:
+            except _PortTakenError:
                 continue
-        raise BootFailed("no free port on the loopback address")
+        raise BootError("no free port on the loopback address")
 
     def _await_ssh(self, process: QemuProcess, deadline: float) -> None:
         heard = self.console.stat().st_size
         while not self._shell.greets():
             if process.ended():
                 if "host forwarding" in process.messages:
-                    raise _PortTaken
-                raise BootFailed(
+                    raise _PortTakenError
+                raise BootError(
                     with_console(f"the machine ended while booting: {process.messages}", self.console)
                 )
             if _GIVEN_UP.search(self.console.read_bytes()[heard:]):
-                raise BootFailed(with_console("the guest gave up booting", self.console))
+                raise BootError(with_console("the guest gave up booting", self.console))
             if time.monotonic() > deadline:
-                raise BootFailed(with_console("the guest could not be reached in time", self.console))
+                raise BootError(with_console("the guest could not be reached in time", self.console))
             time.sleep(0.1)
         try:
             self._master = self._shell.connect(max(10.0, deadline - time.monotonic()))
-        except ConnectionLost as error:
-            raise BootFailed(with_console(str(error), self.console)) from error
+        except UnreachableError as error:
+            raise BootError(with_console(str(error), self.console)) from error
 
     def _disconnect(self) -> None:
         if self._master:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from raidplan.twin.failure import BootFailed
+from raidplan.twin.failure import BootError
 
 _WATCH = 'read -r _; kill -9 "$1" 2>/dev/null'
 """Ends QEMU when its standard input closes, which it does however the process that holds it ends."""
@@ -21,7 +21,7 @@ class QemuProcess:
     """One running QEMU, a child of this process; its messages go to the file `log`."""
 
     def __init__(self, arguments: Sequence[str], log: Path) -> None:
-        """Starts it. Raises BootFailed where QEMU is not installed."""
+        """Starts it. Raises BootError where QEMU is not installed."""
         self._log = log
         try:
             with log.open("wb") as output:
@@ -33,7 +33,7 @@ class QemuProcess:
                     start_new_session=True,  # Ctrl-C is for us; we end it in good order
                 )
         except FileNotFoundError:
-            raise BootFailed(f"{arguments[0]} is not installed") from None
+            raise BootError(f"{arguments[0]} is not installed") from None
         self._watch = subprocess.Popen(
             ["/bin/sh", "-c", _WATCH, "watch", str(self._qemu.pid)],
             stdin=subprocess.PIPE,

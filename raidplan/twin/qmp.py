@@ -45,7 +45,7 @@ class Monitor:
                 return message["return"]
 
     def wait_for(self, event: str, timeout: float, **data: object) -> None:
-        """Returns when `event` with at least this `data` has come. Raises TwinError after `timeout` seconds."""
+        """Returns when `event` with at least this `data` has come; TwinError after `timeout` seconds."""
         end = time.monotonic() + timeout
         while True:
             for seen in self._events:

@@ -62,8 +62,8 @@ Wants=network.target
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/bin/sh -c 'modprobe virtio_net; \\
-  ip link set lo up; ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up; ip route add default via 10.0.2.2'
+ExecStart=/bin/sh -c 'modprobe virtio_net; ip link set lo up; ip addr add 10.0.2.15/24 dev eth0; \\
+  ip link set eth0 up; ip route add default via 10.0.2.2'
 
 [Install]
 WantedBy=sysinit.target
@@ -97,7 +97,7 @@ sd_mod
 ext4
 dm_mod
 """
-"""Loaded by the initramfs before it looks for the root file system; mdadm's own hook adds md and the levels."""
+"""Loaded by the initramfs before it looks for the root file system; mdadm's own hook adds the levels of md."""
 
 
 @dataclass(frozen=True, slots=True)

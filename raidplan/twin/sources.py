@@ -23,7 +23,7 @@ class Source:
 
     @property
     def is_debian(self) -> bool:
-        """Whether Debian's own archive key signs it; without a key named, whether it has a Debian mirror's path."""
+        """Whether Debian's archive key signs it; without a key named, whether it has a Debian mirror's path."""
         if "main" not in self.components:
             return False
         if self.signed_by:

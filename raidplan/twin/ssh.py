@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.twin.failure import CommandFailed, CommandTimeout, ConnectionLost
+from raidplan.twin.failure import CommandError, CommandTimeoutError, UnreachableError
 
 HOST = "twin"
 """The name of the guest in the SSH configuration file."""
@@ -75,7 +75,7 @@ class Shell:
             return False
 
     def connect(self, seconds: float) -> subprocess.Popen[bytes]:
-        """Opens the shared connection; the process returned holds it. Raises ConnectionLost."""
+        """Opens the shared connection; the process returned holds it. Raises UnreachableError."""
         self.control.unlink(missing_ok=True)
         master = subprocess.Popen(
             ["ssh", "-F", str(self.config), "-o", "ControlMaster=yes", "-N", HOST],
@@ -89,7 +89,7 @@ class Shell:
             if master.poll() is not None or time.monotonic() > end:
                 master.kill()
                 _, errors = master.communicate()
-                raise ConnectionLost(
+                raise UnreachableError(
                     f"ssh: {errors.decode(errors='replace').strip() or 'no connection in time'}"
                 )
             time.sleep(0.02)
@@ -102,22 +102,22 @@ class Shell:
         done = self._ssh(command, timeout, stdin)
         result = Result(done.returncode, _text(done.stdout), _text(done.stderr))
         if result.returncode == _UNREACHABLE and not self.alive():
-            raise ConnectionLost(f"{_shown(command)}: the connection broke: {result.stderr.strip()}")
+            raise UnreachableError(f"{_shown(command)}: the connection broke: {result.stderr.strip()}")
         if check and not result.ok:
             said = (result.stderr.strip() or result.stdout.strip())[-4000:]
-            raise CommandFailed(f"{_shown(command)} ended with {result.returncode}: {said}")
+            raise CommandError(f"{_shown(command)} ended with {result.returncode}: {said}")
         return result
 
     def read(self, remote: str, timeout: float) -> bytes:
-        """The content of a file in the guest. Raises CommandFailed where it cannot be read."""
+        """The content of a file in the guest. Raises CommandError where it cannot be read."""
         done = self._ssh(["cat", "--", remote], timeout, None)
         if done.returncode:
-            raise CommandFailed(f"reading {remote}: {_text(done.stderr).strip()}")
+            raise CommandError(f"reading {remote}: {_text(done.stderr).strip()}")
         return done.stdout
 
     def alive(self) -> bool:
         """Whether the shared connection is there and the guest still answers over it."""
-        with contextlib.suppress(CommandTimeout):
+        with contextlib.suppress(CommandTimeoutError):
             return self._ssh(["true"], 30, None).returncode == 0
         return False
 
@@ -125,16 +125,11 @@ class Shell:
         self, command: str | Sequence[str], timeout: float, stdin: bytes | None
     ) -> subprocess.CompletedProcess[bytes]:
         text = command if isinstance(command, str) else shlex.join(command)
-        source = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
+        argv = ["ssh", "-F", str(self.config), "-T", HOST, "--", text]
         try:
-            return subprocess.run(  # type: ignore[call-overload, no-any-return]
-                ["ssh", "-F", str(self.config), "-T", HOST, "--", text],
-                capture_output=True,
-                timeout=timeout,
-                **source,
-            )
+            return subprocess.run(argv, input=stdin or b"", capture_output=True, timeout=timeout)
         except subprocess.TimeoutExpired:
-            raise CommandTimeout(f"{_shown(command)}: no end within {timeout:.0f} s") from None
+            raise CommandTimeoutError(f"{_shown(command)}: no end within {timeout:.0f} s") from None
 
 
 def _shown(command: str | Sequence[str]) -> str:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from raidplan.loops.down import remove
-from raidplan.loops.folder import DEVICES, LAYOUT, DiskFile, Folder, Record, is_blank
+from raidplan.loops.folder import DEVICES, LAYOUT, NEW, RECORD, Folder, is_blank
 from raidplan.loops.losetup import Loop, attach, loops
 from raidplan.loops.ours import is_ours, is_unrecorded, our_loops
+from raidplan.loops.record import DiskFile, Record
 from raidplan.loops.refused import Refused, Stopped
+from raidplan.loops.removing import remove
 from raidplan.run import CommandFailed, find_tool
 from raidplan.size import human
 
@@ -152,7 +153,10 @@ def _undone(folder: Folder, tell: Callable[[str], None]) -> bool:
     tell("it failed: remove what was begun")
     try:
         record = folder.record()
-        return record is None or remove(folder, record, tell).gone
+        if record is None:
+            folder.remove(RECORD + NEW)
+            return True
+        return remove(folder, record, tell).gone
     except (Refused, Stopped, OSError, CommandFailed):
         return False
 

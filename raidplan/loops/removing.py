@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.loops.folder import OURS, Folder, Record, is_blank
+from raidplan.loops.folder import OURS, Folder, is_blank
 from raidplan.loops.losetup import Loop, detach, loops
 from raidplan.loops.ours import is_ours, is_unrecorded, our_loops, taken_over
+from raidplan.loops.record import Record
 from raidplan.loops.refused import Refused, Stopped
 from raidplan.loops.stack import read_stack
 from raidplan.loops.teardown import Action, teardown
@@ -146,7 +147,7 @@ def _await_detached(folder: Folder, record: Record) -> None:
     until = time.monotonic() + DETACH_SECONDS
     while busy := [loop for found in our_loops(folder, record, loops()).values() for loop in found]:
         if time.monotonic() > until:
-            raise Stopped(f"{_nodes(busy)} still in use; close what uses it and try again", left=True)
+            raise Stopped(f"still in use: {_nodes(busy)}; close what uses it and try again", left=True)
         time.sleep(0.05)
 
 

@@ -1,0 +1,47 @@
+"""`raidplan explain [RULE]`: what a rule catches, why, and what to do; or all rules in a line each."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.cli.parser import Subparsers
+
+
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    from raidplan.cli.parser import add_output
+
+    parser = subparsers.add_parser(
+        "explain", description="Explains a rule with a bad and a good example, or lists all rules."
+    )
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="the rule's name, as in error[NAME]")
+    add_output(parser, "text")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the page or the list."""
+    from raidplan.cli import OK
+    from raidplan.cli.output import Unable, emit
+    from raidplan.findings import did_you_mean
+    from raidplan.rules import RULES
+
+    if arguments.rule is None:
+        emit(_list(), arguments.output)
+        return OK
+    if arguments.rule not in RULES:
+        hint = did_you_mean(arguments.rule, RULES) or "`raidplan explain` lists the rules"
+        raise Unable(f"there is no rule '{arguments.rule}'; {hint}")
+    rule = RULES[arguments.rule]
+    emit(f"{rule.name} ({rule.severity})\n\n{rule.page}\n", arguments.output)
+    return OK
+
+
+def _list() -> str:
+    from raidplan.rules import RULES
+
+    width = max(map(len, RULES), default=0)
+    rules = [RULES[name] for name in sorted(RULES)]
+    return "".join(f"{rule.name:{width}}  {rule.severity:7}  {rule.summary}\n" for rule in rules)

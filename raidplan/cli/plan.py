@@ -1,0 +1,159 @@
+"""`raidplan plan LAYOUT`: every command and file change, before anything happens."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from raidplan.cli.parser import Subparsers
+    from raidplan.facts import Machine
+    from raidplan.pipeline import Loaded
+    from raidplan.plan import Plan
+
+
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    from raidplan.cli.parser import add_output
+
+    parser = subparsers.add_parser(
+        "plan",
+        description="Shows what apply would do, and writes nothing. By default for this machine: what stands "
+        "already is left out, and what is in the way is refused with exit code 4.",
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    machine = parser.add_mutually_exclusive_group()
+    machine.add_argument(
+        "--offline", action="store_true", help="look at no machine: the whole plan, as for blank disks"
+    )
+    machine.add_argument("--machine", metavar="FACTS", help="the machine as a JSON file, instead of this one")
+    parser.add_argument("--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them")
+    parser.add_argument(
+        "--detailed-exitcode",
+        action="store_true",
+        help="exit with 0 if there is nothing to do, 1 for an error, 2 if there is something to do",
+    )
+    add_output(parser, "text", "json", "shell", "markdown")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Makes the plan and prints it, or prints why there is none."""
+    from raidplan.cli import OK
+
+    code, plan = _run(arguments)
+    if not arguments.detailed_exitcode:
+        return code
+    if code != OK or plan is None:
+        return 1
+    return 2 if plan.steps else 0
+
+
+def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
+    from dataclasses import replace
+
+    from raidplan import pipeline
+    from raidplan.cli import OK, REFUSED, UNABLE
+    from raidplan.cli.check import exit_code
+    from raidplan.cli.output import emit, talk, wants_colour
+    from raidplan.render.findings_json import finding_to_data
+
+    loaded = pipeline.check(arguments.layout)
+    code = exit_code([loaded], "error")
+    plan = None
+    if code == OK:
+        plan, loaded = pipeline.plan(loaded)
+        code = OK if plan else UNABLE
+    colour = wants_colour(arguments, sys.stdout)
+    if plan is None:
+        emit(_without_plan(loaded, arguments.format, colour=colour), arguments.output)
+        return code, None
+    plan = replace(plan, findings=tuple(finding_to_data(item) for item in loaded.findings))
+    plan, nodes, refusals = _for_machine(plan, arguments)
+    if refusals:
+        for reason in refusals:
+            talk(f"refused: {reason}")
+        talk("there is no plan for this machine; --offline shows the one for blank disks")
+        return REFUSED, None
+    emit(_rendered(plan, nodes, arguments.format, colour=colour), arguments.output)
+    return OK, plan
+
+
+def _for_machine(
+    plan: Plan, arguments: argparse.Namespace
+) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
+    """The steps that are left on the machine, its disks' nodes, and why they must not be done."""
+    if arguments.devices:
+        from raidplan.apply.session import with_devices
+        from raidplan.cli.devices import read_devices
+
+        plan = with_devices(plan, read_devices(arguments.devices, plan))
+    if arguments.offline:
+        return plan, {}, ()
+    from raidplan.apply.session import decide, read_for
+
+    machine = _machine(arguments.machine) if arguments.machine else read_for(plan)
+    decision = decide(plan, machine)
+    return decision.left, decision.nodes, decision.refusals
+
+
+def _machine(file: str) -> Machine:
+    """The machine in a file that `raidplan discover` wrote. Raises Unable."""
+    import json
+    from pathlib import Path
+
+    from raidplan.cli.output import Unable
+    from raidplan.facts import Machine
+
+    try:
+        return Machine.from_data(json.loads(Path(file).read_text(encoding="utf-8")))
+    except OSError as no:
+        raise Unable(f"cannot read {file}: {no.strerror}") from None
+    except (ValueError, RecursionError) as no:
+        raise Unable(f"{file}: {no}") from None
+
+
+def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, *, colour: bool) -> str:
+    match form:
+        case "json":
+            from raidplan.plan import plan_to_json
+            from raidplan.render.visible import json_safe
+
+            return json_safe(plan_to_json(plan))
+        case "shell":
+            from raidplan.render.plan_shell import plan_shell
+
+            return plan_shell(plan)
+        case "markdown":
+            from raidplan.render.plan_markdown import plan_markdown
+
+            return plan_markdown(plan)
+        case _:
+            from raidplan.render.plan_text import render_plan
+
+            return render_plan(plan, nodes, colour=colour)
+
+
+def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
+    """The findings in the form that was asked for."""
+    from raidplan.render.findings_json import finding_to_data, findings_to_data, json_text
+    from raidplan.render.findings_text import findings_text, summary_text
+
+    text = findings_text(loaded.findings, loaded.sources, colour=colour and form == "text")
+    match form:
+        case "json":
+            # No "disks": nobody can take it for a plan.
+            return json_text({"format_version": 1, "steps": [], **findings_to_data(loaded.findings)})
+        case "shell":
+            from raidplan.render.plan_shell import refusal_shell
+
+            return refusal_shell(text.splitlines())
+        case "markdown":
+            from raidplan.render.plan_markdown import findings_markdown
+
+            return findings_markdown([finding_to_data(item) for item in loaded.findings])
+        case _:
+            return text + "\n" + summary_text(loaded.findings, 1, colour=colour)

@@ -1,0 +1,42 @@
+"""`raidplan show LAYOUT`: the plain form that a layout means."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.cli.parser import Subparsers
+
+
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    from raidplan.cli.parser import add_output
+
+    parser = subparsers.add_parser(
+        "show",
+        description="Prints the plain form that a layout means: ranges written out, the hardware's file "
+        "joined. Comments are not kept.",
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_output(parser, "text")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the layout, or what is wrong with it."""
+    from raidplan.cli import OK, UNABLE
+    from raidplan.cli.output import emit, talk_rendered, wants_colour
+    from raidplan.pipeline import read
+    from raidplan.render.findings_text import findings_text
+    from raidplan.render.layout_data import layout_to_data
+    from raidplan.render.yaml_text import yaml_text
+
+    loaded = read(arguments.layout)
+    colour = wants_colour(arguments, sys.stderr)
+    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
+    if loaded.layout is None:
+        return UNABLE
+    emit(yaml_text(layout_to_data(loaded.layout)), arguments.output)
+    return OK

@@ -1,0 +1,201 @@
+"""md arrays: what the kernel shows in sysfs, and the UUID and name in a member's superblock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from raidplan.facts.block import SECTOR, Block, Names, number_of, read_at, text_of
+from raidplan.facts.signatures import Ask
+from raidplan.facts.superblock import md_identity
+from raidplan.plan.step import Value
+
+PARITY_LAYOUTS = {
+    0: "left-asymmetric", 1: "right-asymmetric", 2: "left-symmetric", 3: "right-symmetric",
+    4: "parity-first", 5: "parity-last",
+}  # fmt: skip
+RAID6_LAYOUTS = PARITY_LAYOUTS | {
+    8: "ddf-zero-restart", 9: "ddf-N-restart", 10: "ddf-N-continue",
+    16: "left-asymmetric-6", 17: "right-asymmetric-6", 18: "left-symmetric-6", 19: "right-symmetric-6",
+    20: "parity-first-6",
+}  # fmt: skip
+"""The kernel's numbers (raid5.h) in mdadm's words (maps.c)."""
+
+TUNABLE = (
+    "md/stripe_cache_size",
+    "md/group_thread_cnt",
+    "md/sync_speed_min",
+    "md/sync_speed_max",
+    "queue/read_ahead_kb",
+)
+
+NO_POLICY = ("", "none", "unknown")
+"""What the kernel calls the consistency policy of a level without redundancy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A device in an array; `slot` is its number, or `none`, or `journal`; `offset` of the data in bytes."""
+
+    name: str
+    slot: str
+    state: tuple[str, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array with its identity; `name` is empty with 0.90 metadata, which stores none."""
+
+    block: Block
+    sys: Path
+    members: tuple[Member, ...]
+    uuid: str = ""
+    name: str = ""
+
+
+def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[str]]:
+    """The arrays, and in words which of them have no UUID that can be read."""
+    arrays, problems = [], []
+    for sys in sorted(entry.parent for entry in (root / "sys/block").glob("*/md")):
+        name = sys.name.replace("!", "/")
+        state = text_of(sys / "md/array_state")
+        members = _members(sys / "md")
+        if state in ("", "clear") and not members:
+            continue  # stopped; the kernel keeps the name for a while
+        uuid, stored = _identity(root, name, text_of(sys / "md/metadata_version"), members, blocks, ask)
+        if not uuid:
+            problems.append(f"the array /dev/{name} shows no UUID, so nothing can be said about it")
+            continue
+        block = blocks.get(name) or Block(name, text_of(sys / "dev"), 0, is_md=True)
+        arrays.append(Array(block, sys, members, uuid, stored))
+    return arrays, problems
+
+
+def _members(md: Path) -> tuple[Member, ...]:
+    return tuple(
+        Member(
+            name=entry.name.removeprefix("dev-").replace("!", "/"),
+            slot=text_of(entry / "slot"),
+            state=tuple(text_of(entry / "state").split(",")),
+            offset=number_of(entry / "offset") * SECTOR,
+        )
+        for entry in sorted(md.glob("dev-*"))
+    )
+
+
+def _identity(
+    root: Path, name: str, metadata: str, members: tuple[Member, ...], blocks: Mapping[str, Block], ask: Ask
+) -> tuple[str, str]:
+    """(UUID, stored name): of a member that can be read, else as mdadm tells it (metadata of firmware RAID)."""
+    for member in members:
+        block = blocks.get(member.name)
+        if block and "faulty" not in member.state:
+            with suppress(OSError):
+                found = md_identity(partial(read_at, root / "dev" / member.name), block.size, metadata)
+                if found:
+                    return found
+    return parse_export(ask(["mdadm", "--detail", "--export", f"/dev/{name}"]).stdout)
+
+
+def parse_export(text: str) -> tuple[str, str]:
+    """(UUID dashed, name) of `mdadm --detail --export`.
+
+    The UUID is empty if there is none or more than one: a name read from a disk could have brought a line.
+    """
+    pairs = [line.partition("=") for line in text.split("\n")]
+    uuids = {value for key, _, value in pairs if key == "MD_UUID"}
+    names = [value for key, _, value in pairs if key == "MD_NAME"]
+    digits = "".join(uuids).replace(":", "")
+    if len(uuids) != 1 or not re.fullmatch(r"[0-9a-f]{32}", digits):
+        return "", ""
+    return dashed(digits), names[0] if len(names) == 1 else ""
+
+
+def dashed(digits: str) -> str:
+    """32 hexadecimal digits in the canonical form 8-4-4-4-12."""
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def properties(array: Array, names: Names) -> dict[str, Value]:
+    """What a proof can ask of an array; sizes in bytes."""
+    md = array.sys / "md"
+    level = text_of(md / "level")
+    slots = {member.slot: member for member in array.members if "replacement" not in member.state}
+    listed = [slots.get(str(slot)) for slot in range(number_of(md / "raid_disks"))]
+    found: dict[str, Value] = {
+        "name": array.name,
+        "level": level,
+        "metadata": text_of(md / "metadata_version"),
+        "members": [names.of(member.name) if member else "missing" for member in listed],
+        "spares": _in_state(array, names, "spare"),
+        "faulty": _in_state(array, names, "faulty"),
+        "size": array.block.size,
+        "state": text_of(md / "array_state"),
+        "sync_held": text_of(md / "sync_action") == "frozen",
+        "node": array.block.node,
+        "device": array.block.name,
+    }
+    return found | _shape(md, level) | _sync(md) | _first(array, names, listed)
+
+
+def _in_state(array: Array, names: Names, state: str) -> list[str]:
+    """The devices without a slot that are in this state."""
+    return sorted(names.of(m.name) for m in array.members if state in m.state and not m.slot.isdigit())
+
+
+def _shape(md: Path, level: str) -> dict[str, Value]:
+    component, chunk = number_of(md / "component_size"), number_of(md / "chunk_size")
+    layout = layout_words(level, number_of(md / "layout"))
+    found: dict[str, Value] = {"chunk": chunk} if chunk else {}
+    if component:
+        found["component"] = component * 1024
+    if layout:
+        found["layout"] = layout
+    return found
+
+
+def _sync(md: Path) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    policy, action = text_of(md / "consistency_policy"), text_of(md / "sync_action")
+    if policy not in NO_POLICY:
+        found["consistency"] = policy
+    if action:
+        found |= {"sync_action": action, "degraded": number_of(md / "degraded")}
+    return found
+
+
+def _first(array: Array, names: Names, listed: list[Member | None]) -> dict[str, Value]:
+    """Where the data begins, and the write journal."""
+    found: dict[str, Value] = {}
+    first = next((member for member in listed if member), None)
+    if first:
+        found["data_offset"] = first.offset
+    journal = next((member for member in array.members if "journal" in (*member.state, member.slot)), None)
+    if journal:
+        found["journal"] = names.of(journal.name)
+    return found
+
+
+def layout_words(level: str, number: int) -> str:
+    """The kernel's layout number as mdadm says it; empty where a level has none, the number if unknown."""
+    match level:
+        case "raid5":
+            return PARITY_LAYOUTS.get(number, str(number))
+        case "raid6":
+            return RAID6_LAYOUTS.get(number, str(number))
+        case "raid10":
+            near, far, offset = number & 0xFF, number >> 8 & 0xFF, number >> 16 & 1
+            if far > 1:
+                return f"{'o' if offset else 'f'}{far}" + (f" n{near}" if near > 1 else "")
+            return f"n{near}"
+    return ""
+
+
+def tuning(array: Array) -> dict[str, Value]:
+    """The attributes that exist, in the kernel's units."""
+    return {name: number_of(array.sys / name) for name in TUNABLE if text_of(array.sys / name)}

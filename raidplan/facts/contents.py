@@ -1,0 +1,105 @@
+"""What stands on the devices: partition tables, file systems and swap, as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from raidplan.facts.block import Names, read_at
+from raidplan.facts.disks import Seen
+from raidplan.facts.machine import Properties
+from raidplan.facts.mounts import SwapArea
+from raidplan.facts.signatures import Signature
+from raidplan.facts.superblock import GEOMETRY, is_swap
+from raidplan.plan.step import Value
+
+
+def table_objects(seen: Seen) -> tuple[dict[str, Properties], list[str]]:
+    """GPTs by their GUID; of two disks with the same GUID, as after a copy, the first, and a sentence."""
+    found: dict[str, Properties] = {}
+    problems = []
+    for name, table in seen.tables.items():
+        if table.kind != "gpt" or not seen.blocks[name].whole:
+            continue
+        node = seen.blocks[name].node
+        if table.uuid in found:
+            problems.append(f"{found[table.uuid]['disk']} and {node} have the same disk GUID {table.uuid}")
+            continue
+        rows = [f"{entry.uuid} {entry.start} {entry.size} {entry.type}" for entry in table.entries]
+        found[table.uuid] = {"partitions": rows, "disk": node}
+    return found, problems
+
+
+def filesystem_objects(seen: Seen, names: Names) -> tuple[dict[str, Properties], list[str]]:
+    """File systems by UUID."""
+    found: dict[str, Properties] = {}
+    problems = []
+    for name, signature in _of_own(seen, "filesystem"):
+        if signature.uuid in found:
+            first = found[signature.uuid]["device"]
+            if first != names.of(name):
+                problems.append(
+                    f"{first} and {names.of(name)} have the same file system UUID {signature.uuid}"
+                )
+            continue
+        found[signature.uuid] = {
+            "type": signature.type,
+            "label": signature.label,
+            "device": names.of(name),
+            **_geometry(seen.root, name, signature.type),
+        }
+    return found, problems
+
+
+def swap_objects(seen: Seen, names: Names, paths: Iterable[str]) -> dict[str, Properties]:
+    """Swap on devices by UUID, swap files by `file:/path`."""
+    active = {area.device: area for area in seen.swaps if area.device}
+    found: dict[str, Properties] = {}
+    for name, signature in _of_own(seen, "other"):
+        if signature.type == "swap":
+            device = {"type": "swap", "label": signature.label, "device": names.of(name)}
+            found[signature.uuid] = {**device, **_use(active.get(name))}
+    files = {area.path: area for area in seen.swaps if area.file}
+    for path in dict.fromkeys([*files, *paths]):
+        size = _swap_file_size(seen.root, path, path in files)
+        if size:
+            found[f"file:{path}"] = {"size": size, **_use(files.get(path))}
+    return found
+
+
+def _of_own(seen: Seen, usage: str) -> Iterator[tuple[str, Signature]]:
+    """(kernel name, signature) of what a device itself holds.
+
+    A member of an array with its superblock at the end shows the array's content as its own, so devices
+    that something holds, or that are marked as members, are passed over.
+    """
+    for name, block in seen.blocks.items():
+        signatures = seen.signatures.get(block.node, ())
+        if block.holders or any(other.usage == "raid" for other in signatures):
+            continue
+        yield from ((name, one) for one in signatures if one.usage == usage and one.uuid)
+
+
+def _geometry(root: Path, name: str, kind: str) -> Mapping[str, Value]:
+    read = GEOMETRY.get(kind)
+    try:
+        return read(partial(read_at, root / "dev" / name)) if read else {}
+    except OSError:
+        return {}
+
+
+def _use(area: SwapArea | None) -> dict[str, Value]:
+    return {"active": True, "priority": area.priority} if area else {"active": False}
+
+
+def _swap_file_size(root: Path, path: str, active: bool) -> int:
+    """Bytes of the file; 0 if it is no swap file."""
+    file = root / path.lstrip("/")
+    try:
+        if not file.is_file():
+            return 0
+        swap = active or is_swap(partial(read_at, file))
+        return file.stat().st_size if swap else 0
+    except OSError:
+        return 0

@@ -1,0 +1,151 @@
+"""Whole disks: identifiers from lsblk and udev, everything else from sysfs and the disk itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidplan.facts.block import Block, text_of
+from raidplan.facts.machine import DiskFact, PartitionFact
+from raidplan.facts.mounts import Mount, SwapArea
+from raidplan.facts.signatures import Ask, Signature, rows_of
+from raidplan.facts.tables import Entry, Table
+
+LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
+"""Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that disks are described from."""
+
+    root: Path
+    blocks: Mapping[str, Block]
+    tables: Mapping[str, Table]
+    """Kernel name of a disk to the table on it."""
+    signatures: Mapping[str, Sequence[Signature]]
+    """By node."""
+    unreadable: Mapping[str, str]
+    """Node to why nothing is known of what is on it."""
+    mounts: Sequence[Mount]
+    swaps: Sequence[SwapArea]
+
+    def words(self, node: str) -> tuple[str, ...]:
+        """The signatures in words; a device that could not be read is never taken for blank."""
+        if node in self.unreadable:
+            return (f"cannot be read: {self.unreadable[node]}",)
+        return tuple(str(signature) for signature in self.signatures.get(node, ()))
+
+
+def read_disks(seen: Seen, ask: Ask) -> tuple[DiskFact, ...]:
+    """Every whole disk and loop device, by node."""
+    told = parse_lsblk(ask(LSBLK).stdout)
+    links = _links(seen.root)
+    btrfs = _btrfs(seen.root)
+    return tuple(
+        _disk(seen, block, told.get(name, {}), links, btrfs)
+        for name, block in sorted(seen.blocks.items())
+        if block.whole
+    )
+
+
+def parse_lsblk(text: str) -> dict[str, dict[str, str]]:
+    """Kernel name to the texts that lsblk tells."""
+    rows: list[Mapping[str, Any]] = rows_of(text, "blockdevices")
+    return {
+        str(row["kname"]): {key: str(value).strip() for key, value in row.items() if value is not None}
+        for row in rows
+        if row.get("kname")
+    }
+
+
+def _disk(
+    seen: Seen,
+    block: Block,
+    told: Mapping[str, str],
+    links: Mapping[str, list[str]],
+    btrfs: Mapping[str, str],
+) -> DiskFact:
+    return DiskFact(
+        node=block.node,
+        kernel_name=block.name,
+        size=block.size,
+        kind=told.get("type") or ("loop" if block.name.startswith("loop") else "disk"),
+        serial=told.get("serial", ""),
+        wwn=told.get("wwn", ""),
+        path=_id_path(seen.root, block, links.get(block.name, [])),
+        model=told.get("model", ""),
+        transport=told.get("tran", ""),
+        logical_block=block.logical,
+        physical_block=block.physical,
+        rotational=block.rotational,
+        read_only=block.read_only,
+        signatures=seen.words(block.node),
+        partitions=tuple(partitions_of(seen, block)),
+        users=tuple(dict.fromkeys(_users(seen, block, btrfs, set()))),
+        links=tuple(sorted(links.get(block.name, []))),
+    )
+
+
+def _id_path(root: Path, block: Block, links: Sequence[str]) -> str:
+    """udev's ID_PATH: from its database, else the shortest link that was made of it."""
+    found = re.search(r"^E:ID_PATH=(.*)$", text_of(root / f"run/udev/data/b{block.number}"), re.MULTILINE)
+    paths = [Path(link).name for link in links if link.startswith("/dev/disk/by-path/")]
+    return found[1] if found else min(paths, key=len, default="")
+
+
+def _links(root: Path) -> dict[str, list[str]]:
+    """Kernel name to the links below /dev/disk."""
+    found: dict[str, list[str]] = {}
+    for link in sorted((root / "dev/disk").glob("by-*/*")):
+        if link.is_symlink():
+            found.setdefault(link.readlink().name, []).append(f"/{link.relative_to(root)}")
+    return found
+
+
+def partitions_of(seen: Seen, disk: Block) -> Iterator[PartitionFact]:
+    """Those that the kernel knows, then those that only the table on the disk has."""
+    table = seen.tables.get(disk.name)
+    entries = {entry.number: entry for entry in table.entries} if table else {}
+    known = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
+    for block in known:
+        # A table that was changed behind the kernel's back gives its entries to no device.
+        entry = entry_of(entries.get(block.partition), block)
+        uuid, kind, name = (entry.uuid, entry.type, entry.name) if entry else ("", "", "")
+        yield PartitionFact(block.node, uuid, kind, block.start, block.size, name, seen.words(block.node))
+    for number in sorted(entries.keys() - {block.partition for block in known}):
+        entry = entries[number]
+        node = f"{disk.node}{'p' if disk.name[-1].isdigit() else ''}{number}"
+        yield PartitionFact(node, entry.uuid, entry.type, entry.start, entry.size, entry.name)
+
+
+def entry_of(entry: Entry | None, block: Block) -> Entry | None:
+    """The entry, if the kernel's partition lies where it says."""
+    return entry if entry and (entry.start, entry.size) == (block.start, block.size) else None
+
+
+def _users(seen: Seen, block: Block, btrfs: Mapping[str, str], visited: set[str]) -> Iterator[str]:
+    """What uses a device, then what uses everything that is made of it."""
+    if block.name in visited:
+        return
+    visited.add(block.name)
+    yield from (f"mounted at {mount.point}" for mount in seen.mounts if mount.device == block.name)
+    if any(area.device == block.name for area in seen.swaps):
+        yield "swap"
+    if block.name in btrfs:
+        yield f"part of the mounted btrfs {btrfs[block.name]}"
+    for holder in block.holders:
+        above = seen.blocks.get(holder)
+        yield f"held by {above.dm_name} ({holder})" if above and above.dm_name else f"held by {holder}"
+    parts = [other.name for other in seen.blocks.values() if other.disk == block.name]
+    for name in (*parts, *block.holders):
+        if name in seen.blocks:
+            yield from _users(seen, seen.blocks[name], btrfs, visited)
+
+
+def _btrfs(root: Path) -> dict[str, str]:
+    """Kernel name to the UUID of the mounted btrfs: mountinfo names one of its devices only."""
+    return {entry.name: entry.parent.parent.name for entry in (root / "sys/fs/btrfs").glob("*/devices/*")}

@@ -1,0 +1,142 @@
+"""The host around the disks: memory, kernel modules, programs, units, configuration files."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from raidplan.facts.block import text_of
+from raidplan.facts.machine import Properties
+from raidplan.facts.signatures import Ask
+from raidplan.run import find_tool
+
+MODULES = ("md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod")
+
+VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("mdadm", "--version"): ("mdadm",),
+    ("sfdisk", "--version"): ("sfdisk", "mkswap", "wipefs", "blkid", "lsblk", "mount", "swapon"),
+    ("mke2fs", "-V"): ("mke2fs",),
+    ("mkfs.xfs", "-V"): ("mkfs.xfs",),
+    ("mkfs.btrfs", "--version"): ("mkfs.btrfs",),
+    ("mkfs.vfat", "--help"): ("mkfs.vfat",),
+    ("pvcreate", "--version"): ("pvcreate", "vgcreate", "lvcreate"),
+    ("udevadm", "--version"): ("udevadm", "systemctl"),
+    ("dracut", "--version"): ("dracut",),
+    (): ("update-initramfs",),
+}
+"""What to ask, and the programs that the answer holds for: one process for each package."""
+
+CONFIGURATION = ("/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
+RULES = "etc/udev/rules.d/*raidplan*.rules"
+READ_WHOLE = 1024**2
+"""Bytes; a larger file is no configuration, and only its size is told."""
+
+Objects = dict[str, Properties]
+
+
+def read_modules(root: Path, kernel: str, ask: Ask) -> Objects:
+    """`loaded` (or built in) and `loadable`; modprobe is asked about what is there and not yet loaded."""
+    folder = root / "lib/modules" / kernel
+    built_in, files = (_module_names(folder / name) for name in ("modules.builtin", "modules.dep"))
+    loaded = {module for module in MODULES if module in built_in or (root / "sys/module" / module).is_dir()}
+    others = [module for module in MODULES if module in files - loaded]
+    loadable = loaded | _loadable(others, ask)
+    return {module: {"loaded": module in loaded, "loadable": module in loadable} for module in MODULES}
+
+
+def _module_names(index: Path) -> set[str]:
+    """The modules in an index of depmod(8): `kernel/drivers/md/md-mod.ko.xz: …`."""
+    files = (line.partition(":")[0] for line in text_of(index).splitlines())
+    return {Path(file).name.partition(".")[0].replace("-", "_") for file in files}
+
+
+def _loadable(modules: list[str], ask: Ask) -> set[str]:
+    dry_run = ["modprobe", "--dry-run", "--quiet"]
+    if not modules or ask([*dry_run, "--all", *modules]).ok:
+        return set(modules)
+    # All at once fails if a single one does.
+    return {module for module in modules if ask([*dry_run, module]).ok}
+
+
+def read_tools(ask: Ask) -> Objects:
+    """Where the programs are, and their versions; those that are missing are left out."""
+    found: Objects = {}
+    for command, tools in VERSIONS.items():
+        paths = {tool: path for tool in tools if (path := find_tool(tool))}
+        version = _version(ask, command) if command and command[0] in paths else ""
+        found |= {tool: {"path": path, "version": version} for tool, path in paths.items()}
+    return found
+
+
+def _version(ask: Ask, command: tuple[str, ...]) -> str:
+    answer = ask(command)
+    return parse_version(f"{answer.stdout}\n{answer.stderr}")
+
+
+def parse_version(text: str) -> str:
+    """The first number of a program's answer: `mdadm - v4.2 - 2021-12-30`, `sfdisk from util-linux 2.38.1`."""
+    found = re.search(r"(?:^|[\sv])v?(\d+(?:\.\d+)*)", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def read_units(units: Iterable[str], ask: Ask) -> Objects:
+    """Whether systemd units are enabled, in systemd's word; `not-found` for those that do not exist."""
+    return {
+        unit: {"enabled": ask(["systemctl", "is-enabled", unit]).stdout.strip() or "not-found"}
+        for unit in units
+    }
+
+
+def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
+    """The configuration files of interest, and the files and folders named: `file` and `directory`."""
+    rules = (f"/{rule.relative_to(root)}" for rule in sorted(root.glob(RULES)))
+    files: Objects = {}
+    folders: Objects = {}
+    for path in dict.fromkeys([*CONFIGURATION, *rules, *paths]):
+        file = root / path.lstrip("/")
+        if file.is_dir():
+            folders[path] = {"exists": True}
+        else:
+            content = _file(file)
+            if content is not None:
+                files[path] = content
+    return {"file": files, "directory": folders}
+
+
+def _file(file: Path) -> Properties | None:
+    """Size, and content of a small file; None if it is no regular file."""
+    try:
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if found.st_size > READ_WHOLE:
+            return {"size": found.st_size}
+        return {"size": found.st_size, "content": file.read_bytes().decode(errors="replace")}
+    except OSError:
+        return None
+
+
+def read_initramfs(root: Path, kernel: str) -> Objects:
+    """Whether every initramfs of the kernel is as new as what it holds a copy of; nothing without one."""
+    boot = root / "boot"
+    images = [
+        image
+        for name in (f"initrd.img-{kernel}", f"initramfs-{kernel}.img", f"initrd-{kernel}")
+        for image in boot.glob(name)
+    ]
+    sources = [root / path.lstrip("/") for path in CONFIGURATION[1:]] + list(root.glob(RULES))
+    newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
+    return {"current": {"fresh": all(image.stat().st_mtime >= newest for image in images)}} if images else {}
+
+
+def memory_bytes(root: Path) -> int:
+    """Of the machine; 0 if it cannot be read."""
+    found = re.search(r"^MemTotal:\s+(\d+) kB", text_of(root / "proc/meminfo"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def firmware(root: Path) -> str:
+    """How it was booted: `uefi` or `bios`."""
+    return "uefi" if (root / "sys/firmware/efi").is_dir() else "bios"

@@ -1,0 +1,99 @@
+"""What is mounted and swapped on, from /proc."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidplan.facts.block import Names
+from raidplan.facts.machine import Properties
+
+PSEUDO = ("/proc", "/sys", "/dev", "/run")
+"""Mounts of the kernel's own; nothing below them is anybody's data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One line of mountinfo; `device` is the kernel name, empty for what stands on no block device."""
+
+    point: str
+    source: str
+    type: str
+    options: tuple[str, ...]
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SwapArea:
+    """One line of /proc/swaps; `size` in bytes, less than the file or device by its header."""
+
+    path: str
+    file: bool
+    size: int
+    priority: int
+    device: str = ""
+
+
+def read_mounts(root: Path, names: Names) -> list[Mount]:
+    """Every mount of this process's namespace, in the order in which they were made."""
+    return parse_mountinfo(_text(root / "proc/self/mountinfo"), names)
+
+
+def parse_mountinfo(text: str, names: Names) -> list[Mount]:
+    """/proc/self/mountinfo (proc(5)); lines that are not as described there are passed over."""
+    mounts = []
+    for line in text.split("\n"):
+        left, dash, right = line.partition(" - ")
+        head, tail = left.split(" "), right.split(" ")
+        if not dash or len(head) < 6 or len(tail) < 3:
+            continue
+        # btrfs shows a number of its own invention; its source is the device.
+        device = names.numbers.get(head[2], "") or names.kernel_name(unescaped(tail[1]))
+        options = dict.fromkeys([*head[5].split(","), *unescaped(tail[2]).split(",")])
+        mounts.append(Mount(unescaped(head[4]), unescaped(tail[1]), tail[0], tuple(options), device))
+    return mounts
+
+
+def read_swaps(root: Path, names: Names) -> list[SwapArea]:
+    """Every swap area in use."""
+    return parse_swaps(_text(root / "proc/swaps"), names)
+
+
+def parse_swaps(text: str, names: Names) -> list[SwapArea]:
+    """/proc/swaps: a heading, then path, type, size in KiB, used, priority."""
+    areas = []
+    for line in text.split("\n")[1:]:
+        words = line.split()
+        if len(words) == 5 and words[2].isdigit() and re.fullmatch(r"-?\d+", words[4]):
+            path = unescaped(words[0])
+            device = names.kernel_name(path)
+            areas.append(SwapArea(path, words[1] == "file", int(words[2]) * 1024, int(words[4]), device))
+    return areas
+
+
+def unescaped(text: str) -> str:
+    """Octal escapes of /proc (`\\040`) decoded."""
+    octets = re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8) & 255]), text.encode())
+    return octets.decode(errors="replace")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def mount_objects(mounts: Iterable[Mount], names: Names) -> Mapping[str, Properties]:
+    """By mount point; of several on one point the last, which hides the others."""
+    return {
+        mount.point: {
+            "source": names.of(mount.device) if mount.device else mount.source,
+            "type": mount.type,
+            "options": list(mount.options),
+        }
+        for mount in mounts
+        if not any(mount.point == pseudo or mount.point.startswith(f"{pseudo}/") for pseudo in PSEUDO)
+    }

@@ -1,0 +1,101 @@
+"""Superblocks from their bytes: md, ext2/3/4, XFS, swap. Formats on disk do not change, outputs of tools do."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import uuid
+from collections.abc import Callable
+
+from raidplan.plan.step import Value
+
+Reader = Callable[[int, int], bytes]
+"""Bytes at (offset, size) of a device."""
+
+KIB = 1024
+SECTOR = 512
+
+
+def md_identity(read: Reader, size: int, metadata: str) -> tuple[str, str] | None:
+    """(UUID, name as stored) in the md superblock of a member of `size` bytes; None if there is none.
+
+    The name of a 0.90 superblock is empty: it has none.
+    """
+    if metadata == "0.90":
+        return _md_0(read, size)
+    # super1.c: 1.0 stands 8 KiB before the end, on a multiple of 4 KiB
+    places = {"1.0": (size // SECTOR - 16) // 8 * 8 * SECTOR, "1.1": 0, "1.2": 4 * KIB}
+    if metadata not in places:
+        return None
+    block = read(places[metadata], 256)
+    if len(block) < 256 or struct.unpack_from("<II", block) != (0xA92B4EFC, 1):
+        return None
+    return str(uuid.UUID(bytes=block[16:32])), block[32:64].partition(b"\0")[0].decode(errors="replace")
+
+
+def _md_0(read: Reader, size: int) -> tuple[str, str] | None:
+    """0.90 is in the byte order of the machine (md_p.h); its UUID is four words, not in one place."""
+    block = read(size // (64 * KIB) * 64 * KIB - 64 * KIB, 64)
+    order = "<" if sys.byteorder == "little" else ">"
+    if len(block) < 64 or struct.unpack_from(f"{order}I", block)[0] != 0xA92B4EFC:
+        return None
+    words = [struct.unpack_from(f"{order}I", block, offset)[0] for offset in (20, 52, 56, 60)]
+    return str(uuid.UUID("".join(f"{word:08x}" for word in words))), ""
+
+
+def ext(read: Reader) -> dict[str, Value]:
+    """Geometry of ext2, ext3 or ext4 (ext4.h, `struct ext4_super_block`), or nothing.
+
+    `block` and `inode_size` in bytes, `stride`, `stripe_width` and the rest in blocks.
+    """
+    sb = read(1024, 1024)
+    if len(sb) < 1024 or _le(sb, "H", 0x38) != 0xEF53:
+        return {}
+    large = bool(_le(sb, "I", 0x60) & 0x80)  # INCOMPAT_64BIT
+    high, high_reserved = (_le(sb, "I", 0x150), _le(sb, "I", 0x154)) if large else (0, 0)
+    return {
+        "block": KIB << _le(sb, "I", 0x18),
+        "blocks": _le(sb, "I", 0x4) + (high << 32),
+        "inodes": _le(sb, "I", 0x0),
+        "stride": _le(sb, "H", 0x164),
+        "stripe_width": _le(sb, "I", 0x170),
+        "reserved_blocks": _le(sb, "I", 0x8) + (high_reserved << 32),
+        "inode_size": _le(sb, "H", 0x58),
+    }
+
+
+def _le(block: bytes, form: str, offset: int) -> int:
+    return int(struct.unpack_from(f"<{form}", block, offset)[0])
+
+
+def xfs(read: Reader) -> dict[str, Value]:
+    """Geometry of XFS (xfs_format.h, `struct xfs_dsb`), or nothing. `su` in bytes, `sw` in data disks."""
+    sb = read(0, 512)
+    if len(sb) < 512 or sb[:4] != b"XFSB":
+        return {}
+    block, blocks = struct.unpack_from(">IQ", sb, 4)
+    (inode,) = struct.unpack_from(">H", sb, 104)
+    unit, width = struct.unpack_from(">II", sb, 184)
+    return {
+        "block": block,
+        "blocks": blocks,
+        "su": unit * block,
+        "sw": width // unit if unit else 0,
+        "inode_size": inode,
+        "imax_pct": sb[127],
+    }
+
+
+def is_swap(read: Reader) -> bool:
+    """A swap area of this machine's page size (mkswap(8))."""
+    return read(os.sysconf("SC_PAGESIZE") - 10, 10) == b"SWAPSPACE2"
+
+
+GEOMETRY: dict[str, Callable[[Reader], dict[str, Value]]] = {
+    "ext2": ext,
+    "ext3": ext,
+    "ext4": ext,
+    "xfs": xfs,
+}
+"""By the type that libblkid names; the others have nothing to read."""

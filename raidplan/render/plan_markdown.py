@@ -1,0 +1,152 @@
+"""A plan as Markdown for a pull request: what is made, what is destroyed, every step, the commands folded away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from raidplan.plan import Plan, Step
+from raidplan.render import overview
+from raidplan.render.plan_text import action_lines
+from raidplan.render.visible import plural, visible
+
+LIMIT = 65_536
+"""Characters in a comment on GitHub."""
+
+
+def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
+    """The plan in at most `limit` characters: commands are cut first, then steps, and it is said how many."""
+    head = "\n".join(_summary(plan)) + "\n"
+    foot = "\n".join(_digests(plan)) + "\n"
+    room = limit - len(head) - len(foot)
+    steps = _steps(plan, room)
+    commands = _commands(plan, room - len(steps))
+    return head + steps + commands + foot
+
+
+def findings_markdown(findings: Sequence[Mapping[str, object]]) -> str:
+    """Findings as a table, for a layout that has no plan."""
+    return "### raidplan: no plan\n\n" + "\n".join(_findings(findings)) + "\n"
+
+
+def prose(text: str) -> str:
+    """Text as text: nothing in it is markup, a link, a mention or a reference (GitHub Flavored Markdown).
+
+    Punctuation stands as character references, which never are syntax. Mentions, references and links
+    are found in what comes out, so a zero-width space parts what would make one.
+    """
+    safe = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", visible(text))
+    return _LINKED.sub(lambda match: f"{match[0]}&#8203;", safe)
+
+
+_PUNCTUATION = re.compile(r"""[!"#$&'*<>?@\[\\\]^_`{|}~]|:(?=//|[\w+-]+:)""")
+_LINKED = re.compile(r"&#64;|&#35;|&#58;|\bwww(?=\.)|\bGH(?=-\d)", re.IGNORECASE)
+LONGEST = 300
+"""Characters of a sentence in a table."""
+
+
+def _cell(text: str) -> str:
+    return prose(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+
+
+def _summary(plan: Plan) -> Iterator[str]:
+    yield f"### raidplan: plan for {prose(plan.host)}"
+    yield ""
+    if not plan.steps:
+        yield "Nothing to do."
+        yield ""
+        return
+    yield "| | |"
+    yield "| --- | --- |"
+    disks, others, files = overview.written_disks(plan), overview.written_others(plan), overview.changed_files(plan)
+    rows = {
+        "Steps": str(len(plan.steps)),
+        "**Destroyed**": _counted("everything on", disks, "disk") if disks else "",
+        "Written over or made": _listed(others),
+        "Created": ", ".join(overview.created(plan)),
+        "Changed files": _listed(files),
+        "Machine": "" if plan.machine_digest else "none was looked at: all of its disks are taken as blank",
+    }
+    yield from (f"| {name} | {value} |" for name, value in rows.items() if value)
+    yield ""
+    if plan.findings:
+        yield from _findings(plan.findings)
+
+
+def _counted(verb: str, names: Sequence[str], noun: str) -> str:
+    return f"{verb} {plural(len(names), noun)}: {_listed(names)}"
+
+
+def _listed(names: Sequence[str], room: int = 6000) -> str:
+    shown = _fitting([_cell(name) for name in names], room)
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
+
+
+def _findings(findings: Sequence[Mapping[str, object]], most: int = 50) -> Iterator[str]:
+    yield "| Line | Finding | |"
+    yield "| ---: | --- | --- |"
+    for finding in findings[:most]:
+        name = f"{finding['severity']}: {finding['rule']}"
+        yield f"| {finding['line']} | {_cell(name)} | {_cell(str(finding['message']))} |"
+    if len(findings) > most:
+        yield f"| | | and {len(findings) - most} more |"
+    yield ""
+
+
+def _steps(plan: Plan, room: int) -> str:
+    """A table for each phase; rows that do not fit are counted."""
+    lines: list[str] = []
+    for phase, steps in overview.by_phase(plan):
+        heading = f"**{phase}**: {plural(len(steps), 'step')}"
+        lines += [heading, "", "| # | | Step | Destroys | Layout line |", "| ---: | --- | --- | --- | ---: |"]
+        lines += [_row(number, step) for number, step in steps]
+        lines += [""]
+    kept = _fitting(lines, room - 200)
+    if len(kept) == len(lines):
+        return "".join(f"{line}\n" for line in kept)
+    rows = sum(line.startswith("| ") and line[2].isdigit() for line in lines[len(kept) :])
+    return "".join(f"{line}\n" for line in kept) + f"\n{plural(rows, 'step')} more did not fit here.\n\n"
+
+
+def _row(number: int, step: Step) -> str:
+    mark = "**!**" if step.destroys else ""
+    return f"| {number} | {mark} | {_cell(step.say)} | {_listed(step.destroys)} | {step.line} |"
+
+
+def _commands(plan: Plan, room: int) -> str:
+    """The commands in a folded block; the last ones are left out if they do not fit."""
+    if not plan.steps:
+        return ""
+    blocks = [_command(number, step) for number, step in enumerate(plan.steps, start=1)]
+    fence = "`" * max(3, _longest_run("\n".join(blocks)) + 1)
+    opening = f"<details>\n<summary>Commands</summary>\n\n{fence}text\n"
+    closing = f"{fence}\n\n</details>\n\n"
+    kept = _fitting(blocks, room - len(opening) - len(closing) - 200)
+    cut = len(blocks) - len(kept)
+    note = f"... {plural(cut, 'step')} more did not fit here\n" if cut else ""
+    if not kept:
+        return f"The commands of {plural(cut, 'step')} did not fit here.\n\n"
+    return opening + "".join(f"{block}\n" for block in kept) + note + closing
+
+
+def _command(number: int, step: Step) -> str:
+    return "\n".join([f"# {number} {visible(step.say)}", *action_lines(step)])
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def _fitting(texts: Sequence[str], room: int) -> list[str]:
+    """The first ones that fit, each with its line break."""
+    kept = []
+    for text in texts:
+        room -= len(text) + 1
+        if room < 0:
+            break
+        kept.append(text)
+    return kept
+
+
+def _digests(plan: Plan) -> Iterator[str]:
+    yield f"layout `{visible(plan.layout_digest)}`" + (f", machine `{visible(plan.machine_digest)}`" if plan.machine_digest else "")

@@ -1,0 +1,205 @@
+"""Rules about how a disk of the layout is found on the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Path, Severity
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import counted, listed
+
+if TYPE_CHECKING:
+    from raidplan.kinds.disk import Disk
+    from raidplan.topology import Topology
+
+IDENTIFIERS = ("serial", "wwn", "path", "model")
+KERNEL_NAME = re.compile(
+    r"(?:/dev/)?(?:[shv]d[a-z]+|xvd[a-z]+|nvme\d+n\d+|mmcblk\d+|md\d+|dm-\d+|loop\d+|sr\d+)(?:p?\d+)?"
+)
+
+
+@rule(Severity.ERROR)
+def duplicate_serial(topology: Topology) -> Iterator[Hit]:
+    """Two disks are described by one serial number, one WWN or one path.
+
+    Why: a disk is found on the machine by everything that is given about it, and exactly one must fit. Two
+    descriptions that fit the same disk mean that one was copied from the other, and that a step might write
+    to the wrong disk; `apply` refuses. Where another identifier tells the two apart, a serial number that
+    stands twice is a warning: cheap USB bridges give all disks the same one.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {serial: WD-WCAV51234567, size: 3TB}
+        d1: {serial: WD-WCAV51234567, size: 3TB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {serial: WD-WCAV51234567, size: 3TB}
+        d1: {serial: WD-WCAV51234568, size: 3TB}
+    ```
+
+    Source: lsblk(8), SERIAL and WWN; udev's `ata_id` and `path_id`.
+    """
+    first: dict[tuple[str, str], str] = {}
+    disks = topology.layout.hardware.disks
+    for name, disk in disks.items():
+        twin = None
+        for key in ("serial", "wwn", "path"):
+            value = _comparable(disk, key)
+            other = first.setdefault((key, value), name) if value else name
+            if other != name and twin is None:
+                twin = key, other
+        if twin is not None:
+            yield _twin(name, disk, *twin, disks[twin[1]])
+
+
+def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
+    apart = [k for k in IDENTIFIERS if _apart(_comparable(disk, k), _comparable(original, k))]
+    told = f"; {' and '.join(apart)} tell them apart" if apart and key != "path" else ""
+    return Hit(
+        ("hardware", "disks", name, key),
+        f"{name} has the same {key} as {other}, {getattr(disk, key)}{told}",
+        "give each disk its own" + ("" if told else ", or something else that tells them apart"),
+        severity=Severity.WARNING if told else None,
+    )
+
+
+def _apart(one: str, two: str) -> bool:
+    return bool(one and two and one != two)
+
+
+def _comparable(disk: Disk, key: str) -> str:
+    """An identifier without what tools write differently."""
+    text = (getattr(disk, key) or "").strip()
+    return re.sub(r"^(naa\.|eui\.|0x)", "", text.lower()) if key == "wwn" else text
+
+
+@rule(Severity.WARNING)
+def disk_without_identity(topology: Topology) -> Iterator[Hit]:
+    """A disk that would be written to has neither a serial number nor a WWN nor a path.
+
+    Why: kernel names such as /dev/sda change from boot to boot, so `apply` finds a disk by its serial number,
+    its WWN (world wide name) or the place it is plugged into. Without any of them it refuses to write; a
+    model alone fits every disk of that model. A layout can be reviewed and estimated all the same.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {size: 3TB}    # <-- here
+    filesystems:
+      data: {device: d0, type: xfs, mount: /data}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 3TB, serial: WD-WCAV51234567}}
+    filesystems:
+      data: {device: d0, type: xfs, mount: /data}
+    ```
+
+    Source: udev(7); E. Aronovich, "Cheap network storage system" (2012): devices renamed at each boot.
+    """
+    unknown = [
+        name
+        for name, disk in topology.layout.hardware.disks.items()
+        if not (disk.serial or disk.wwn or disk.path) and (disk.partitions or name in topology.used_by)
+    ]
+    if unknown:
+        verb = "has" if len(unknown) == 1 else "have"
+        yield Hit(
+            ("hardware", "disks", unknown[0]),
+            f"{counted(len(unknown), 'disk')} to be written to {verb} neither serial nor wwn nor path: {listed(unknown)}",
+            "add the serial numbers; `raidplan discover` prints them",
+            on_key=True,
+        )
+
+
+@rule(Severity.ERROR)
+def unstable_device_name(topology: Topology) -> Iterator[Hit]:
+    """A path is a kernel name such as /dev/sda, which may be another disk after the next boot.
+
+    Why: the kernel numbers disks in the order in which they answer. The 40-disk machine had them renamed at
+    each boot, and some missing; a command for yesterday's /dev/sdb then destroys another disk's data. udev's
+    ID_PATH names the place a disk is plugged into and stays.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {path: /dev/sda, size: 3TB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {path: "pci-0000:00:1f.2-ata-1", size: 3TB}
+    ```
+
+    Source: E. Aronovich, "Cheap network storage system" (2012); udev(7), `path_id`.
+    """
+    for path, text in _paths(topology):
+        if KERNEL_NAME.fullmatch(text):
+            yield Hit(
+                path,
+                f"'{text}' may be another disk after the next boot",
+                "write udev's ID_PATH, such as pci-0000:00:1f.2-ata-1, or a serial number",
+            )
+
+
+@rule(Severity.ERROR)
+def device_node_as_path(topology: Topology) -> Iterator[Hit]:
+    """A path is a file below /dev instead of udev's ID_PATH.
+
+    Why: `path` is compared with the property ID_PATH, which never begins with a slash, so no disk would fit
+    and `apply` would refuse. The names in /dev/disk/by-path are that property, after the folder.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {path: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", size: 3TB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {path: "pci-0000:00:1f.2-ata-1", size: 3TB}
+    ```
+
+    Source: udev(7), `path_id`; `udevadm info --query=property`.
+    """
+    for path, text in _paths(topology):
+        if text.startswith("/") and not KERNEL_NAME.fullmatch(text):
+            by_path = text.removeprefix("/dev/disk/by-path/")
+            yield Hit(
+                path,
+                f"'{text}' is a file, and ID_PATH never begins with a slash",
+                f"write {by_path}" if by_path != text else "write ID_PATH, or use 'serial' or 'wwn'",
+            )
+
+
+def _paths(topology: Topology) -> Iterator[tuple[Path, str]]:
+    hardware = topology.layout.hardware
+    for section, entries in (("disks", hardware.disks), ("controllers", hardware.controllers)):
+        for name, entry in entries.items():
+            if entry.path:
+                yield ("hardware", section, name, "path"), entry.path

@@ -1,0 +1,150 @@
+"""Rules about a level and what it takes: members, spares, the arrangement of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity, did_you_mean
+from raidplan.geometry.md_shape import raid10_layout
+from raidplan.levels import LEVELS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import arrays, counted, redundant
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+
+@rule(Severity.ERROR)
+def too_few_members(topology: Topology) -> Iterator[Hit]:
+    """An array has fewer members than its level needs.
+
+    Why: mdadm refuses to create it: "at least 4 raid-devices needed for level 6". raid6 needs four members,
+    every other level two; mdadm takes one alone for linear, raid0 and raid1 only with --force, which
+    raidplan does not say.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 3TB}}
+    arrays:
+      s0: {level: raid6, members: [d<0-2>]}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid6, members: [d<0-3>]}
+    ```
+
+    Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.
+    """
+    for name, path, array in arrays(topology):
+        count, least = len(array.named_members), LEVELS[array.level].minimum
+        if isinstance(array.members, tuple) and count < least:
+            smaller = [level.name for level in LEVELS.values() if level.redundant and level.minimum <= count]
+            advice = f", or choose {' or '.join(smaller)}" if smaller and redundant(array) else ""
+            yield Hit(
+                (*path, "members"),
+                f"{array.level} needs at least {least} members, and {name} has {count}",
+                f"add {counted(least - count, 'member')}{advice}",
+            )
+
+
+@rule(Severity.ERROR)
+def spares_without_redundancy(topology: Topology) -> Iterator[Hit]:
+    """An array whose level has no redundancy is given spares.
+
+    Why: a spare is filled from what the other members still know, and raid0 and linear know nothing about a
+    lost member. mdadm refuses: "spare-devices setting is incompatible with raid level 0".
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 3TB}}
+    arrays:
+      scratch:
+        level: raid0
+        members: [d<0-1>]
+        spares: [d2]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 3TB}}
+    arrays:
+      scratch: {level: raid1, members: [d<0-1>], spares: [d2]}
+    ```
+
+    Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.
+    """
+    for name, path, array in arrays(topology):
+        if array.spares and not redundant(array):
+            yield Hit(
+                (*path, "spares"),
+                f"{array.level} cannot use a spare, and {name} has {len(array.spares)}",
+                "remove 'spares', or choose a level with redundancy",
+            )
+
+
+@rule(Severity.ERROR)
+def invalid_array_layout(topology: Topology) -> Iterator[Hit]:
+    """An array's `layout` is none that its level has, or asks for more copies than members.
+
+    Why: mdadm refuses unknown words. raid5 and raid6 take the names of parity layouts, raid10 a letter and a
+    number of copies: `n2` near, `f2` far, `o2` offset, with 2 to 200 copies and at least as many members.
+    linear, raid1 and raid4 have none; raid0's matter only for unequal members, and mdadm knows the right one.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 3TB}}
+    arrays:
+      s0:
+        level: raid10
+        members: [d<0-1>]
+        layout: n3    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 3TB}}
+    arrays:
+      s0: {level: raid10, members: [d<0-2>], layout: n3}
+    ```
+
+    Source: md(4), "RAID10"; mdadm(8), `--layout`;
+    https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/util.c (`parse_layout_10`).
+    """
+    for _, path, array in arrays(topology):
+        problem = _layout_problem(array) if array.layout is not None else None
+        if problem is not None:
+            yield Hit((*path, "layout"), *problem)
+
+
+def _layout_problem(array: Array) -> tuple[str, str] | None:
+    """What is wrong with the layout word, and what to do."""
+    word, known = array.layout or "", LEVELS[array.level].layouts
+    if not known:
+        return f"{array.level} takes no layout", "remove 'layout'"
+    if array.level == "raid10":
+        try:
+            # As if there were members enough: too few of them is another rule's finding.
+            raid10_layout(word, max(len(array.named_members), LEVELS["raid10"].minimum))
+        except ValueError as no:
+            return str(no), "write n2, f2 or o2: near, far or offset, and the number of copies"
+    elif word not in known:
+        hint = did_you_mean(word, known) or f"write one of {', '.join(known)}"
+        return f"'{word}' is not a layout of {array.level}", hint
+    return None

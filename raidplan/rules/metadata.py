@@ -1,0 +1,153 @@
+"""Rules about the superblock: how many members it holds, how large, and under which name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.levels import LEVELS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import arrays
+from raidplan.size import KIB, TIB, align_down, human
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+MOST_090, MOST_1X, MOST_RAID6, MOST_PPL, MOST_JOURNAL = 27, 1920, 256, 64, 203
+KERNEL_NAME = 31
+"""Characters of `md_NAME`."""
+STORED = 31
+"""Characters of `HOST:NAME` in a superblock."""
+
+
+@rule(Severity.ERROR)
+def metadata_limits(topology: Topology) -> Iterator[Hit]:
+    """An array is too large, or of the wrong kind, for its superblock or for what it logs.
+
+    Why: 0.90 superblocks have room for 27 devices (the manual says 28), for members below 4 TiB, and for
+    neither raid0's layout nor PPL nor a journal; with 1.0 the kernel refuses a journal, because mdadm gives
+    the log the size of a member. 1.x superblocks hold 1920 devices. mdadm makes raid6 of 256 members at
+    most; the kernel takes 64 with PPL, where it keeps them in a 64-bit map, and 203 with a journal.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<00-27>: {size: 1TB}}
+    arrays:
+      s0:
+        level: raid6
+        members: [d<00-27>]
+        metadata: "0.90"    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<00-27>: {size: 1TB}}
+    arrays:
+      s0: {level: raid6, members: [d<00-27>], metadata: "1.2"}
+    ```
+
+    Source: mdadm(8), `--metadata`; https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/super1.c,
+    `super0.c`, `Create.c`; https://docs.kernel.org/driver-api/md/raid5-ppl.html and `raid5-cache.html`.
+    """
+    for name, path, array in arrays(topology):
+        old = _old_superblock(name, array, topology) if array.metadata in ("0.90", "1.0") else None
+        if old is not None:
+            yield Hit((*path, "metadata"), old, 'write metadata: "1.2", or leave it out')
+            continue
+        most, why = _most_devices(array)
+        spares = len(array.spares) if most == MOST_1X else 0
+        if len(array.named_members) + spares > most:
+            yield Hit(
+                (*path, "members"),
+                f"{name} has {len(array.named_members) + spares} devices, and {why} takes at most {most}",
+                "make several arrays",
+            )
+
+
+def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
+    """What 0.90 or 1.0 metadata cannot hold."""
+    devices = len(array.named_members) + len(array.spares)
+    if array.policy == "journal":
+        return f"metadata {array.metadata} does not go with a journal, and {name} has one"
+    if array.metadata == "1.0":
+        return None
+    if devices > MOST_090:
+        return f"metadata 0.90 holds at most {MOST_090} devices, and {name} has {devices}"
+    if array.level == "raid0":
+        return f"metadata 0.90 cannot hold the layout of raid0, and {name} is raid0"
+    if array.policy == "ppl":
+        return f"metadata 0.90 has no room for PPL, and {name} uses it"
+    sizes = [topology.devices[part].size for part in array.named_members if part in topology.devices]
+    if sizes and LEVELS[array.level].redundant and align_down(min(sizes), 64 * KIB) - 64 * KIB >= 4 * TIB:
+        return f"metadata 0.90 holds less than 4 TiB of each member, and those of {name} have {human(min(sizes))}"
+    return None
+
+
+def _most_devices(array: Array) -> tuple[int, str]:
+    """How many members the array may have, and what sets the limit."""
+    if array.level == "raid6" and array.policy != "journal":
+        return MOST_RAID6, "raid6"
+    if array.policy == "ppl":
+        return MOST_PPL, "PPL"
+    if array.policy == "journal":
+        return MOST_JOURNAL, "a journal"
+    return MOST_1X, f"metadata {array.metadata}"
+
+
+@rule(Severity.ERROR)
+def name_too_long(topology: Topology) -> Iterator[Hit]:
+    """The name of an array does not fit where it is stored.
+
+    Why: mdadm stores 32 bytes of it. The kernel calls the array `md_NAME` and takes 31 characters for that,
+    so 28 are the most for the name. In the superblock it stands behind the host's name and a colon; if both
+    together have more than 31 characters, the host's name is left out, and a machine that does not find the
+    array in its mdadm.conf, a rescue system for one, takes it for a foreign one: /dev/md/NAME_0. That case is
+    a note.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 3TB}}
+    arrays:
+      archive-of-the-weather-forecasts:    # <-- here
+        {level: raid1, members: [d<0-1>]}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 3TB}}
+    arrays:
+      forecasts: {level: raid1, members: [d<0-1>]}
+    ```
+
+    Source: mdadm(8), `--name`; https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/super1.c
+    (`init_super1`); https://github.com/torvalds/linux/blob/master/drivers/md/md.c (`add_named_array`).
+    """
+    host = topology.host
+    for name, path, _ in arrays(topology):
+        kernel, stored = f"md_{name}", f"{host}:{name}"
+        if len(kernel) > KERNEL_NAME:
+            yield Hit(
+                path,
+                f"the name {name} has {len(name)} characters, and an array's may have {KERNEL_NAME - 3}",
+                "shorten it; the kernel calls the array md_NAME, with 31 characters at most",
+                on_key=True,
+            )
+        elif len(stored) > STORED:
+            yield Hit(
+                path,
+                f"{stored} has {len(stored)} characters; only {name} is stored, so other systems, such as a "
+                "rescue system, take the array for a foreign one",
+                f"shorten the name to {STORED - len(host) - 1} characters" if len(host) < STORED - 4 else "",
+                on_key=True,
+                severity=Severity.NOTE,
+            )

@@ -1,0 +1,100 @@
+"""Reading what stands on block devices, from a tree made like sysfs and proc."""
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.loops import stack as module
+from raidplan.loops.stack import Block, Group, Mount, SwapArea, parsed_groups, read_stack, unescaped
+
+MOUNTINFO = """\
+22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw
+40 27 9:127 / /srv/a\\040b rw - xfs /dev/md127 rw
+41 27 0:45 /sub /srv/b rw - btrfs /dev/nowhere rw
+"""
+SWAPS = """\
+Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority
+/dev/md127p2                            partition\t1048572\t\t0\t\t-2
+/srv/a\\040b/swap                        file\t\t65532\t\t0\t\t-3
+"""
+PVS = """{"report": [{"pv": [
+  {"pv_name":"/dev/md127", "vg_name":"vg0", "vg_uuid":"AAAA-1"},
+  {"pv_name":"[unknown]", "vg_name":"vg0", "vg_uuid":"AAAA-1"},
+  {"pv_name":"/dev/sdz9", "vg_name":"vg0", "vg_uuid":"BBBB-2"},
+  {"pv_name":"/dev/loop3", "vg_name":"", "vg_uuid":""}
+]}]}"""
+
+
+def device(sysfs: Path, name: str, number: str, parent: str = "", slaves=(), **files: str) -> None:
+    """A block device of a fake sysfs, linked from class/block as the kernel does it."""
+    folder = sysfs / "devices" / parent / name
+    (folder / "slaves").mkdir(parents=True)
+    (folder / "dev").write_text(number + "\n")
+    for file, text in files.items():
+        target = folder / file.replace("__", "/")
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text + "\n")
+    for slave in slaves:
+        (folder / "slaves" / slave).symlink_to("/")
+    (sysfs / "class/block").mkdir(parents=True, exist_ok=True)
+    (sysfs / "class/block" / name).symlink_to(folder)
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    sysfs, proc = tmp_path / "sys", tmp_path / "proc"
+    device(sysfs, "vda", "254:0")
+    device(sysfs, "vda1", "254:1", "vda", partition="1")
+    device(sysfs, "loop0", "7:0")
+    device(sysfs, "loop0p1", "259:3", "loop0", partition="1")
+    device(sysfs, "cciss!c0d0", "104:0")
+    device(sysfs, "md127", "9:127", slaves=["loop0p1", "cciss!c0d0"], md__array_state="clean")
+    device(sysfs, "md127p2", "259:9", "md127", partition="2")
+    device(sysfs, "dm-0", "252:0", slaves=["md127"], dm__uuid="LVM-abc", dm__name="vg0-home")
+    (proc / "self").mkdir(parents=True)
+    (proc / "self/mountinfo").write_text(MOUNTINFO)
+    (proc / "swaps").write_text(SWAPS)
+    monkeypatch.setattr(module, "_groups", lambda: ())
+    return sysfs, proc
+
+
+def test_blocks(tree):
+    blocks = read_stack(*tree).blocks
+    assert blocks["loop0p1"] == Block("loop0p1", "259:3", ("loop0",), "partition")
+    assert blocks["md127"] == Block("md127", "9:127", ("cciss/c0d0", "loop0p1"), "md")
+    assert blocks["md127p2"].below == ("md127",)
+    assert blocks["dm-0"] == Block("dm-0", "252:0", ("md127",), "dm", "LVM-abc", "vg0-home")
+    assert blocks["cciss/c0d0"].node == "/dev/cciss/c0d0"
+
+
+def test_mounts_and_swaps(tree):
+    found = read_stack(*tree)
+    assert found.mounts[1] == Mount("/", "vda1", "/dev/vda1", 27, 1, (254 << 8) | 1)
+    assert (found.mounts[2].point, found.mounts[2].block) == ("/srv/a b", "md127")
+    assert found.mounts[3].block == ""
+    assert found.swaps == (SwapArea("/dev/md127p2", "md127p2"), SwapArea("/srv/a b/swap", ""))
+
+
+def test_a_kernel_without_swap(tree):
+    (tree[1] / "swaps").unlink()
+    assert read_stack(*tree).swaps == ()
+
+
+def test_no_mountinfo_is_an_error(tree):
+    (tree[1] / "self/mountinfo").unlink()
+    with pytest.raises(OSError, match="mountinfo"):
+        read_stack(*tree)
+
+
+def test_groups_of_one_name_stay_apart():
+    assert parsed_groups(PVS) == (Group("vg0", "AAAA-1", ("md127",)), Group("vg0", "BBBB-2", ("sdz9",)))
+
+
+def test_unescaped():
+    assert unescaped(r"/a\040b\134c\011d") == "/a b\\c\td"
+
+
+def test_the_running_machine():
+    found = read_stack()
+    assert any(mount.point == "/" for mount in found.mounts) and found.blocks
