@@ -56,6 +56,11 @@ def dotted(path: Path) -> str:
     return ".".join(str(part) for part in path)
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """A user's own text, short enough for a message."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean 'chunk'?` for a near miss, else an empty text."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)

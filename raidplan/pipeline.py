@@ -13,6 +13,7 @@ from raidplan.compiler import compile_plan
 from raidplan.document import Document, Span, read_document
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
+from raidplan.placement import place
 from raidplan.plan import Plan
 from raidplan.topology import Topology, resolve
 
@@ -47,7 +48,7 @@ class Loaded:
 
 
 def read(file: str) -> Loaded:
-    """The document and the layout in `file` (`-` is standard input)."""
+    """The document and the layout in `file` (`-` is standard input), with pools filled."""
     document, pairs = read_document(file)
     located = tuple(Located(finding, span) for finding, span in pairs)
     if document is None:
@@ -56,7 +57,11 @@ def read(file: str) -> Loaded:
     if _failed(loaded):
         return loaded
     layout, findings = load_layout(document)
-    return replace(_with(loaded, findings), layout=layout)
+    if layout is not None:
+        layout, more = place(layout)
+        findings = [*findings, *more]
+    loaded = _with(loaded, findings)
+    return loaded if _failed(loaded) else replace(loaded, layout=layout)
 
 
 def load(file: str) -> Loaded:
@@ -82,7 +87,7 @@ def check(file: str) -> Loaded:
 
 def _resolved(loaded: Loaded) -> tuple[Loaded, Topology | None, list[Finding]]:
     """The topology as far as it goes, and what is in its way."""
-    if loaded.layout is None or _failed(loaded):
+    if loaded.layout is None:
         return loaded, None, []
     return loaded, *resolve(loaded.layout)
 
@@ -110,11 +115,11 @@ def _in_order(located: Iterable[Located], files: Iterable[str]) -> tuple[Located
     """By place, the graver first where two are at the same."""
     order = {file: number for number, file in enumerate(files)}
 
-    def place(item: Located) -> tuple[int, int, int, int]:
+    def position(item: Located) -> tuple[int, int, int, int]:
         span = item.span
         return order.get(span.file, len(order)), span.line, span.column, item.finding.severity.rank
 
-    return tuple(sorted(dict.fromkeys(located), key=place))
+    return tuple(sorted(dict.fromkeys(located), key=position))
 
 
 def _failed(loaded: Loaded) -> bool:

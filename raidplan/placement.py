@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 
 from raidplan.findings import Finding, Path, did_you_mean, dotted, error, has_errors
-from raidplan.kinds.array import Array, Pool
+from raidplan.kinds.array import Pool
 from raidplan.layout.model import Layout
-from raidplan.topology import Topology
-from raidplan.topology.resolve import name_devices
+from raidplan.topology import Topology, resolve
 
 
 def place(layout: Layout) -> tuple[Layout, list[Finding]]:
@@ -22,7 +21,8 @@ def place(layout: Layout) -> tuple[Layout, list[Finding]]:
     pools = {name: array for name, array in layout.arrays.items() if isinstance(array.members, Pool)}
     if not pools:
         return layout, []
-    topology, _ = name_devices(layout)
+    # What is wrong elsewhere is found again when the filled layout is resolved.
+    topology, _ = resolve(layout)
     findings: list[Finding] = []
     arrays = dict(layout.arrays)
     for name, array in pools.items():
@@ -32,13 +32,9 @@ def place(layout: Layout) -> tuple[Layout, list[Finding]]:
         findings += problems
         if not has_errors(problems):
             members = _pick(array.members, topology)
-            arrays[name] = _filled(array, members)
+            arrays[name] = array.model_copy(update={"members": members})
             topology.used_by |= {use.device: use for use in arrays[name].uses(name, path[:2])}
     return layout.model_copy(update={"arrays": arrays}), findings
-
-
-def _filled(array: Array, members: tuple[str, ...]) -> Array:
-    return array.model_copy(update={"members": members})
 
 
 def _problems(name: str, pool: Pool, path: Path, topology: Topology) -> Iterator[Finding]:
@@ -48,7 +44,9 @@ def _problems(name: str, pool: Pool, path: Path, topology: Topology) -> Iterator
     for number, device in unknown:
         hint = did_you_mean(device, known)
         message = f"there is no device '{device}' in this layout"
-        yield error("unknown-device", (*path, "from", number), message, hint or "describe it, or remove the name")
+        yield error(
+            "unknown-device", (*path, "from", number), message, hint or "describe it, or remove the name"
+        )
     free = _free(pool, topology)
     if pool.count < 1:
         message = f"{name} is to have {pool.count} members"

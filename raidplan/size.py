@@ -18,7 +18,7 @@ BARE = {"k": "K", "K": "K", "M": "M", "G": "G", "T": "T"}
 
 MAX_BYTES = 2**63 - 1
 
-_NUMBER_UNIT = re.compile(r"(\d+(?:\.\d+)?)\s?([A-Za-z/%]*)")
+_NUMBER_UNIT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z/%]*)")
 
 
 def parse_size(text: str) -> int:
@@ -26,7 +26,7 @@ def parse_size(text: str) -> int:
 
     Raises ValueError with a sentence for the user: no unit, a bare K/M/G/T, not a whole number of bytes.
     """
-    number, unit = _split(text, "a size such as 512KiB or 3TB")
+    number, unit = _split(text, "a size; write one such as 512KiB or 3TB")
     if unit in BARE:
         raise ValueError(_both_readings(number, BARE[unit]))
     if unit == "":
@@ -70,7 +70,7 @@ def parse_rate(text: str) -> int:
 
 def parse_speed(text: str) -> int:
     """A link's line rate in bits per second: `1.5Gbps`, `6Gbps`. Raises ValueError."""
-    number, unit = _split(text, "a link speed such as 6Gbps")
+    number, unit = _split(text, "a link speed; write one such as 6Gbps")
     scale = {"Gbps": 10**9, "Mbps": 10**6}.get(unit)
     if scale is None:
         raise ValueError(f"'{text}' is not a link speed; write it as 3Gbps")
@@ -79,7 +79,7 @@ def parse_speed(text: str) -> int:
 
 def parse_clock(text: str) -> int:
     """A bus clock in Hz: `33MHz`. Raises ValueError."""
-    number, unit = _split(text, "a clock such as 33MHz")
+    number, unit = _split(text, "a clock; write one such as 33MHz")
     if unit != "MHz":
         raise ValueError(f"'{text}' is not a clock; write it as 33MHz")
     return int(number * 10**6)
@@ -87,7 +87,7 @@ def parse_clock(text: str) -> int:
 
 def parse_seconds(text: str) -> Fraction:
     """A duration in seconds: `7s`, `120s`, `500ms`. Raises ValueError."""
-    number, unit = _split(text, "a duration such as 7s")
+    number, unit = _split(text, "a duration; write one such as 7s")
     scale = {"s": Fraction(1), "ms": Fraction(1, 1000), "min": Fraction(60)}.get(unit)
     if scale is None:
         raise ValueError(f"'{text}' is not a duration; write it as 7s")

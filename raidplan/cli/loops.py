@@ -78,10 +78,10 @@ def _up(arguments: argparse.Namespace) -> int:
         made, loaded = plan(loaded)
     if made is None:
         return _invalid(loaded)
-    assert loaded.topology is not None and loaded.document is not None
+    assert loaded.topology is not None
     topology, text = loaded.topology, ""
     if arguments.scale > 1:
-        topology, text = scale_layout(loaded.document, arguments.scale)
+        topology, text = scale_layout(topology.layout, arguments.scale)
     directory = _directory(arguments, topology.host)
     record = record_of(topology, arguments.scale)
     done = up(record, directory, layout=text, needed=bytes_needed(topology), tell=talk)

@@ -32,11 +32,8 @@ def parse(command: str, words: Sequence[str]) -> argparse.Namespace:
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     import_module(f"raidplan.cli.{command}").add(subparsers)
     chosen = subparsers.choices[command]
-    try:
-        return chosen.parse_intermixed_args(words)
-    except TypeError:
-        # argparse cannot intermix where a command has commands of its own.
-        return chosen.parse_args(words)
+    # Intermixed, argparse loses what stands after "--".
+    return chosen.parse_args(words) if "--" in words else chosen.parse_intermixed_args(words)
 
 
 def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:

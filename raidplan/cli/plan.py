@@ -29,8 +29,12 @@ def add(subparsers: Subparsers) -> None:
     machine.add_argument(
         "--offline", action="store_true", help="look at no machine: the whole plan, as for blank disks"
     )
-    machine.add_argument("--machine", metavar="FACTS", help="the machine as a JSON file, instead of this one")
-    parser.add_argument("--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them")
+    machine.add_argument(
+        "--machine", metavar="FACTS", help="the facts of a machine as JSON, instead of this machine"
+    )
+    parser.add_argument(
+        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
+    )
     parser.add_argument(
         "--detailed-exitcode",
         action="store_true",
@@ -82,9 +86,7 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     return OK, plan
 
 
-def _for_machine(
-    plan: Plan, arguments: argparse.Namespace
-) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
+def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
     """The steps that are left on the machine, its disks' nodes, and why they must not be done."""
     if arguments.devices:
         from raidplan.apply.session import with_devices
@@ -93,15 +95,35 @@ def _for_machine(
         plan = with_devices(plan, read_devices(arguments.devices, plan))
     if arguments.offline:
         return plan, {}, ()
+    if arguments.machine:
+        return _elsewhere(plan, _machine(arguments.machine))
     from raidplan.apply.session import decide, read_for
 
-    machine = _machine(arguments.machine) if arguments.machine else read_for(plan)
-    decision = decide(plan, machine)
+    decision = decide(plan, read_for(plan))
     return decision.left, decision.nodes, decision.refusals
 
 
+def _elsewhere(plan: Plan, machine: Machine) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
+    """The same for a machine that is known by its facts only: what can be asked of those is asked."""
+    from dataclasses import replace
+
+    from raidplan.apply import preflight
+    from raidplan.apply.against import against, machine_digest
+    from raidplan.facts.match import match
+
+    disks, mismatches = match(plan.disks, machine)
+    named = machine.named({disk.node: name for name, disk in disks.items()})
+    left, refusals = against(plan, named)
+    refusals = [*map(str, mismatches), *refusals]
+    situation = preflight.Situation(left, named, disks)
+    for asked in (preflight.disks_blank, preflight.names_free, preflight.lines_do_not_conflict):
+        refusals += asked(situation)
+    left = replace(left, machine_digest=machine_digest(disks))
+    return left, {name: disk.node for name, disk in disks.items()}, list(dict.fromkeys(refusals))
+
+
 def _machine(file: str) -> Machine:
-    """The machine in a file that `raidplan discover` wrote. Raises Unable."""
+    """The machine in a snapshot (`Machine.to_data` as JSON). Raises Unable."""
     import json
     from pathlib import Path
 

@@ -18,8 +18,9 @@ from itertools import product
 from raidplan.document.node import Node, Span
 from raidplan.findings import Finding, error
 
-RANGE = re.compile(r"<(\d+-\d+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+)>")
-REFERENCE = re.compile(r"<(\d+)(?::(\d+-\d+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+))?>")
+VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
+RANGE = re.compile(rf"<({VALUES})>")
+REFERENCE = re.compile(rf"<([0-9]+)(?::({VALUES}))?>")
 MAX_ENTRIES = 100_000
 
 Choice = tuple[str, int]

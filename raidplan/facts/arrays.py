@@ -125,15 +125,18 @@ def properties(array: Array, names: Names) -> dict[str, Value]:
     """What a proof can ask of an array; sizes in bytes."""
     md = array.sys / "md"
     level = text_of(md / "level")
-    slots = {member.slot: member for member in array.members if "replacement" not in member.state}
+    # While the sync is held, a device that failed keeps its slot; a replacement stands beside the one it replaces.
+    slots = {m.slot: m for m in array.members if not {"faulty", "replacement"} & set(m.state)}
     listed = [slots.get(str(slot)) for slot in range(number_of(md / "raid_disks"))]
     found: dict[str, Value] = {
         "name": array.name,
         "level": level,
         "metadata": text_of(md / "metadata_version"),
         "members": [names.of(member.name) if member else "missing" for member in listed],
-        "spares": _in_state(array, names, "spare"),
-        "faulty": _in_state(array, names, "faulty"),
+        "spares": sorted(
+            names.of(m.name) for m in array.members if "spare" in m.state and not m.slot.isdecimal()
+        ),
+        "faulty": sorted(names.of(m.name) for m in array.members if "faulty" in m.state),
         "size": array.block.size,
         "state": text_of(md / "array_state"),
         "sync_held": text_of(md / "sync_action") == "frozen",
@@ -141,11 +144,6 @@ def properties(array: Array, names: Names) -> dict[str, Value]:
         "device": array.block.name,
     }
     return found | _shape(md, level) | _sync(md) | _first(array, names, listed)
-
-
-def _in_state(array: Array, names: Names, state: str) -> list[str]:
-    """The devices without a slot that are in this state."""
-    return sorted(names.of(m.name) for m in array.members if state in m.state and not m.slot.isdigit())
 
 
 def _shape(md: Path, level: str) -> dict[str, Value]:

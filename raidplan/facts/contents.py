@@ -14,6 +14,9 @@ from raidplan.facts.signatures import Signature
 from raidplan.facts.superblock import GEOMETRY, is_swap
 from raidplan.plan.step import Value
 
+SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
+"""File systems that mark each of their devices with one UUID."""
+
 
 def table_objects(seen: Seen) -> tuple[dict[str, Properties], list[str]]:
     """GPTs by their GUID; of two disks with the same GUID, as after a copy, the first, and a sentence."""
@@ -38,7 +41,7 @@ def filesystem_objects(seen: Seen, names: Names) -> tuple[dict[str, Properties],
     for name, signature in _of_own(seen, "filesystem"):
         if signature.uuid in found:
             first = found[signature.uuid]["device"]
-            if first != names.of(name):
+            if first != names.of(name) and signature.type not in SEVERAL_DEVICES:
                 problems.append(
                     f"{first} and {names.of(name)} have the same file system UUID {signature.uuid}"
                 )

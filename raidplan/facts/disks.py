@@ -40,16 +40,17 @@ class Seen:
         return tuple(str(signature) for signature in self.signatures.get(node, ()))
 
 
-def read_disks(seen: Seen, ask: Ask) -> tuple[DiskFact, ...]:
-    """Every whole disk and loop device, by node."""
-    told = parse_lsblk(ask(LSBLK).stdout)
+def read_disks(seen: Seen, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
+    """Every whole disk and loop device, by node; `told` is what `lsblk` says."""
     links = _links(seen.root)
     btrfs = _btrfs(seen.root)
-    return tuple(
-        _disk(seen, block, told.get(name, {}), links, btrfs)
-        for name, block in sorted(seen.blocks.items())
-        if block.whole
-    )
+    disks = (block for _, block in sorted(seen.blocks.items()) if block.whole)
+    return tuple(_disk(seen, block, told.get(block.name, {}), links, btrfs) for block in disks)
+
+
+def lsblk(ask: Ask) -> dict[str, dict[str, str]]:
+    """Kernel name to identifiers."""
+    return parse_lsblk(ask(LSBLK).stdout)
 
 
 def parse_lsblk(text: str) -> dict[str, dict[str, str]]:
@@ -116,7 +117,9 @@ def partitions_of(seen: Seen, disk: Block) -> Iterator[PartitionFact]:
         entry = entry_of(entries.get(block.partition), block)
         uuid, kind, name = (entry.uuid, entry.type, entry.name) if entry else ("", "", "")
         yield PartitionFact(block.node, uuid, kind, block.start, block.size, name, seen.words(block.node))
-    for number in sorted(entries.keys() - {block.partition for block in known}):
+    # A boot sector of a file system can look like a DOS table, so that is believed with the kernel only.
+    unknown = entries.keys() - {block.partition for block in known} if table and table.kind == "gpt" else ()
+    for number in sorted(unknown):
         entry = entries[number]
         node = f"{disk.node}{'p' if disk.name[-1].isdigit() else ''}{number}"
         yield PartitionFact(node, entry.uuid, entry.type, entry.start, entry.size, entry.name)

@@ -38,18 +38,20 @@ Objects = dict[str, Properties]
 
 def read_modules(root: Path, kernel: str, ask: Ask) -> Objects:
     """`loaded` (or built in) and `loadable`; modprobe is asked about what is there and not yet loaded."""
+    loaded = {module for module in MODULES if (root / "sys/module" / module).is_dir()}
+    others = set(MODULES) - loaded
     folder = root / "lib/modules" / kernel
-    built_in, files = (_module_names(folder / name) for name in ("modules.builtin", "modules.dep"))
-    loaded = {module for module in MODULES if module in built_in or (root / "sys/module" / module).is_dir()}
-    others = [module for module in MODULES if module in files - loaded]
-    loadable = loaded | _loadable(others, ask)
+    if others:
+        loaded |= others & _module_names(folder / "modules.builtin")
+        others &= _module_names(folder / "modules.dep") - loaded
+    loadable = loaded | _loadable(sorted(others), ask)
     return {module: {"loaded": module in loaded, "loadable": module in loadable} for module in MODULES}
 
 
 def _module_names(index: Path) -> set[str]:
     """The modules in an index of depmod(8): `kernel/drivers/md/md-mod.ko.xz: …`."""
-    files = (line.partition(":")[0] for line in text_of(index).splitlines())
-    return {Path(file).name.partition(".")[0].replace("-", "_") for file in files}
+    files = (line.partition(":")[0].rpartition("/")[2] for line in text_of(index).splitlines())
+    return {file.partition(".")[0].replace("-", "_") for file in files}
 
 
 def _loadable(modules: list[str], ask: Ask) -> set[str]:

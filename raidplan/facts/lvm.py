@@ -1,53 +1,57 @@
-"""LVM, as its own tools report it; they are asked to read only, without locks."""
+"""LVM, as it reports itself; it is asked to read only, without locks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from raidplan.facts.block import Names
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask, rows_of
 
+REPORT = ("lvm", "fullreport", "--readonly", "--reportformat", "json", "--units", "b", "--nosuffix")
 FIELDS = {
-    "pvs": ("pv", "pv_uuid,pv_name,pe_start,vg_name"),
-    "vgs": ("vg", "vg_name,vg_extent_size"),
-    "lvs": ("lv", "vg_name,lv_name,lv_size,lv_read_ahead"),
+    "pv": "pv_uuid,pv_name,pe_start,vg_name",
+    "vg": "vg_name,vg_extent_size",
+    "lv": "vg_name,lv_name,lv_size,lv_read_ahead",
+    "pvseg": "pv_uuid",
+    "seg": "lv_name",
 }
+"""The last two cannot be left out, so the least is asked of them."""
 
 Objects = dict[str, dict[str, Properties]]
 
 
 def read_lvm(names: Names, ask: Ask) -> Objects:
     """Physical volumes by UUID, groups by name, volumes by `group/name`."""
-    options = ("--readonly", "--reportformat", "json", "--units", "b", "--nosuffix", "-o")
-    answers = {tool: ask([tool, *options, fields]).stdout for tool, (_, fields) in FIELDS.items()}
-    return parse_lvm(answers, names)
+    fields = (word for report, wanted in FIELDS.items() for word in ("--configreport", report, "-o", wanted))
+    return parse_lvm(ask([*REPORT, *fields]).stdout, names)
 
 
-def parse_lvm(answers: Mapping[str, str], names: Names) -> Objects:
-    """The three reports, tool to JSON text, as objects."""
-    rows = {tool: list(_rows(answers.get(tool, ""), key)) for tool, (key, _) in FIELDS.items()}
-    physical = {row["pv_uuid"]: _physical(row, names) for row in rows["pvs"] if row.get("pv_uuid")}
+def parse_lvm(text: str, names: Names) -> Objects:
+    """The answer of `lvm fullreport`: one report for each group, and one for what belongs to none."""
+    reports: list[Mapping[str, Any]] = rows_of(text, "report")
+    pvs, vgs, lvs = (list(_rows(reports, kind)) for kind in ("pv", "vg", "lv"))
+    physical = {row["pv_uuid"]: _physical(row, names) for row in pvs if row.get("pv_uuid")}
     groups: dict[str, Properties] = {
         row["vg_name"]: {
             "extent": _number(row.get("vg_extent_size")),
             "devices": sorted(str(pv["device"]) for pv in physical.values() if pv["group"] == row["vg_name"]),
         }
-        for row in rows["vgs"]
+        for row in vgs
         if row.get("vg_name")
     }
-    volumes = {
-        f"{row['vg_name']}/{row['lv_name']}": _volume(row) for row in rows["lvs"] if row.get("lv_name")
-    }
+    named = (row for row in lvs if row.get("lv_name") and row.get("vg_name"))
+    volumes = {f"{row['vg_name']}/{row['lv_name']}": _volume(row) for row in named}
     return {"physical_volume": physical, "volume_group": groups, "volume": volumes}
 
 
-def _rows(text: str, key: str) -> list[dict[str, str]]:
-    """The rows of all reports in one answer."""
-    reports: list[Mapping[str, Any]] = rows_of(text, "report")
-    found = [row for report in reports for row in report.get(key) or [] if isinstance(row, dict)]
-    return [{name: str(value) for name, value in row.items()} for row in found]
+def _rows(reports: list[Mapping[str, Any]], kind: str) -> Iterator[dict[str, str]]:
+    for report in reports:
+        rows = report.get(kind)
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                yield {name: str(value) for name, value in row.items()}
 
 
 def _physical(row: Mapping[str, str], names: Names) -> Properties:
@@ -64,10 +68,10 @@ def _volume(row: Mapping[str, str]) -> Properties:
     ahead = row.get("lv_read_ahead", "")
     return {
         "size": _number(row.get("lv_size")),
-        "read_ahead": _number(ahead) if ahead.isdigit() else ahead,
+        "read_ahead": _number(ahead) if ahead.isdecimal() else ahead,
         "node": f"/dev/{row['vg_name']}/{row['lv_name']}",
     }
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() else 0
+    return int(text) if text and text.isdecimal() else 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
-from raidplan.facts.disks import Seen, entry_of, read_disks
+from raidplan.facts.disks import Seen, entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
 from raidplan.facts.signatures import Ask, plain, read_signatures
@@ -34,44 +34,68 @@ def read_machine(
     `paths` are further files and folders to look at, `units` are systemd units. `root` and `ask` stand in
     for the machine in tests.
     """
-    paths = tuple(paths)
-    blocks = read_blocks(root)
-    tables, no_access = _tables(root, blocks)
-    md, problems = arrays.read_arrays(root, blocks, ask)
-    names = _names(root, blocks, tables, md)
-    nodes = [block.node for name, block in blocks.items() if name not in no_access]
-    signatures, unreadable = read_signatures(nodes, ask)
-    unreadable |= {blocks[name].node: why for name, why in no_access.items()}
-    mounts, swaps = read_mounts(root, names), read_swaps(root, names)
-    seen = Seen(root, blocks, tables, signatures, unreadable, mounts, swaps)
-    table, doubled = contents.table_objects(seen)
-    filesystem, doubled_too = contents.filesystem_objects(seen, names)
-    kernel = os.uname().release
-    has_lvm = any(one.type == "LVM2_member" for found in signatures.values() for one in found)
-    objects: dict[str, Mapping[str, Properties]] = {
-        "table": table,
-        "array": {array.uuid: arrays.properties(array, names) for array in md},
-        "tuning": {array.uuid: arrays.tuning(array) for array in md},
-        **(lvm.read_lvm(names, ask) if has_lvm else {}),
-        "filesystem": filesystem,
-        "swap": contents.swap_objects(seen, names, paths),
-        "mount": mount_objects(mounts, names),
-        **host.read_paths(root, paths),
-        "module": host.read_modules(root, kernel, ask),
-        "tool": host.read_tools(ask),
-        "initramfs": host.read_initramfs(root, kernel),
-        "unit": host.read_units(units, ask),
-    }
+    paths, units, kernel = tuple(paths), tuple(units), os.uname().release
+    failed: list[str] = []
+
+    def must(argv: Sequence[str]) -> Result:
+        answer = ask(argv)
+        if not answer.ok:
+            failed.append(f"{argv[0]} failed: {plain(answer.stderr.strip()[-200:]) or answer.returncode}")
+        return answer
+
+    # Side by side: on a slow machine each process takes a tenth of a second.
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        modules = pool.submit(host.read_modules, root, kernel, ask)
+        tools = pool.submit(host.read_tools, ask)
+        enabled = pool.submit(host.read_units, units, ask)
+        told = pool.submit(lsblk, must)
+        seen, md, names, problems = _look(root, ask)
+        objects, doubled = _contents(seen, md, names, paths, must)
+        objects |= host.read_paths(root, paths)
+        objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
+        objects |= {"initramfs": host.read_initramfs(root, kernel)}
     return Machine(
-        disks=read_disks(seen, ask),
+        disks=read_disks(seen, told.result()),
         objects=objects,
         memory_bytes=host.memory_bytes(root),
         firmware=host.firmware(root),
         host=os.uname().nodename,
         is_root=os.geteuid() == 0,
         kernel=kernel,
-        problems=(*problems, *doubled, *doubled_too),
+        problems=(*problems, *doubled, *failed),
     )
+
+
+def _look(root: Path, ask: Ask) -> tuple[Seen, list[arrays.Array], Names, list[str]]:
+    """The block devices: what each is, what it is known by, and what stands on it."""
+    blocks = read_blocks(root)
+    tables, closed = _tables(root, blocks)
+    md, problems = arrays.read_arrays(root, blocks, ask)
+    names = _names(root, blocks, tables, md)
+    signatures, unreadable = read_signatures(
+        [b.node for name, b in blocks.items() if name not in closed], ask
+    )
+    unreadable |= {blocks[name].node: why for name, why in closed.items()}
+    mounts, swaps = read_mounts(root, names), read_swaps(root, names)
+    return Seen(root, blocks, tables, signatures, unreadable, mounts, swaps), md, names, problems
+
+
+def _contents(
+    seen: Seen, md: Sequence[arrays.Array], names: Names, paths: Sequence[str], ask: Ask
+) -> tuple[dict[str, Mapping[str, Properties]], list[str]]:
+    """The objects on the block devices, and what is told twice."""
+    table, doubled = contents.table_objects(seen)
+    filesystem, doubled_too = contents.filesystem_objects(seen, names)
+    has_lvm = any(one.type == "LVM2_member" for found in seen.signatures.values() for one in found)
+    return {
+        "table": table,
+        "array": {array.uuid: arrays.properties(array, names) for array in md},
+        "tuning": {array.uuid: arrays.tuning(array) for array in md},
+        **(lvm.read_lvm(names, ask) if has_lvm else {}),
+        "filesystem": filesystem,
+        "swap": contents.swap_objects(seen, names, paths),
+        "mount": mount_objects(seen.mounts, names),
+    }, [*doubled, *doubled_too]
 
 
 def _tables(root: Path, blocks: Mapping[str, Block]) -> tuple[dict[str, Table], dict[str, str]]:

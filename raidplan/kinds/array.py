@@ -84,6 +84,11 @@ class Array(Model, Kind):
             return "journal"
         return "resync" if self.bitmap == "none" else "bitmap"
 
+    @property
+    def held(self) -> bool:
+        """The initial sync waits until everything else is done."""
+        return self.initial_sync in ("run", "freeze-until-reboot") and LEVELS[self.level].redundant
+
     def provides(self, name: str) -> Iterator[str]:
         yield name
 
@@ -106,7 +111,7 @@ class Array(Model, Kind):
             path=path,
             node=device_node(name),
             size=geometry.size_bytes,
-            made_by=(f"array.{name}.create",),
+            made_by=(f"array.{name}.{'open' if self.held else 'create'}",),
             on=tuple(part.name for part in parts.values()),
             uuid=derived_uuid(site.host, "array", name),
             logical_block=max((part.logical_block for part in members), default=512),
@@ -140,33 +145,46 @@ class Array(Model, Kind):
         parts = [site.taken(use) for use in uses]
         create = self._create(name, path, site, parts)
         yield create
-        held = self.initial_sync in ("run", "freeze-until-reboot") and LEVELS[self.level].redundant
-        sync_action = f"/sys/block/{kernel_name(name)}/md/sync_action"
-        if held:
-            yield Step(
-                id=f"array.{name}.hold",
-                phase="array",
-                say=f"hold the initial sync of {name}, so that it does not slow down what follows",
-                action=SetAttribute(sync_action, "frozen"),
-                because=create.because,
-                needs=(create.id,),
-                follows=(create.id,),
-                targets=(name,),
-            )
+        if self.held:
+            yield from self._hold(name, create)
         if self._attributes():
             yield self._tune(name, site, create)
-        if held and self.initial_sync == "run":
+        if self.held and self.initial_sync == "run":
             yield Step(
                 id=f"array.{name}.sync",
                 phase="sync",
                 say=f"let the initial sync of {name} run",
-                action=SetAttribute(sync_action, "idle"),
+                action=SetAttribute(sync_action(name), "idle"),
                 because=create.because,
                 # fstab waits for every mkfs, which a running sync would slow down several times.
                 needs=(create.id, "config.fstab.reload"),
                 targets=(name,),
                 proof=Proof("array", site.devices[name].uuid, {"sync_held": False}),
             )
+
+    def _hold(self, name: str, create: Step) -> Iterator[Step]:
+        """Created read-only, the sync cannot start before it is held; then the array is opened for writing."""
+        hold = Step(
+            id=f"array.{name}.hold",
+            phase="array",
+            say=f"hold the initial sync of {name}, so that it does not slow down what follows",
+            action=SetAttribute(sync_action(name), "frozen"),
+            because=create.because,
+            needs=(create.id,),
+            follows=(create.id,),
+            targets=(name,),
+        )
+        yield hold
+        yield Step(
+            id=f"array.{name}.open",
+            phase="array",
+            say=f"open {name} for writing",
+            action=Run(("mdadm", "--readwrite", device_node(name))),
+            because=create.because,
+            needs=(hold.id,),
+            follows=(hold.id,),
+            targets=(name,),
+        )
 
     def _create(self, name: str, path: Path, site: Site, parts: list[Device]) -> Step:
         count, spares = len(self.named_members), len(self.spares)
@@ -195,7 +213,14 @@ class Array(Model, Kind):
     def _create_argv(self, name: str, site: Site, parts: list[Device]) -> tuple[str, ...]:
         """Everything that mdadm would choose by itself is written out, for mdadm 4.2 to 4.6."""
         level, count, spares = LEVELS[self.level], len(self.named_members), len(self.spares)
-        argv = ["mdadm", "--create", device_node(name), "--run", "--quiet"]
+        argv = [
+            "mdadm",
+            "--create",
+            device_node(name),
+            "--run",
+            "--quiet",
+            *(["--readonly"] if self.held else []),
+        ]
         argv += [f"--metadata={self.metadata}", f"--homehost={site.host}", f"--name={name}"]
         argv += [
             f"--uuid={md_form(site.devices[name].uuid)}",
@@ -272,7 +297,7 @@ class Array(Model, Kind):
                 ("udevadm", "trigger", "--settle", "--action=change", f"--name-match={device_node(name)}")
             ),
             because=create.because,
-            needs=(create.id, "config.udev.reload"),
+            needs=(*site.devices[name].made_by, "config.udev.reload"),
             follows=("config.udev.reload",),
             targets=(name,),
             proof=Proof("tuning", site.devices[name].uuid, {**attributes}),
@@ -296,6 +321,11 @@ def kernel_name(name: str) -> str:
     if re.fullmatch(r"md\d{1,3}", name):
         return name
     return f"md{name}" if re.fullmatch(r"\d{1,3}", name) else f"md_{name}"
+
+
+def sync_action(name: str) -> str:
+    """The sysfs attribute that holds a sync and lets it go."""
+    return f"/sys/block/{kernel_name(name)}/md/sync_action"
 
 
 def device_node(name: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from raidplan.findings import Path
 from raidplan.geometry import gpt
 from raidplan.identity import derived_uuid
 from raidplan.kinds.device import Device, Impossible, Kind, Role, Site, Use
-from raidplan.kinds.model import Boolean, Duration, Integer, Model, Name, Rate, Size, Speed, Word
+from raidplan.kinds.model import Boolean, Duration, Integer, Model, Name, Rate, Size, Speed, Word, size_or
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
 
@@ -27,7 +27,7 @@ TYPE_CODES: dict[Role, str] = {
 class Partition(Model):
     """A GPT partition of a disk; `d00.root` by name."""
 
-    size: Size | Literal["rest"]
+    size: Annotated[Size | Literal["rest"], size_or("rest")]
     """Rounded up to 1 MiB; `rest` takes what is left, less the slack for a replacement disk."""
     type: Literal["linux", "raid", "lvm", "swap", "esp", "bios-boot"] | None = None
     """The GPT type; by default what the partition is used for."""

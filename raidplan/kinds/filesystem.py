@@ -25,18 +25,18 @@ def _mount_point(text: str) -> str:
     plain = text == "/" or (text.startswith("/") and "" not in parts[1:] and not {".", ".."} & set(parts))
     if not plain or len(text) > 4096:
         raise ValueError(
-            f"'{text}' is not a mount point: write an absolute path such as /srv/data, without . .. // or / at its end"
+            f"'{text}' is not a mount point; write an absolute path such as /srv/data, without . .. // or / at its end"
         )
     if not text.isprintable() or any(len(part.encode()) > 255 for part in parts):
         raise ValueError(
-            f"'{text}' is not a mount point: a part of it is too long or holds a control character"
+            f"a part of the mount point '{text}' has more than 255 bytes, or holds a control character"
         )
     return text
 
 
 def _option(text: str) -> str:
     if not text or not text.isascii() or not text.isprintable() or any(c in text for c in " ,\"'\\#"):
-        raise ValueError(f"'{text}' is not a mount option: one word, without spaces, commas and quotes")
+        raise ValueError(f"'{text}' is not a mount option; write one word, without spaces, commas and quotes")
     return text
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from raidplan.findings import Path
 from raidplan.geometry import lvm
 from raidplan.kinds.array import identity
 from raidplan.kinds.device import Device, Impossible, Kind, Site, Use
-from raidplan.kinds.model import Model, Name, Reference, Size
+from raidplan.kinds.model import Model, Name, Reference, Size, size_or
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import MIB, align_up, human
 
@@ -19,9 +19,9 @@ SECTOR = 512
 class Volume(Model):
     """A logical volume; `vg0.home` by name."""
 
-    size: Size | Literal["100%free"]
+    size: Annotated[Size | Literal["100%free"], size_or("100%free")]
     """Rounded up to whole extents; `100%free` takes what is left."""
-    read_ahead: Size | Literal["auto"] = "auto"
+    read_ahead: Annotated[Size | Literal["auto"], size_or("auto")] = "auto"
 
 
 class VolumeGroup(Model, Kind):

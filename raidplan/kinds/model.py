@@ -10,7 +10,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
 
 from raidplan import size
 from raidplan.levels import level_named
@@ -24,48 +32,86 @@ class Model(BaseModel):
 
 
 def typed(parse: Callable[[str], object], schema: dict[str, Any]) -> tuple[BeforeValidator, WithJsonSchema]:
-    def validate(value: object) -> object:
-        if not isinstance(value, str):
-            raise ValueError("a single value is expected here, not a mapping, a list or nothing")
-        return parse(value)
+    """A field that `parse` reads from the text that was typed.
 
-    return BeforeValidator(validate), WithJsonSchema(schema)
+    It raises ValueError with a sentence for the user; what to do about it stands after a semicolon.
+    """
+
+    return BeforeValidator(lambda value: parse(single(value))), WithJsonSchema(schema)
+
+
+def single(value: object) -> str:
+    """The text of a scalar. Raises ValueError for anything else."""
+    if not isinstance(value, str):
+        found = "nothing" if value is None else "a mapping" if isinstance(value, dict) else "a list"
+        raise ValueError(f"{found} is written here, and a single value is expected")
+    return value
+
+
+def size_or(word: str) -> WrapValidator:
+    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`.
+
+    One mistake is one complaint; the union alone would complain for each of its halves.
+    """
+
+    def validate(value: object, _: ValidatorFunctionWrapHandler) -> int | str:
+        if value == word:
+            return word
+        text = single(value)
+        if not re.fullmatch(r"[0-9.]+ ?[A-Za-z]*", text):
+            raise ValueError(f"'{text}' is neither a size nor '{word}'; write 512KiB, 3TB or {word}")
+        return size.parse_size(text)
+
+    return WrapValidator(validate)
+
+
+def refused(rule: str, message: str, hint: str) -> PydanticCustomError:
+    """A mistake that has a rule of its own; raise it in place of a ValueError."""
+    return PydanticCustomError("refused", "{message}", {"rule": rule, "message": message, "hint": hint})
 
 
 def _integer(text: str) -> int:
-    if not re.fullmatch(r"-?\d{1,18}", text):
-        raise ValueError(f"'{text}' is not a whole number")
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise ValueError(f"'{text}' is not a whole number; write digits alone")
     return int(text)
 
 
 def _boolean(text: str) -> bool:
     if text not in ("true", "false"):
-        raise ValueError(f"'{text}' is neither true nor false")
+        raise ValueError(f"'{text}' is neither true nor false; write one of the two")
     return text == "true"
 
 
 def _name(text: str) -> str:
     if not re.fullmatch(NAME_PATTERN, text) or len(text) > 64:
-        raise ValueError(f"'{text}' is not a name: use A-Z a-z 0-9 _ -, not beginning with -, at most 64")
+        raise ValueError(f"'{text}' is not a name; use A-Z a-z 0-9 _ -, not beginning with -, at most 64")
     return text
 
 
 def _reference(text: str) -> str:
+    if re.match(KERNEL_DEVICE, text):
+        raise refused(
+            "unstable-device-name",
+            f"'{text}' may be another disk after the next boot",
+            "describe the disk under hardware.disks by its serial number, and use its name there",
+        )
     if not re.fullmatch(REFERENCE_PATTERN, text):
-        raise ValueError(f"'{text}' is not the name of a device: write d00, d00.root, s0 or vg0.home")
+        raise ValueError(
+            f"'{text}' is not the name of a device; write one such as d00, d00.root, s0 or vg0.home"
+        )
     return text
 
 
 def _percent(text: str) -> Fraction:
-    match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,3})?)%", text)
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)%", text)
     if not match or Fraction(match[1]) > 100:
-        raise ValueError(f"'{text}' is not a percentage from 0% to 100%")
+        raise ValueError(f"'{text}' is not a percentage; write 0% to 100%")
     return Fraction(match[1])
 
 
 def _word(text: str) -> str:
     if not text.strip() or not text.isprintable():
-        raise ValueError("text without line breaks and control characters is expected")
+        raise ValueError("the text is empty or holds line breaks or control characters; write one line")
     return text
 
 
@@ -74,6 +120,7 @@ def _level(text: str) -> str:
 
 
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
+KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
 REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
 SIZE_PATTERN = r"^\d+(\.\d+)?\s?(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB)$"
 RATE_PATTERN = SIZE_PATTERN[:-1] + "/s$"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from raidplan.run import CommandFailed, run
+from raidplan.run import run
 
 COLUMNS = "NAME,BACK-FILE,BACK-INO,BACK-MAJ:MIN,LOG-SEC"
 DELETED = " (deleted)"
@@ -33,13 +35,11 @@ class Loop:
         return self.node.removeprefix("/dev/")
 
 
-def loops(node: str = "") -> tuple[Loop, ...]:
-    """Every loop device in use, or `node` alone, if it is in use. Raises CommandFailed."""
-    only = (node,) if node else ()
-    answer = run(["losetup", "--json", "--list", "--output", COLUMNS, *only])
-    if not answer.ok and not node:
-        raise CommandFailed(answer.argv, answer.returncode, answer.stderr)
-    rows = json.loads(answer.stdout)["loopdevices"] if answer.ok and answer.stdout.strip() else []
+def loops() -> tuple[Loop, ...]:
+    """Every loop device in use. Raises CommandFailed."""
+    answer = run(["losetup", "--json", "--list", "--output", COLUMNS], check=True)
+    # Without any it prints nothing at all.
+    rows = json.loads(answer.stdout)["loopdevices"] if answer.stdout.strip() else []
     return tuple(found for row in rows if (found := _loop(row)) is not None)
 
 
@@ -58,38 +58,29 @@ def _loop(row: dict[str, Any]) -> Loop | None:
     )
 
 
-def attach(file: str, sector: int) -> Loop:
-    """A loop device over a file, with partitions and without direct I/O, in sectors of `sector` bytes.
+def attach(file: str, sector: int) -> str:
+    """The node of a new loop device over a file, with partitions and in sectors of `sector` bytes.
 
-    The kernel makes another device where all are taken. Raises CommandFailed, and RuntimeError where the
-    kernel did not give what was asked for.
+    The kernel makes another device where all are taken. An old one may ignore the sector size: look at what
+    `loops` says. Raises CommandFailed.
     """
     # The page cache stays in between: sparse files on any file system, and no alignment to care about.
-    asked = ["losetup", "--find", "--show", "--partscan", "--direct-io=off", f"--sector-size={sector}", file]
-    node = run(asked, check=True).stdout.strip()
-    found = loops(node)
-    if not found:
-        raise RuntimeError(f"{node} was attached to {file} and is gone")
-    if found[0].sector != sector:
-        detach(found[0])
-        raise RuntimeError(
-            f"{node} has sectors of {found[0].sector} B instead of {sector} B: the kernel is too old"
-        )
-    return found[0]
+    asked = ("--find", "--show", "--partscan", "--direct-io=off", f"--sector-size={sector}")
+    return run(["losetup", *asked, file], check=True).stdout.strip()
 
 
-def detach(loop: Loop) -> bool:
-    """Detaches it unless it has become another's; False if it has. Raises CommandFailed, OSError.
+def detach(wanted: Sequence[Loop]) -> list[Loop]:
+    """Detaches these loop devices, except those that have become another's; says which it did.
 
-    The kernel does it when the last user closes the device, so afterwards it may still be there for a while.
+    The kernel does it when the last user closes the device, so afterwards one may still be there for a
+    while. Raises CommandFailed, OSError.
     """
-    # While we hold it open it cannot be given another file between the look and the detaching.
-    held = os.open(loop.node, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        now = loops(loop.node)
-        if not now or (now[0].inode, now[0].device) != (loop.inode, loop.device):
-            return False
-        run(["losetup", "--detach", loop.node], check=True)
-    finally:
-        os.close(held)
-    return True
+    with ExitStack() as held:
+        # While we hold it open it cannot be given another file between the look and the detaching.
+        for loop in wanted:
+            held.callback(os.close, os.open(loop.node, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+        now = {loop.node: (loop.inode, loop.device) for loop in loops()}
+        same = [loop for loop in wanted if now.get(loop.node) == (loop.inode, loop.device)]
+        if same:
+            run(["losetup", "--detach", *(loop.node for loop in same)], check=True)
+    return same

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raidplan.loops.folder import DEVICES, LAYOUT, NEW, RECORD, Folder, is_blank
-from raidplan.loops.losetup import Loop, attach, loops
+from raidplan.loops.losetup import attach, detach, loops
 from raidplan.loops.ours import is_ours, is_unrecorded, our_loops
 from raidplan.loops.record import DiskFile, Record
 from raidplan.loops.refused import Refused, Stopped
@@ -191,15 +191,25 @@ def _attach(folder: Folder, record: Record, tell: Callable[[str], None]) -> tupl
         tell(f"attach {_count(len(missing), 'loop device')}")
     nodes = {disk: found[0].node for disk, found in there.items()}
     for file in missing:
-        nodes[file.disk] = _checked(folder, file, attach(f"{folder.place()}/{file.name}", file.sector)).node
+        nodes[file.disk] = attach(f"{folder.place()}/{file.name}", file.sector)
+    _check(folder, missing, nodes)
     return {file.disk: nodes[file.disk] for file in record.files}, [file.disk for file in missing]
 
 
-def _checked(folder: Folder, file: DiskFile, loop: Loop) -> Loop:
-    """Raises RuntimeError if another file was attached: somebody moved things while we were at it."""
-    if (loop.inode, loop.device) != (file.inode, folder.device()):
-        raise RuntimeError(f"{loop.node} is over {loop.file} instead of {folder.path / file.name}")
-    return loop
+def _check(folder: Folder, files: Sequence[DiskFile], nodes: Mapping[str, str]) -> None:
+    """Raises RuntimeError if a new loop device is not what was asked for."""
+    found = {loop.node: loop for loop in loops()}
+    for file in files:
+        loop = found.get(nodes[file.disk])
+        if loop is None:
+            raise RuntimeError(f"{nodes[file.disk]} was attached, and somebody detached it again")
+        if (loop.inode, loop.device) != (file.inode, folder.device()):
+            detach([loop])
+            raise RuntimeError(f"{loop.node} got {loop.file} instead of {folder.path / file.name}")
+        if loop.sector != file.sector:
+            raise RuntimeError(
+                f"{loop.node} has sectors of {loop.sector} B instead of {file.sector} B: the kernel is too old"
+            )
 
 
 def _count(number: int, noun: str) -> str:

@@ -97,7 +97,7 @@ def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
         for action in actions:
             tell(action.say)
             run(action.argv, check=True)
-        _settle()
+            _settle()
         before = actions
     stuck = "; ".join(action.say for action in actions)
     raise Stopped(f"this comes back as soon as it is taken off: {stuck}", left=True)
@@ -115,7 +115,7 @@ def _actions(folder: Folder, record: Record) -> list[Action]:
 
 
 def _settle() -> None:
-    """Waits for udev, where it runs, to have seen what changed; what it makes of it is read afterwards."""
+    """Waits for udev, where it runs, to have looked at what changed: it keeps devices open meanwhile."""
     if find_tool("udevadm") and Path("/run/udev/control").exists():
         run(["udevadm", "settle", "--timeout=30"])
 
@@ -128,7 +128,7 @@ def remove(folder: Folder, record: Record, tell: Callable[[str], None]) -> Down:
     nodes = [loop for found in ours.values() for loop in found]
     if nodes:
         tell(f"detach {len(nodes)} loop device{'s' * (len(nodes) > 1)}")
-    detached = [loop.node for loop in nodes if detach(loop)]
+    detached = [loop.node for loop in detach(nodes)]
     _await_detached(folder, record)
     removed = [file.name for file in record.files if is_ours(folder, file) or is_unrecorded(folder, file)]
     if removed:

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from raidplan.document import Document
+from raidplan.document.read import parse_document
 from raidplan.findings import Finding, Path, Severity, dotted, error
 from raidplan.geometry.gpt import usable_bytes
 from raidplan.layout.model import Layout
-from raidplan.loops.plain import as_yaml
+from raidplan.render.layout_data import layout_to_data
+from raidplan.render.yaml_text import yaml_text
 from raidplan.size import MIB, align_down, align_up, exact, human, parse_size
 from raidplan.topology import Topology, resolve
 
@@ -167,10 +168,11 @@ def _scale_files(data: Data, n: int, before: Topology) -> None:
                 entry[key] = str(max(1, int(int(entry[key]) * part)))
 
 
-def scale_layout(document: Document, n: int) -> tuple[Topology, str]:
-    """The scaled layout, resolved, and its text. The document is that of a valid layout. Raises TooSmall."""
-    data = document.root.plain()
+def scale_layout(layout: Layout, n: int) -> tuple[Topology, str]:
+    """The scaled layout, resolved, and its text in plain form. The layout must be valid. Raises TooSmall."""
+    # Through its text, because the layout may have got values that nobody wrote, such as picked members.
+    document, _ = parse_document(yaml_text(layout_to_data(layout)), "")
+    data = document.root.plain() if document else None
     assert isinstance(data, dict)
-    smaller = scaled(data, n)
-    text = HEAD.format(scale=n) + as_yaml(smaller)
-    return _resolved(smaller), text
+    topology = _resolved(scaled(data, n))
+    return topology, HEAD.format(scale=n) + yaml_text(layout_to_data(topology.layout))

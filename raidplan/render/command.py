@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from raidplan.render.visible import visible
 
-
 _DISK = re.compile(r"\{[A-Za-z0-9_][A-Za-z0-9_-]*\}")
 
 

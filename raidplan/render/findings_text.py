@@ -73,7 +73,9 @@ def summary_text(findings: Sequence[Located], layouts: int, *, colour: bool = Fa
     if not findings:
         return styles(colour)["good"](f"nothing to report{where}") + "\n"
     style = styles(colour)
-    parts = [style[s.value](plural(count, s.value)) if count else f"0 {s.value}s" for s, count in counts.items()]
+    parts = [
+        style[s.value](plural(count, s.value)) if count else f"0 {s.value}s" for s, count in counts.items()
+    ]
     return f"{', '.join(parts)}{where}\n"
 
 

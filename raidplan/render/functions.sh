@@ -3,6 +3,7 @@
 at='looking at the machine'
 begun=no
 complete=no
+disks=
 
 # Nothing more is done; `ended` adds whether anything was.
 refuse() {

@@ -81,15 +81,13 @@ def _decimal(value: Fraction) -> str:
     return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
 
 
-WRITERS: dict[object, Callable[[Any], Plain]] = {
-    kind.__metadata__[0]: writer
-    for kind, writer in (
-        (model.Size, exact),
-        (model.Rate, _rate),
-        (model.Speed, _speed),
-        (model.Clock, _clock),
-        (model.Duration, _duration),
-        (model.Percent, _percent),
-    )
-}
+KINDS: tuple[tuple[Any, Callable[[Any], Plain]], ...] = (
+    (model.Size, exact),
+    (model.Rate, _rate),
+    (model.Speed, _speed),
+    (model.Clock, _clock),
+    (model.Duration, _duration),
+    (model.Percent, _percent),
+)
+WRITERS = {kind.__metadata__[0]: writer for kind, writer in KINDS}
 """By the validator that makes each type what it is."""

@@ -58,7 +58,11 @@ def _summary(plan: Plan) -> Iterator[str]:
         return
     yield "| | |"
     yield "| --- | --- |"
-    disks, others, files = overview.written_disks(plan), overview.written_others(plan), overview.changed_files(plan)
+    disks, others, files = (
+        overview.written_disks(plan),
+        overview.written_others(plan),
+        overview.changed_files(plan),
+    )
     rows = {
         "Steps": str(len(plan.steps)),
         "**Destroyed**": _counted("everything on", disks, "disk") if disks else "",
@@ -149,4 +153,6 @@ def _fitting(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _digests(plan: Plan) -> Iterator[str]:
-    yield f"layout `{visible(plan.layout_digest)}`" + (f", machine `{visible(plan.machine_digest)}`" if plan.machine_digest else "")
+    yield f"layout `{visible(plan.layout_digest)}`" + (
+        f", machine `{visible(plan.machine_digest)}`" if plan.machine_digest else ""
+    )

@@ -26,7 +26,10 @@ def plan_shell(plan: Plan) -> str:
         functions.rstrip("\n"),
         "# In braces, so that nothing runs before all of this has been read.\n{\nexec </dev/null",
         "\n".join(_before(plan, variables)),
-        *("\n".join(_step(number, step, len(plan.steps), variables)) for number, step in enumerate(plan.steps, 1)),
+        *(
+            "\n".join(_step(number, step, len(plan.steps), variables))
+            for number, step in enumerate(plan.steps, 1)
+        ),
         "complete=yes\necho 'done'\n}",
     ]
     return "\n\n".join(parts) + "\n"
@@ -48,6 +51,8 @@ def _head(plan: Plan) -> Iterator[str]:
     for finding in plan.findings:
         yield f"# {finding['severity']}[{finding['rule']}] layout line {finding['line']}: {visible(str(finding['message']))}"
     yield ""
+    yield "# Nothing in a quoted word is meant to be expanded."
+    yield "# shellcheck disable=SC1003,SC2016"
     yield "set -eu"
     yield "LC_ALL=C"
     yield "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -59,7 +64,7 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
     """What must hold before anything is written."""
     yield "# Before anything is written: every disk is found, and everything that is written over is blank."
     yield ""
-    yield '[ "$(id -u)" -eq 0 ] || refuse \'not root: run it with sudo\''
+    yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
     yield _wrapped(["require_tools", *map(quoted, sorted({*plan.tools, *OWN_TOOLS}))])
     if plan.disks:
         yield "disks=$(list_disks)"

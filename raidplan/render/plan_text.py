@@ -121,7 +121,11 @@ def _summary(plan: Plan, style: Styles) -> Iterator[str]:
     if not plan.steps:
         yield style["good"]("nothing to do")
         return
-    disks, others, files = overview.written_disks(plan), overview.written_others(plan), overview.changed_files(plan)
+    disks, others, files = (
+        overview.written_disks(plan),
+        overview.written_others(plan),
+        overview.changed_files(plan),
+    )
     parts = [plural(len(plan.steps), "step")]
     parts += [f"writes over {plural(len(disks), 'disk')}: {', '.join(disks)}"] if disks else []
     parts += [f"writes over or makes: {', '.join(others)}"] if others else []

@@ -28,7 +28,7 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
 
     ```yaml
     hardware:
-      controllers: {sil0: {ports: 4}}
+      controllers: {sil0: {ports: 8}}
       multipliers: {pm<0-4>: {behind: sil0, speed: 3Gbps, ports: 5}}
       disks: {d<0-4><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
     arrays:
@@ -41,7 +41,7 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
 
     ```yaml
     hardware:
-      controllers: {sil0: {ports: 4}}
+      controllers: {sil0: {ports: 8}}
       multipliers: {pm<0-3>: {behind: sil0, speed: 3Gbps, ports: 5}}
       disks: {d<0-3><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
     arrays:

@@ -13,6 +13,7 @@ from raidplan.twin.failure import (
 )
 from raidplan.twin.hardware import Disk, Link
 from raidplan.twin.image import Image, cache_folder, find_or_build
+from raidplan.twin.install import install_raidplan
 from raidplan.twin.machine import Twin
 from raidplan.twin.recipe import Recipe
 from raidplan.twin.ssh import Result
@@ -32,4 +33,5 @@ __all__ = [
     "UnreachableError",
     "cache_folder",
     "find_or_build",
+    "install_raidplan",
 ]

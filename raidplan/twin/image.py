@@ -78,7 +78,7 @@ def find_or_build(
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
     if again or not final.is_dir():
-        with _locked(cache / f"{recipe.digest}.lock"):
+        with locked(cache / f"{recipe.digest}.lock"):
             if again or not final.is_dir():
                 _build(recipe, final, say)
     return Image(final, identity)
@@ -102,7 +102,7 @@ def _fill(recipe: Recipe, work: Path, say: Say) -> None:
     folder, finished = work / "root", work / "finished"
     finished.mkdir()
     say(f"unpacking and configuring {recipe.release} ({len(recipe.packages)} packages and what they need)")
-    _tool(_mmdebstrap(recipe, work, folder))
+    tool(_mmdebstrap(recipe, work, folder))
     say(f"making the root file system ({recipe.size_mib} MiB)")
     # uninitialised, systemd would enable units by preset at the first boot, which no installed Debian does
     (folder / "etc/machine-id").write_text(f"{recipe.digest}{recipe.digest}\n")
@@ -113,8 +113,8 @@ def _fill(recipe: Recipe, work: Path, say: Say) -> None:
         image.truncate(recipe.size_mib * MIB)
     made = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"  # the host writes zeros faster than the guest
     options = ["-t", "ext4", "-m", "0", "-L", "twin-root", "-E", made, "-d", str(folder)]
-    _tool(["mke2fs", "-q", "-F", *options, str(finished / "root.img")])
-    _tool(["fallocate", "--dig-holes", str(finished / "root.img")])
+    tool(["mke2fs", "-q", "-F", *options, str(finished / "root.img")])
+    tool(["fallocate", "--dig-holes", str(finished / "root.img")])
 
 
 def _inside(folder: Path, name: str) -> Path:
@@ -143,21 +143,23 @@ def _identity(folder: Path) -> Path:
     if key.with_suffix(".pub").exists():
         return key
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / "lock"):
+    with locked(folder / "lock"):
         if not key.with_suffix(".pub").exists():
             key.unlink(missing_ok=True)
-            _tool(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "raidplan-twin", "-f", str(key)])
+            tool(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "raidplan-twin", "-f", str(key)])
     return key
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Holds a lock file; who else asks for it waits."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _tool(argv: Sequence[str]) -> None:
+def tool(argv: Sequence[str]) -> None:
+    """Runs a program to its end. Raises BuildError with what it said where it fails or is missing."""
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"

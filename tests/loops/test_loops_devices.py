@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from raidplan.loops import DiskFile, Record, Refused, Stopped, down, up
-from raidplan.loops import down as down_function
+from raidplan.loops import DiskFile, Record, Refused, Stopped, down, losetup, up
 from raidplan.loops.folder import Folder
-from raidplan.size import GIB, MIB, TIB
+from raidplan.size import MIB, TIB
 
 pytestmark = pytest.mark.root
 
@@ -49,8 +49,8 @@ def test_sector_sizes(place, wanted, sector):
 def test_partitions_are_scanned_and_direct_io_is_off(place, wanted):
     up(wanted("d0"), place.directory)
     name = place.loops()["d0.img"].name
-    assert open(f"/sys/block/{name}/loop/partscan").read() == "1\n"
-    assert open(f"/sys/block/{name}/loop/dio").read() == "0\n"
+    assert Path(f"/sys/block/{name}/loop/partscan").read_text() == "1\n"
+    assert Path(f"/sys/block/{name}/loop/dio").read_text() == "0\n"
 
 
 def test_a_large_disk_takes_no_space(place):
@@ -173,7 +173,7 @@ def test_mounts_and_swap_files_are_taken_off(place, wanted):
     gone = down(place.directory, tell=said.append)
     assert said[:3] == [f"stop swapping to {swap}", f"unmount {outer}/inner", f"unmount {outer}"]
     assert gone.gone and not place.loops()
-    assert "swap file" not in open("/proc/swaps").read()
+    assert "swap file" not in Path("/proc/swaps").read_text()
 
 
 def test_swap_and_a_mount_on_partitions(place, wanted):
@@ -240,7 +240,12 @@ def test_a_wrong_host_is_refused(place, wanted):
 
 def test_other_disks_are_refused(place, wanted):
     up(wanted("d0"), place.directory)
-    for other in (wanted("d0", "d1"), wanted("d0", mebibytes=9), wanted("d0", sector=4096), wanted("d0", host="i")):
+    for other in (
+        wanted("d0", "d1"),
+        wanted("d0", mebibytes=9),
+        wanted("d0", sector=4096),
+        wanted("d0", host="i"),
+    ):
         with pytest.raises(Refused, match="made for other disks"):
             up(other, place.directory)
     assert len(place.loops()) == 1
@@ -269,5 +274,22 @@ def test_a_file_too_large_for_its_file_system(place):
 def test_one_at_a_time(place, wanted):
     up(wanted("d0"), place.directory)
     with Folder.open(place.directory), pytest.raises(Refused, match="another raidplan is at work"):
-        down_function(place.directory)
-    assert GIB and down(place.directory).gone
+        down(place.directory)
+    assert down(place.directory).gone
+
+
+def test_a_kernel_that_ignores_the_sector_size(place, wanted, monkeypatch):
+    real = losetup.attach
+    monkeypatch.setattr("raidplan.loops.making.attach", lambda file, sector: real(file, 512))
+    with pytest.raises(Stopped, match="has sectors of 512 B instead of 4096 B"):
+        up(wanted("d0", sector=4096), place.directory)
+    assert not place.loops() and not place.directory.exists()
+
+
+def test_another_file_was_attached(place, wanted, monkeypatch):
+    real, other = losetup.attach, place.path / "other"
+    other.write_bytes(bytes(MIB))
+    monkeypatch.setattr("raidplan.loops.making.attach", lambda file, sector: real(str(other), sector))
+    with pytest.raises(Stopped, match=f"got {other} instead of"):
+        up(wanted("d0"), place.directory)
+    assert not place.loops() and other.exists()

@@ -101,7 +101,9 @@ def test_not_root(tmp_path, wanted, monkeypatch):
 def test_every_reason_is_given(tmp_path, wanted):
     with pytest.raises(Refused) as no:
         up(wanted("d0", "d1", sector=8192), tmp_path / "x")
-    assert [reason for reason in no.value.reasons if "sectors of 8192 B" in reason] == list(no.value.reasons)[-2:]
+    assert [reason for reason in no.value.reasons if "sectors of 8192 B" in reason] == list(no.value.reasons)[
+        -2:
+    ]
     with pytest.raises(Refused, match="uses no disks"):
         up(wanted(), tmp_path / "x")
 

@@ -94,7 +94,10 @@ def test_down_killed_at_every_step(place, wanted, monkeypatch, when):
         assert not place.directory.exists(), number
 
 
-@pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), CommandFailed(["losetup"], 1, "no"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    "problem",
+    [OSError(28, "No space left on device"), CommandFailed(["losetup"], 1, "no"), KeyboardInterrupt()],
+)
 def test_up_failing_at_every_step(place, wanted, monkeypatch, problem):
     total = steps_of(monkeypatch, lambda: up(wanted("d0", "d1"), place.directory, layout="x\n"))
     down(place.directory)

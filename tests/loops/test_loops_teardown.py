@@ -79,11 +79,16 @@ def test_the_whole_tower_from_the_top():
 def test_nested_arrays():
     machine = stack(*LOOPS, md("md1", "loop0p1"), md("md2", "loop1p1"), md("md0", "md1", "md2"))
     stops = commands(["loop0", "loop1"], machine)
-    assert stops[0] == "mdadm --stop /dev/md0" and sorted(stops[1:]) == ["mdadm --stop /dev/md1", "mdadm --stop /dev/md2"]
+    assert stops[0] == "mdadm --stop /dev/md0" and sorted(stops[1:]) == [
+        "mdadm --stop /dev/md1",
+        "mdadm --stop /dev/md2",
+    ]
 
 
 def test_an_array_with_partitions_and_swap_on_one():
-    machine = stack(*LOOPS, md("md0", "loop0", "loop1"), part("md0p1", "md0"), swaps=[SwapArea("/dev/md0p1", "md0p1")])
+    machine = stack(
+        *LOOPS, md("md0", "loop0", "loop1"), part("md0p1", "md0"), swaps=[SwapArea("/dev/md0p1", "md0p1")]
+    )
     assert commands(["loop0", "loop1"], machine) == ["swapoff /dev/md0p1", "mdadm --stop /dev/md0"]
 
 
@@ -113,7 +118,9 @@ def test_arrays_of_others_are_left_alone():
 
 def test_an_array_of_ours_and_others_is_refused():
     machine = stack(*LOOPS, *SYSTEM, md("md0", "loop0p1", "sda1"), md("md1", "loop1p1"))
-    assert reasons(["loop0", "loop1"], machine) == ("/dev/md0 stands on /dev/loop0p1 and on /dev/sda1, not ours",)
+    assert reasons(["loop0", "loop1"], machine) == (
+        "/dev/md0 stands on /dev/loop0p1 and on /dev/sda1, not ours",
+    )
 
 
 def test_a_foreign_loop_device_in_an_array_is_foreign():
@@ -130,7 +137,9 @@ def test_a_mix_further_up_is_refused():
 def test_a_mixed_volume_group_is_refused_active_or_not(active):
     blocks = [lv("dm-0", "loop0p1")] if active else []
     machine = stack(*LOOPS, *SYSTEM, *blocks, groups=[Group("vg0", VG_PRINTED, ("loop0p1", "sda1"))])
-    assert reasons(["loop0"], machine) == ("the volume group vg0 stands on /dev/loop0p1 and on /dev/sda1, not ours",)
+    assert reasons(["loop0"], machine) == (
+        "the volume group vg0 stands on /dev/loop0p1 and on /dev/sda1, not ours",
+    )
 
 
 def test_a_volume_group_that_misses_a_device_is_ours():

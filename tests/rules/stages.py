@@ -48,6 +48,7 @@ def stated_in(file: str) -> list[Stated]:
 
 def _in_order(located: list[tuple[Finding, Span]]) -> list[Stated]:
     every = [
-        Stated(s.line, s.column, f.severity, f.rule, f.message, f.hint, s.file) for f, s in dict.fromkeys(located)
+        Stated(s.line, s.column, f.severity, f.rule, f.message, f.hint, s.file)
+        for f, s in dict.fromkeys(located)
     ]
     return sorted(every, key=lambda each: (each.line, each.column, each.rule, each.message))

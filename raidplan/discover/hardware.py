@@ -1,0 +1,176 @@
+"""A machine's facts to the values of a hardware section, with what a person should know about each disk."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from raidplan.discover.wiring import Wire
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.match import comparable
+from raidplan.kinds.model import NAME_PATTERN
+from raidplan.render.visible import visible
+from raidplan.size import MIB, human
+
+IDENTIFIERS = ("serial", "wwn", "path", "model")
+MOST_TEXT = 256
+"""Characters: no identifier of a real disk is nearly as long."""
+NO_DISKS = re.compile(r"(loop|ram|zram|sr|scd|md|dm-|fd|mtdblock)\d.*|mmcblk\d+(boot\d+|rpmb|gp\d+)")
+SYSTEM = re.compile(
+    r"mounted at /(boot(/.*)?|usr|var)?|swap"
+    r"|mounted at (/cdrom|/run/live/.*|/lib/live/mount/.*|/run/initramfs/live|/run/archiso/.*)"
+)
+"""What the running system, or the medium it was started from, stands on."""
+
+Field = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDisk:
+    """A disk as the layout describes it: its fields in their order, and remarks in words, free of control."""
+
+    name: str
+    node: str
+    fields: Mapping[str, Field]
+    size: int
+    remarks: tuple[str, ...] = ()
+    system: str = ""
+    """What of the running system is on it; empty if nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What `discover hardware` prints."""
+
+    host: str
+    memory: int
+    """Bytes that the kernel can use."""
+    firmware: str
+    controllers: Mapping[str, str]
+    """Name to path."""
+    disks: tuple[FoundDisk, ...]
+
+
+def discover(machine: Machine, wires: Mapping[str, Wire]) -> Found:
+    """The hardware of a machine; `wires` by the disks' kernel names.
+
+    Names follow the wiring, controller by controller, so they are the same after a reboot.
+    """
+    disks = sorted(filter(is_disk, machine.disks), key=lambda disk: _place(disk, wires))
+    used = [wires.get(disk.kernel_name, Wire()) for disk in disks]
+    controllers = _controllers(used)
+    width = max(2, len(str(len(disks) - 1)))
+    shared = _shared(disks)
+    described = tuple(
+        _disk(f"d{number:0{width}}", disk, controllers.get(wire.controller, ""), shared)
+        for number, (disk, wire) in enumerate(zip(disks, used, strict=True))
+    )
+    by_name = {name: path for path, name in controllers.items()}
+    return Found(visible(machine.host), machine.memory_bytes, machine.firmware, by_name, described)
+
+
+def is_disk(disk: DiskFact) -> bool:
+    """A disk that an array could stand on; a card reader without a card is none."""
+    return disk.kind == "disk" and disk.size >= MIB and not NO_DISKS.fullmatch(disk.kernel_name)
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """A sort key that puts 2 before 10."""
+    return [(int(digits or 0), rest) for digits, rest in re.findall(r"(\d{1,30})|(\D+)", text)]
+
+
+def _place(disk: DiskFact, wires: Mapping[str, Wire]) -> tuple[object, ...]:
+    """By controller, then by udev's path, which counts ports; the kernel's own numbers come last."""
+    wire = wires.get(disk.kernel_name, Wire())
+    # PCI addresses are hexadecimal and of one width.
+    return (
+        not wire.controller,
+        wire.controller,
+        natural(disk.path),
+        natural(wire.below),
+        natural(disk.kernel_name),
+    )
+
+
+def _controllers(wires: Iterable[Wire]) -> dict[str, str]:
+    """Path to name, in the order of the paths: the driver with a number, or c0 where there is none."""
+    counts: Counter[str] = Counter()
+    names = {}
+    for path, driver in sorted({wire.controller: wire.driver for wire in wires if wire.controller}.items()):
+        stem = driver if re.fullmatch(NAME_PATTERN, driver) and len(driver) < 56 else "c"
+        dash = "-" if stem[-1].isdigit() else ""
+        names[path] = f"{stem}{dash}{counts[stem]}"
+        counts[stem] += 1
+    return names
+
+
+def _shared(disks: Iterable[DiskFact]) -> Mapping[tuple[str, str], list[str]]:
+    """(identifier, value) to the nodes that have it."""
+    nodes: dict[tuple[str, str], list[str]] = {}
+    for disk in disks:
+        for key in ("serial", "wwn"):
+            value = comparable(key, getattr(disk, key))
+            if value:
+                nodes.setdefault((key, value), []).append(disk.node)
+    return nodes
+
+
+def _disk(
+    name: str, disk: DiskFact, controller: str, shared: Mapping[tuple[str, str], list[str]]
+) -> FoundDisk:
+    told = {key: text for key in IDENTIFIERS if (text := getattr(disk, key).strip())}
+    known = {key: text for key, text in told.items() if not _wrong(key, text)}
+    fields: dict[str, Field] = {
+        **({"behind": controller} if controller else {}),
+        "size": f"{disk.size}B",
+        "logical_block": disk.logical_block,
+        "physical_block": disk.physical_block,
+        "rotational": disk.rotational,
+        **known,
+    }
+    system = ", ".join(visible(user) for user in disk.users if SYSTEM.fullmatch(user))
+    left_out = [
+        f"its {key} is left out: {_wrong(key, text)}" for key, text in told.items() if key not in known
+    ]
+    remarks = (*left_out, *_remarks(disk, known, shared, system))
+    return FoundDisk(name, visible(disk.node), fields, disk.size, remarks, system)
+
+
+def _wrong(key: str, text: str) -> str:
+    """Why an identifier cannot stand in a layout; empty if it can."""
+    if not text.isprintable() or "\ufffd" in text:
+        return "it holds characters that are no text"
+    if len(text) > MOST_TEXT:
+        return f"it is {len(text)} characters long"
+    return "" if comparable(key, text) else "it tells nothing"
+
+
+def _remarks(
+    disk: DiskFact, known: Mapping[str, str], shared: Mapping[tuple[str, str], list[str]], system: str
+) -> Iterator[str]:
+    """What a person should know before using the disk."""
+    if not disk.serial.strip():
+        yield "it tells no serial number"
+    for key in ("serial", "wwn"):
+        others = [
+            node for node in shared.get((key, comparable(key, getattr(disk, key))), ()) if node != disk.node
+        ]
+        if key in known and others:
+            yield f"the same {key} as {', '.join(map(visible, others))}: two paths to one disk, or a careless maker"
+    if not any(key in known for key in ("serial", "wwn", "path")):
+        yield "nothing tells it from others of its model: a plan cannot find it"
+    if disk.read_only:
+        yield "read-only"
+    in_use = [visible(user) for user in disk.users]
+    if in_use and not system:
+        yield f"in use: {', '.join(in_use)}"
+
+
+def readable_size(size: int) -> str:
+    """Both readings: `2.7 TiB (3 TB)`."""
+    for unit, scale in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if size >= scale:
+            return f"{human(size)} ({size / scale:.3g} {unit})"
+    return human(size)

@@ -1,0 +1,82 @@
+"""The hardware section as YAML for people, with remarks, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from raidplan.discover.hardware import IDENTIFIERS, Found, FoundDisk, readable_size
+from raidplan.render.visible import json_safe
+from raidplan.render.yaml_text import flow, scalar
+from raidplan.size import exact, human
+
+HEAD = """\
+# The hardware of {host}, by `raidplan discover hardware`. Keep it beside a layout, which then says
+# hardware: {host}.hardware.yaml
+"""
+FORMAT_VERSION = 1
+
+
+def hardware_yaml(found: Found) -> str:
+    """A file that a layout can name as its hardware; disks of the running system are commented out."""
+    return HEAD.format(host=found.host) + "\n".join(_lines(found)) + "\n"
+
+
+def _lines(found: Found) -> Iterator[str]:
+    if found.memory:
+        yield f"memory: {exact(found.memory)}  # {human(found.memory)}, as far as the kernel can use it"
+    if found.firmware:
+        yield f"firmware: {found.firmware}"
+    if found.controllers:
+        yield "controllers:"
+        for name, path in found.controllers.items():
+            yield f"  {scalar(name)}: {{path: {scalar(path)}}}"
+    usable = any(not disk.system for disk in found.disks)
+    yield "disks:" if usable else "disks: {}"
+    for disk in found.disks:
+        yield from _disk_lines(disk)
+
+
+def _disk_lines(disk: FoundDisk) -> Iterator[str]:
+    """Remarks, then the disk in two lines: what it is, and how it is found."""
+    for remark in disk.remarks:
+        yield f"  # {disk.name}, {disk.node}: {remark}"
+    mark = "# " if disk.system else ""
+    if disk.system:
+        yield f"  # {disk.name}, {disk.node}, is commented out because the running system is on it: {disk.system}"
+    head = f"  {mark}{disk.name}: {{"
+    remaining = {key: value for key, value in disk.fields.items() if key in IDENTIFIERS}
+    first = [f"{key}: {flow(value)}" for key, value in disk.fields.items() if key not in IDENTIFIERS]
+    comment = f"  # {readable_size(disk.size)}, now {disk.node}"
+    if not remaining:
+        yield f"{head}{', '.join(first)}}}{comment}"
+        return
+    yield f"{head}{', '.join(first)},{comment}"
+    indent = f"  {mark}".ljust(len(head))
+    yield f"{indent}{', '.join(f'{key}: {flow(value)}' for key, value in remaining.items())}}}"
+
+
+def hardware_json(found: Found) -> str:
+    """The section as data; what the running system stands on is in a mapping of its own."""
+    section: dict[str, Any] = {
+        **({"memory": exact(found.memory)} if found.memory else {}),
+        **({"firmware": found.firmware} if found.firmware else {}),
+        "controllers": {name: {"path": path} for name, path in found.controllers.items()},
+        "disks": {disk.name: dict(disk.fields) for disk in found.disks if not disk.system},
+    }
+    data = {
+        "format_version": FORMAT_VERSION,
+        "host": found.host,
+        "hardware": section,
+        "system_disks": {disk.name: dict(disk.fields) for disk in found.disks if disk.system},
+        "remarks": [
+            {"disk": disk.name, "device": disk.node, "remark": text}
+            for disk in found.disks
+            for text in (
+                *disk.remarks,
+                *([f"holds the running system: {disk.system}"] if disk.system else []),
+            )
+        ],
+    }
+    return json_safe(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"

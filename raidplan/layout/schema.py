@@ -1,0 +1,164 @@
+"""The JSON Schema of a layout file, made from the models, for editors and other programs.
+
+Draft 7, which the YAML language server knows. It is a little wider than the models: a value may be a text
+with a range or a reference, or `{each: [...]}`, where the compact form allows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from raidplan.kinds.model import Model
+from raidplan.layout.model import Layout
+
+Schema = dict[str, Any]
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+IDENTIFIER = "urn:raidplan:layout:1"
+TITLE = "raidplan layout"
+
+KEY = "^[A-Za-z0-9_<][A-Za-z0-9_<>:/-]*$"
+"""The name of an entry, or one with ranges and references for many."""
+RANGED, EACH = {"$ref": "#/definitions/ranged"}, {"$ref": "#/definitions/each"}
+SHARED = {
+    "ranged": {
+        "description": "Text with a range `<0-7>` or `<a/b>`, or a reference `<1>` to one further up.",
+        "type": "string",
+        "pattern": "<[^<>]+>",
+    },
+    "each": {
+        "description": "One value for each entry that the range above makes, in order.",
+        "type": "object",
+        "properties": {"each": {"type": "array", "minItems": 1}},
+        "required": ["each"],
+        "additionalProperties": False,
+    },
+}
+
+
+class _Draft7(GenerateJsonSchema):
+    schema_dialect = DRAFT
+
+
+def layout_schema() -> Schema:
+    """The schema as plain values."""
+    made = Layout.model_json_schema(schema_generator=_Draft7, ref_template="#/definitions/{model}")
+    definitions: Schema = made.pop("$defs")
+    repeated = _repeated(made, definitions)
+    known: list[type[BaseModel]] = [Layout, *Model.__subclasses__()]
+    models = {model.__name__: model for model in known}
+    definitions = {
+        name: _object(schema, models[name], name in repeated) for name, schema in sorted(definitions.items())
+    }
+    root = _object(made, Layout, False)
+    properties = root["properties"]
+    properties["version"] = {"description": "The version of this format.", "const": 1}
+    # Not anyOf: an editor would say only that none of the two fits.
+    properties["hardware"] = {
+        "description": "The machine, or the name of a file beside this one that holds these keys.",
+        "if": {"type": "string"},
+        "else": {"$ref": "#/definitions/Hardware"},
+    }
+    return {
+        "$schema": DRAFT,
+        "$id": IDENTIFIER,
+        "title": TITLE,
+        **root,
+        "definitions": {**SHARED, **definitions},
+    }
+
+
+def _repeated(root: Schema, definitions: Schema) -> set[str]:
+    """The models below a key that may have ranges: there, values may refer to them."""
+    found: set[str] = set()
+    todo = [
+        name for schema in (root, *definitions.values()) for name in _references(schema, below_names=True)
+    ]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += _references(definitions[name])
+    return found
+
+
+def _references(schema: Any, *, below_names: bool = False) -> Iterator[str]:
+    """The names of the definitions a schema refers to; `below_names`: only as entries with free names."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _references(item, below_names=below_names)
+    elif isinstance(schema, dict):
+        if "$ref" in schema and not below_names:
+            yield str(schema["$ref"]).rpartition("/")[2]
+        for key, value in schema.items():
+            yield from _references(value, below_names=below_names and key != "patternProperties")
+
+
+def _object(schema: Schema, model: type[BaseModel], repeated: bool) -> Schema:
+    """A model's schema with its descriptions, its fields widened by the compact form."""
+    said = field_docstrings(model)
+    aliases = {field.alias or name: name for name, field in model.model_fields.items()}
+    properties = {}
+    for key, field in schema["properties"].items():
+        description = said.get(aliases[key])
+        default = model.model_fields[aliases[key]].default
+        value = _field(field, repeated) | ({"default": default} if isinstance(default, str | bool) else {})
+        properties[key] = {"description": description, **value} if description else value
+    return {
+        "description": inspect.cleandoc(model.__doc__ or ""),
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        **({"required": schema["required"]} if "required" in schema else {}),
+    }
+
+
+def _field(schema: Schema, repeated: bool) -> Schema:
+    """A field's schema; in a model that ranges repeat, each value may be one of the compact forms."""
+    variants = [_value(variant) for variant in schema.get("anyOf", [schema])]
+    return _any_of([*variants, RANGED, EACH] if repeated else variants)
+
+
+def _any_of(variants: list[Schema]) -> Schema:
+    if len(variants) > 1:
+        return {"anyOf": variants}
+    # Draft 7 ignores what stands beside a $ref, such as a description.
+    return {"allOf": variants} if "$ref" in variants[0] else variants[0]
+
+
+def _value(schema: Schema) -> Schema:
+    """One variant: lists and entries take ranges, texts that look like numbers may be typed without quotes."""
+    if "items" in schema:
+        return {"type": "array", "items": _any_of([_value(schema["items"]), RANGED, EACH])}
+    if "patternProperties" in schema:
+        (entry,) = schema["patternProperties"].values()
+        return {"type": "object", "patternProperties": {KEY: _value(entry)}, "additionalProperties": False}
+    if "enum" in schema:
+        return {"enum": [*schema["enum"], *_numbers(schema["enum"])]}
+    return {key: value for key, value in schema.items() if key not in ("title", "default", "description")}
+
+
+def _numbers(words: list[Any]) -> Iterator[float]:
+    for word in words:
+        if isinstance(word, str) and word.replace(".", "", 1).isdigit():
+            yield float(word)
+
+
+def field_docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """The text below each field in the model's source, by field; read here only, since it takes its time."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(model)))
+    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    found = {}
+    for field, text in pairwise(body):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                found[name] = " ".join(inspect.cleandoc(said).split())
+    return found

@@ -1,0 +1,212 @@
+"""The command line itself: what it imports, how it takes arguments, where it prints, how it exits."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from raidplan import __version__, pipeline
+from raidplan.cli import COMMANDS, run
+from raidplan.cli.output import Unable, emit, wants_colour
+
+LAYOUT = "examples/raid1-pair.yaml"
+HEAVY = {"pydantic", "pydantic_core", "yaml", "sh", "rich", "jinja2", "asyncio"}
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, **environment}
+    )
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], [], ["chek"], ["explain"], *([name, "--help"] for name in COMMANDS)])
+def test_what_needs_no_layout_imports_no_library(words: list[str]) -> None:
+    result = python(f"import sys; from raidplan.cli import run; run({words!r}); print('loaded', *({HEAVY!r} & set(sys.modules)))")
+    assert result.stdout.splitlines()[-1] == "loaded", result.stderr
+
+
+def test_help_starts_fast() -> None:
+    """At most three times an empty Python, the best of several runs each."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+    def once(*words: str) -> float:
+        started = perf_counter()
+        subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=True)
+        return perf_counter() - started
+
+    once("-m", "raidplan", "--help")
+    times = [(once("-c", "pass"), once("-m", "raidplan", "--help")) for _ in range(12)]
+    assert min(help for _, help in times) <= 3 * min(empty for empty, _ in times)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_a_module(name: str) -> None:
+    module = import_module(f"raidplan.cli.{name}")
+    subparsers = argparse.ArgumentParser().add_subparsers()
+    module.add(subparsers)
+    assert list(subparsers.choices) == [name]
+    assert subparsers.choices[name].get_default("func") is module.run
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"  {name} " in printed for name in COMMANDS)
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"raidplan {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "usage: raidplan COMMAND"),
+        (["chek"], "did you mean 'check'?"),
+        (["\x1b[2J"], "'\\x1b[2J' is not a command"),
+        (["--verbose"], "usage: raidplan COMMAND"),
+        (["check"], "the following arguments are required: LAYOUT"),
+        (["check", LAYOUT, "--form", "json"], "unrecognized arguments: --form"),
+        (["check", LAYOUT, "--format", "\x1b[2J"], "\\x1b[2J"),
+        (["plan", LAYOUT, "--offline", "--machine", "x"], "not allowed with"),
+        (["plan", LAYOUT, "extra"], "unrecognized arguments: extra"),
+    ],
+)
+def test_what_makes_no_sense_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and said in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "--format", "json", LAYOUT, LAYOUT],
+        ["check", LAYOUT, LAYOUT, "--format=json"],
+        ["check", LAYOUT, "--format", "json", LAYOUT],
+        ["--format", "json", "check", LAYOUT, LAYOUT],
+        ["check", "--format", "json", "--", LAYOUT, LAYOUT],
+    ],
+)
+def test_options_stand_anywhere(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 0
+    assert capsys.readouterr().out.startswith('{\n  "format_version": 1,')
+
+
+def test_a_file_may_look_like_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "-x").write_text("version: 1\nhost: h\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", "--", "-x"]) == 0
+
+
+def test_a_bug_asks_to_be_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(file: str) -> None:
+        raise ZeroDivisionError(f"in {file}")
+
+    monkeypatch.setattr(pipeline, "check", broken)
+    assert run(["check", "a\x1bb"]) == 2
+    err = capsys.readouterr().err
+    assert "bug in raidplan" in err and "ZeroDivisionError: in a\\x1bb" in err and "Report it" in err
+
+
+def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(file: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "check", interrupted)
+    assert run(["check", LAYOUT]) == 130
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    line = command.replace("raidplan", f"{sys.executable} -m raidplan")
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    big = "raidplan plan examples/tel-aviv-jbod.yaml --offline --format json"
+    result = shell(f"{big} | head -n 1; exit ${{PIPESTATUS[0]}}")
+    assert (result.stdout, result.stderr, result.returncode) == ("{\n", "", 0)
+    result = shell(f"{big} --detailed-exitcode | head -n 1; exit ${{PIPESTATUS[0]}}")
+    assert result.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("redirection", "said"),
+    [(">/dev/full", "cannot write to standard output: No space left"), (">&-", "standard output is closed")],
+)
+def test_output_that_cannot_be_written_is_an_error(redirection: str, said: str) -> None:
+    result = shell(f"raidplan show {LAYOUT} {redirection}")
+    assert result.returncode == 2 and said in result.stderr and "Traceback" not in result.stderr
+
+
+def test_nobody_listens_to_what_is_said() -> None:
+    assert shell("raidplan check /nonexistent >/dev/null 2>&-").returncode == 2
+    assert shell("raidplan chek 2>/dev/full").returncode == 2
+
+
+def test_any_locale_will_do() -> None:
+    for locale in ("C", "POSIX", "nonsense"):
+        result = python(
+            "from raidplan.cli import run; run(['explain', '-o', '-']); run(['check', 'x\\u00e9\\u3042\\udcff'])",
+            LC_ALL=locale, PYTHONIOENCODING="ascii", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0",
+        )  # fmt: skip
+        assert "Traceback" not in result.stderr and "bug" not in result.stderr
+
+
+def test_a_file_is_written_whole(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    file.write_text("old")
+    file.chmod(0o640)
+    emit("new é", str(file))
+    assert file.read_text(encoding="utf-8") == "new é" and stat.S_IMODE(file.stat().st_mode) == 0o640
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    emit("newer", str(link))
+    assert link.is_symlink() and file.read_text() == "newer"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link", "out"]
+    with pytest.raises(Unable, match="cannot write"):
+        emit("x", str(tmp_path / "none" / "out"))
+
+
+def test_a_layout_can_be_shown_into_itself(tmp_path: Path) -> None:
+    file = tmp_path / "layout.yaml"
+    file.write_text("version: 1\nhost: h\nhardware: {disks: {d<0-1>: {}}}\n")
+    assert run(["show", str(file), "-o", str(file)]) == 0
+    assert file.read_text() == "version: 1\nhost: h\n\nhardware:\n  disks:\n    d0: {}\n    d1: {}\n"
+
+
+class Terminal:
+    def __init__(self, terminal: bool) -> None:
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize(
+    ("option", "environment", "terminal", "wanted"),
+    [
+        ("auto", {}, True, True),
+        ("auto", {}, False, False),
+        ("auto", {"TERM": "dumb"}, True, False),
+        ("auto", {"NO_COLOR": "1"}, True, False),
+        ("auto", {"NO_COLOR": "", "TERM": "xterm"}, True, True),
+        ("auto", {"FORCE_COLOR": "1"}, False, True),
+        ("auto", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
+        ("always", {"NO_COLOR": "1", "TERM": "dumb"}, False, True),
+        ("never", {"FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_colour(option: str, environment: dict[str, str], terminal: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    arguments = argparse.Namespace(color=option, output=None)
+    assert wants_colour(arguments, Terminal(terminal)) is wanted  # type: ignore[arg-type]

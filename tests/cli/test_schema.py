@@ -1,0 +1,113 @@
+"""The JSON Schema is fresh, accepts what the tool accepts, the compact form too, and flags mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from raidplan import pipeline
+from raidplan.layout import Layout
+from raidplan.layout.schema import field_docstrings, layout_schema
+from raidplan.render.findings_json import json_text
+from raidplan.render.layout_data import layout_to_data
+from raidplan.render.yaml_text import yaml_text
+from tests.examples import EXAMPLES
+
+FILE = Path("schemas/layout.schema.json")
+
+
+class Loader(yaml.SafeLoader):
+    """Reads scalars as an editor does, which knows no dates."""
+
+
+Loader.yaml_implicit_resolvers = {
+    letter: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
+    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def problems(text: str) -> list[str]:
+    validator = Draft7Validator(layout_schema())
+    data: Any = yaml.load(text, Loader)
+    return [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator.iter_errors(data)]
+
+
+def test_the_file_is_fresh() -> None:
+    assert FILE.read_text() == json_text(layout_schema()), f"raidplan schema -o {FILE} writes it"
+
+
+def test_it_is_a_schema() -> None:
+    schema = json.loads(FILE.read_text())
+    Draft7Validator.check_schema(schema)
+    assert list(schema)[:3] == ["$schema", "$id", "title"]
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_examples_are_valid(file: Path) -> None:
+    assert problems(file.read_text()) == []
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_their_plain_form_is_valid(file: Path) -> None:
+    layout = pipeline.read(str(file)).layout
+    assert layout is not None
+    assert problems(yaml_text(layout_to_data(layout))) == []
+
+
+def layout(body: str) -> str:
+    return f"version: 1\nhost: h\n{body}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "hardware: {disks: {d<0-7><0-4>: {behind: pm<1>, port: <2>, serial: {each: [A, 1]}, size: 3TB}}}",
+        "hardware: {disks: {d<00-11>: {size: {each: [3TB, 4TB]}, rotational: {each: [true, false]}}}}",
+        "hardware: {buses: {slot<a/b>: {type: {each: [pci, pcie]}, lanes: <1:4-5>}}}",
+        "hardware: jbod.hardware.yaml",
+        "arrays: {s<0-4>: {level: raid<1>, members: [d<0-7><1>, x.root], chunk: 512KiB, metadata: 1.2}}",
+        "arrays: {s0: {level: 6, members: {from: [d<0-7>], count: 8, spread: multiplier}}}",
+        "arrays: {s<0-1>: {level: raid1, members: {each: [[a, b], [c, d]]}}}",
+        "filesystems: {data<0-4>: {device: s<1>, type: xfs, mount: /data/<1>, options: [noatime]}}",
+        "boot: {esp: [os<0-1>.esp]}",
+        "hardware: {disks: {d0: {serial: 12345, size: ~}}}",
+        "allow: [{rule: x, at: arrays.s0, reason: y, until: 2027-06-30}]",
+    ],
+)
+def test_the_compact_form_is_not_flagged(body: str) -> None:
+    assert problems(layout(body)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ("arays: {}", "arays"),
+        ("arrays: {s0: {level: raid7, members: [a]}}", "level"),
+        ("arrays: {s0: {level: raid6, members: [a], chnk: 1KiB}}", "chnk"),
+        ("arrays: {s0: {level: raid6}}", "members"),
+        ("hardware: {disks: {d<0-3>: {rtae: 150MB/s}}}", "rtae"),
+        ("hardware: {disks: {d0: {size: 3T}}}", "size"),
+        ("hardware: {disks: {d0: {port: zero}}}", "port"),
+        ("monitoring: {scrub: weekly}", "scrub"),
+        ("workload: <1>", "workload"),
+        ("hardware: [a]", "hardware"),
+    ],
+)
+def test_mistakes_are_flagged(body: str, where: str) -> None:
+    found = problems(layout(body))
+    assert found and any(where in text for text in found)
+
+
+def test_descriptions_are_the_docstrings() -> None:
+    assert field_docstrings(Layout)["host"].startswith("The host's name")
+    schema = layout_schema()
+    assert schema["properties"]["host"]["description"].startswith("The host's name")
+    disk = schema["definitions"]["Disk"]["properties"]
+    assert disk["path"]["description"].startswith("udev's ID_PATH")
+    assert schema["definitions"]["Pool"]["required"] == ["from", "count", "spread"]

@@ -1,0 +1,104 @@
+"""Modules, units, files and the initramfs, below a folder that stands for the root."""
+
+import os
+
+import pytest
+
+from raidplan.facts import host
+
+
+def put(root, path, text="", mtime=None):
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    if mtime is not None:
+        os.utime(file, (mtime, mtime))
+
+
+@pytest.fixture
+def modules(tmp_path):
+    put(tmp_path, "lib/modules/6.1/modules.builtin", "kernel/drivers/md/raid1.ko\n")
+    put(
+        tmp_path,
+        "lib/modules/6.1/modules.dep",
+        "kernel/drivers/md/md-mod.ko.xz:\nkernel/drivers/md/raid456.ko: kernel/lib/raid6/raid6_pq.ko\n"
+        "kernel/drivers/md/raid0.ko.zst: kernel/drivers/md/md-mod.ko\n",
+    )
+    (tmp_path / "sys/module/md_mod").mkdir(parents=True)
+    return tmp_path
+
+
+ALL = "modprobe --dry-run --quiet --all raid0 raid456"
+
+
+def test_modules(modules, answering):
+    found = host.read_modules(modules, "6.1", answering({ALL: (0, "", "")}))
+    yes, can, no = ({"loaded": a, "loadable": b} for a, b in ((True, True), (False, True), (False, False)))
+    assert found == {
+        "md_mod": yes, "raid1": yes, "raid0": can, "raid456": can, "raid10": no, "linear": no, "dm_mod": no,
+    }  # fmt: skip
+
+
+def test_one_module_that_cannot_be_loaded(modules, answering):
+    ask = answering({ALL: (1, "", ""), "modprobe --dry-run --quiet raid0": (0, "", "")})
+    found = host.read_modules(modules, "6.1", ask)
+    assert (found["raid0"]["loadable"], found["raid456"]["loadable"]) == (True, False)
+
+
+def test_no_modules_at_all(tmp_path, answering):
+    found = host.read_modules(tmp_path, "6.1", answering({}))
+    assert not any(module["loaded"] or module["loadable"] for module in found.values())
+
+
+def test_units(answering):
+    ask = answering({
+        "systemctl is-enabled a.timer": (0, "enabled\n", ""),
+        "systemctl is-enabled b.timer": (1, "masked\n", ""),
+        "systemctl is-enabled c.timer": (1, "", "Failed to get unit file state for c.timer: No such file or directory"),
+    })  # fmt: skip
+    found = host.read_units(["a.timer", "b.timer", "c.timer"], ask)
+    assert [unit["enabled"] for unit in found.values()] == ["enabled", "masked", "not-found"]
+
+
+def test_paths(tmp_path):
+    put(tmp_path, "etc/fstab", "# none\n")
+    put(tmp_path, "etc/udev/rules.d/65-raidplan-jbod.rules", "rule\n")
+    put(tmp_path, "etc/udev/rules.d/60-other.rules", "other\n")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "latin").write_bytes(b"\xe4\n")
+    with (tmp_path / "swapfile").open("wb") as file:
+        file.truncate(1 << 30)
+    found = host.read_paths(tmp_path, ("/data", "/nothing", "/latin", "/swapfile", "/etc/fstab"))
+    assert found == {
+        "file": {
+            "/etc/fstab": {"size": 7, "content": "# none\n"},
+            "/etc/udev/rules.d/65-raidplan-jbod.rules": {"size": 5, "content": "rule\n"},
+            "/latin": {"size": 2, "content": "\ufffd\n"},
+            "/swapfile": {"size": 1 << 30},
+        },
+        "directory": {"/data": {"exists": True}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("image", "rules", "conf", "expected"),
+    [(100, 50, 60, True), (100, 100, 100, True), (100, 101, 60, False), (100, 50, 101, False)],
+)
+def test_initramfs(tmp_path, image, rules, conf, expected):
+    put(tmp_path, "boot/initrd.img-6.1", mtime=image)
+    put(tmp_path, "boot/initrd.img-5.10", mtime=1)
+    put(tmp_path, "etc/mdadm/mdadm.conf", mtime=conf)
+    put(tmp_path, "etc/udev/rules.d/65-raidplan-h.rules", mtime=rules)
+    assert host.read_initramfs(tmp_path, "6.1") == {"current": {"fresh": expected}}
+
+
+def test_no_initramfs(tmp_path):
+    put(tmp_path, "boot/initrd.img-5.10")
+    assert host.read_initramfs(tmp_path, "6.1") == {}
+
+
+def test_memory_and_firmware(tmp_path):
+    assert (host.memory_bytes(tmp_path), host.firmware(tmp_path)) == (0, "bios")
+    put(tmp_path, "proc/meminfo", "MemTotal:        2025964 kB\nMemFree: 1 kB\n")
+    (tmp_path / "sys/firmware/efi").mkdir(parents=True)
+    assert (host.memory_bytes(tmp_path), host.firmware(tmp_path)) == (2025964 * 1024, "uefi")

@@ -1,0 +1,105 @@
+"""Differences in words, and snapshots."""
+
+import json
+
+import pytest
+
+from raidplan.facts import DiskFact, Machine, PartitionFact
+from raidplan.facts.prove import differences
+from raidplan.plan import Proof
+
+ARRAY = {
+    "chunk": 65536,
+    "size": 3000592982016,
+    "members": ["a", "b", "missing"],
+    "spares": [],
+    "sync_held": False,
+    "degraded": 1,
+}
+MACHINE = Machine(objects={"array": {"u": ARRAY}, "swap": {"s": {"label": ""}}})
+
+
+@pytest.mark.parametrize(
+    ("expect", "words"),
+    [
+        (ARRAY, []),
+        ({}, []),
+        ({"chunk": 524288}, ["chunk is 64 KiB, planned 512 KiB"]),
+        (
+            {"size": 3000592982017},
+            ["size is 2.7 TiB (3000592982016 bytes), planned 2.7 TiB (3000592982017 bytes)"],
+        ),
+        ({"members": ["a", "b", "c"]}, ["member 2 is missing, planned c"]),
+        ({"members": ["b", "a", "missing"]}, ["member 0 is a, planned b", "member 1 is b, planned a"]),
+        ({"members": ["a"]}, ["there are 3 members (a, b, missing), planned 1 (a)"]),
+        ({"spares": ["x"]}, ["there are 0 spares (none), planned 1 (x)"]),
+        ({"sync_held": True}, ["sync held is no, planned yes"]),
+        ({"degraded": True}, ["degraded is 1, planned yes"]),
+        ({"journal": "j"}, ["journal is not there, planned j"]),
+    ],
+)
+def test_differences(expect, words):
+    assert differences(Proof("array", "u", expect), MACHINE) == words
+
+
+def test_empty_text():
+    assert differences(Proof("swap", "s", {"label": "sw"}), MACHINE) == ["label is empty, planned sw"]
+
+
+def test_nothing_there():
+    assert differences(Proof("array", "other", {}), MACHINE) is None
+    assert differences(Proof("table", "u", {}), MACHINE) is None
+
+
+def test_attribute_names():
+    machine = Machine(objects={"tuning": {"u": {"md/stripe_cache_size": 256}}})
+    proof = Proof("tuning", "u", {"md/stripe_cache_size": 32768})
+    assert differences(proof, machine) == ["stripe cache size is 256, planned 32768"]
+
+
+def snapshot():
+    part = PartitionFact("/dev/sda1", "u", "t", 1048576, 4096, "n", ("ext4 at 0x438",))
+    disk = DiskFact("/dev/sda", "sda", 1000, serial="0123", partitions=(part,), users=("swap",))
+    return Machine((disk,), {"array": {"u": ARRAY}}, 1024, "bios", "h", True, "6.1", ("a problem",))
+
+
+def test_snapshot_and_back():
+    machine = snapshot()
+    assert Machine.from_data(machine.to_data()) == machine
+    assert Machine.from_data(json.loads(json.dumps(machine.to_data()))) == machine
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.pop("disks"),
+        lambda data: data.update(format_version=2),
+        lambda data: data["disks"][0].update(size="1000"),
+        lambda data: data["disks"][0].update(size=True),
+        lambda data: data["disks"][0].pop("serial"),
+        lambda data: data["disks"][0]["partitions"][0].update(start=None),
+        lambda data: data.update(objects=[]),
+        lambda data: data["objects"].update(array={"u": {"size": 1.5}}),
+        lambda data: data["objects"].update(array={"u": {"members": [1]}}),
+        lambda data: data.update(disks=None),
+    ],
+)
+def test_what_is_no_snapshot(change):
+    data = json.loads(json.dumps(snapshot().to_data()))
+    change(data)
+    with pytest.raises(ValueError, match=r"snapshot|format_version"):
+        Machine.from_data(data)
+
+
+@pytest.mark.parametrize("data", [None, [], "x", 1])
+def test_what_is_no_object(data):
+    with pytest.raises(ValueError, match="not a snapshot"):
+        Machine.from_data(data)
+
+
+def test_names_keep_sorted_lists_sorted_and_slots_in_order():
+    found = {"members": ["/dev/sdb", "/dev/sda"], "spares": ["/dev/sda", "/dev/sdb"]}
+    machine = Machine(objects={"array": {"u": found}, "file": {"/f": {"content": "/dev/sda"}}})
+    named = machine.named({"/dev/sda": "z", "/dev/sdb": "a"})
+    assert named.observe("array", "u") == {"members": ["{a}", "{z}"], "spares": ["{a}", "{z}"]}
+    assert named.observe("file", "/f") == {"content": "/dev/sda"}

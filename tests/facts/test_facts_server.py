@@ -1,0 +1,308 @@
+"""A whole server read from a recording: every object as the tools of that server showed it."""
+
+import json
+
+import pytest
+
+from raidplan.facts import Machine
+from raidplan.facts.prove import differences
+from raidplan.plan import Proof
+
+S0 = "01234567-89ab-cdef-0123-456789abcdef"
+
+
+def part(machine, node):
+    disk = next(disk for disk in machine.disks if node.startswith(disk.node))
+    return "partition:" + next(part.uuid for part in disk.partitions if part.node == node)
+
+
+def array(machine, node):
+    return next(found for found in machine.objects["array"].values() if found["node"] == node)
+
+
+def uuid_of(machine, node):
+    return next(uuid for uuid, found in machine.objects["array"].items() if found["node"] == node)
+
+
+def test_disks(machine):
+    sda = machine.disk("/dev/sda")
+    assert (sda.serial, sda.wwn, sda.model) == ("WD-0000", "0x5000c500a0000000", "ST3000 DM001")
+    assert sda.path == "pci-0000:00:06.0-scsi-0:0:0:0"
+    assert (sda.size, sda.logical_block, sda.physical_block) == (536870912, 512, 4096)
+    assert sda.rotational
+    assert not sda.read_only
+    assert sda.signatures == ("gpt at 0x200", "gpt at 0x1ffffe00", "PMBR at 0x1fe")
+    assert [(part.node, part.start, part.size, part.name) for part in sda.partitions] == [
+        ("/dev/sda1", 1048576, 314572800, "s0"),
+        ("/dev/sda2", 315621376, 104857600, ""),
+        ("/dev/sda3", 420478976, 52428800, ""),
+    ]
+    assert sda.partitions[0].type == "a19d880f-05fc-4d3b-a006-743f0f84911e"
+    assert sda.partitions[0].signatures == ("linux_raid_member at 0x1000 (jbod:s0)",)
+    assert machine.disk("/dev/disk/by-id/wwn-0x5000c500a0000000") is sda
+
+
+def test_users_of_everything_above_a_disk(machine):
+    assert machine.disk("/dev/sda").users == (
+        "held by md_s0",
+        "mounted at /data",
+        "held by md_r10",
+        "held by vg--0-home--x (dm-0)",
+        "held by vg--0-b (dm-1)",
+        "held by vg--0-c (dm-2)",
+        "swap",
+        "held by md_j5",
+    )
+    assert machine.disk("/dev/sdo").users == ()
+    assert machine.disk("/dev/sdn").users == ("mounted at /mnt",)
+
+
+def test_array(machine):
+    assert machine.objects["array"][S0] == {
+        "name": "jbod:s0",
+        "level": "raid6",
+        "metadata": "1.2",
+        "chunk": 524288,
+        "layout": "left-symmetric",
+        "members": [part(machine, f"/dev/sd{letter}1") for letter in "abcde"],
+        "spares": [part(machine, "/dev/sdf1")],
+        "faulty": [],
+        "component": 312475648,
+        "size": 937426944,
+        "consistency": "bitmap",
+        "state": "clean",
+        "degraded": 0,
+        "sync_action": "frozen",
+        "sync_held": True,
+        "node": "/dev/md_s0",
+        "device": "md_s0",
+        "data_offset": 2097152,
+    }
+    assert machine.objects["tuning"][S0] == {
+        "md/stripe_cache_size": 1024,
+        "md/group_thread_cnt": 0,
+        "md/sync_speed_min": 5000,
+        "md/sync_speed_max": 200000,
+        "queue/read_ahead_kb": 3072,
+    }
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ("/dev/md_r10", {"layout": "f2", "level": "raid10", "chunk": 65536, "degraded": 1}),
+        ("/dev/md_o2", {"layout": "o2", "level": "raid10", "name": "jbod:o2"}),
+        (
+            "/dev/md_end",
+            {"metadata": "1.0", "name": "jbod:end", "members": ["/dev/sdi", "/dev/sdj"], "data_offset": 0},
+        ),
+        ("/dev/md_old", {"metadata": "0.90", "name": "", "consistency": "resync"}),
+        ("/dev/md_j5", {"consistency": "journal", "level": "raid5"}),
+        ("/dev/md_z", {"metadata": "1.1", "level": "raid0", "chunk": 524288, "size": 100663296}),
+        ("/dev/md_lin", {"level": "linear", "data_offset": 1048576, "size": 207618048}),
+    ],
+)
+def test_every_kind_of_array(machine, node, expected):
+    found = array(machine, node)
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_what_an_array_has_not_is_absent(machine):
+    for node in ("/dev/md_z", "/dev/md_lin"):
+        assert (
+            not {"consistency", "layout", "component", "degraded", "sync_action", "journal"}
+            & array(machine, node).keys()
+        )
+    assert "chunk" not in array(machine, "/dev/md_lin")
+    assert machine.objects["tuning"][uuid_of(machine, "/dev/md_lin")] == {"queue/read_ahead_kb": 128}
+
+
+def test_missing_member_and_journal(machine):
+    assert array(machine, "/dev/md_r10")["members"] == [
+        *(part(machine, f"/dev/sd{letter}2") for letter in "abc"),
+        "missing",
+    ]
+    assert array(machine, "/dev/md_j5")["journal"] == part(machine, "/dev/sdd3")
+    assert array(machine, "/dev/md_j5")["spares"] == []
+
+
+def test_uuid_of_every_metadata_is_what_mdadm_shows(machine):
+    assert uuid_of(machine, "/dev/md_old") == "00a46a1a-9fa5-c685-8359-60bed78a86e1"
+    assert uuid_of(machine, "/dev/md_end") == "8bd97164-cfa7-9b5e-1f8f-197a2f74d673"
+    assert uuid_of(machine, "/dev/md_z") == "8b96a5b6-3afb-0a68-ec0b-1ad9caaa1a0c"
+    assert uuid_of(machine, "/dev/md_o2") == "a5998463-b4f1-20a9-89e9-fb2a03e56c07"
+
+
+def test_faulty_member_that_keeps_its_slot(server):
+    server.write("sys/block/md_s0/md/dev-sdb1/state", "faulty\n")
+    machine = server.read()
+    found = machine.objects["array"][S0]
+    assert found["members"][1] == "missing"
+    assert found["faulty"] == [part(machine, "/dev/sdb1")]
+
+
+def test_array_without_uuid_is_a_problem(server):
+    server.answers["mdadm --detail --export /dev/md_o2"] = [0, "MD_LEVEL=raid10\n", ""]
+    machine = server.read()
+    assert machine.problems == ("the array /dev/md_o2 shows no UUID, so nothing can be said about it",)
+    assert "/dev/md_o2" not in [found["node"] for found in machine.objects["array"].values()]
+
+
+def test_inactive_array(server):
+    server.write("sys/block/md_s0/md/array_state", "inactive\n")
+    server.write("sys/block/md_s0/md/level", "\n")
+    server.write("sys/block/md_s0/md/raid_disks", "0\n")
+    server.write("sys/block/md_s0/size", "0\n")
+    found = server.read().objects["array"][S0]
+    assert (found["state"], found["members"], found["size"], found["node"]) == (
+        "inactive",
+        [],
+        0,
+        "/dev/md_s0",
+    )
+
+
+def test_table(machine):
+    (found,) = [found for found in machine.objects["table"].values() if found["disk"] == "/dev/sda"]
+    parts = machine.disk("/dev/sda").partitions
+    assert found["partitions"] == [f"{part.uuid} {part.start} {part.size} {part.type}" for part in parts]
+    assert len(machine.objects["table"]) == 6
+
+
+def test_copied_disk_is_a_problem(server):
+    with (server.root / "dev/sda").open("rb") as original, (server.root / "dev/sdo").open("r+b") as copy:
+        copy.write(original.read(1 << 20))
+    machine = server.read()
+    assert len(machine.problems) == 1
+    assert machine.problems[0].startswith("/dev/sda and /dev/sdo have the same disk GUID ")
+    # The kernel has not read the copy's table, yet the disk is not blank.
+    assert [part.node for part in machine.disk("/dev/sdo").partitions] == [
+        "/dev/sdo1",
+        "/dev/sdo2",
+        "/dev/sdo3",
+    ]
+
+
+def test_kernel_with_an_outdated_table(server):
+    server.write("sys/block/sda/sda1/start", "4096\n")
+    machine = server.read()
+    assert machine.disk("/dev/sda").partitions[0].uuid == ""
+    assert machine.objects["array"][S0]["members"][0] == "/dev/sda1"
+
+
+def test_lvm(machine):
+    on = f"array:{uuid_of(machine, '/dev/md_r10')}"
+    assert machine.objects["physical_volume"] == {
+        "YCTZD1-gd3i-ztlk-V5lQ-P8Eh-TAcE-l485VA": {"device": on, "data_start": 2097152, "group": "vg-0"}
+    }
+    assert machine.objects["volume_group"] == {"vg-0": {"extent": 1048576, "devices": [on]}}
+    assert machine.objects["volume"] == {
+        "vg-0/b": {"size": 20971520, "read_ahead": 131072, "node": "/dev/vg-0/b"},
+        "vg-0/c": {"size": 31457280, "read_ahead": "auto", "node": "/dev/vg-0/c"},
+        "vg-0/home-x": {"size": 20971520, "read_ahead": "auto", "node": "/dev/vg-0/home-x"},
+    }
+
+
+def test_filesystems(machine):
+    found = {entry["device"]: entry for entry in machine.objects["filesystem"].values()}
+    # As dumpe2fs and xfs_info showed it on that server.
+    assert found[f"array:{S0}"] == {
+        "type": "ext4",
+        "label": "data",
+        "device": f"array:{S0}",
+        "block": 4096,
+        "blocks": 228864,
+        "inodes": 57232,
+        "stride": 128,
+        "stripe_width": 384,
+        "reserved_blocks": 11443,
+        "inode_size": 256,
+    }
+    assert {
+        "type": "xfs",
+        "block": 4096,
+        "blocks": 131072,
+        "su": 0,
+        "sw": 0,
+        "imax_pct": 25,
+    }.items() <= found["/dev/sdn"].items()
+    # Members with the superblock at their end show the file system as well; it is the array's.
+    assert f"array:{uuid_of(machine, '/dev/md_end')}" in found
+    assert not {"/dev/sdi", "/dev/sdj"} & found.keys()
+
+
+def test_swap(server):
+    (server.root / "data").mkdir()
+    (server.root / "data/swap").write_bytes(bytes(20971520))
+    machine = server.read()
+    assert machine.objects["swap"] == {
+        "91dcc8da-8b93-4b2e-a786-0ebab99d193f": {
+            "type": "swap",
+            "label": "sw",
+            "device": "volume:vg-0/home-x",
+            "active": True,
+            "priority": 7,
+        },
+        "file:/data/swap": {"size": 20971520, "active": True, "priority": 3},
+    }
+
+
+def test_mounts(machine):
+    mounts = machine.objects["mount"]
+    assert mounts["/data"] == {
+        "source": f"array:{S0}",
+        "type": "ext4",
+        "options": ["rw", "relatime", "stripe=384"],
+    }
+    assert mounts["/mnt"]["source"] == "/dev/sdn"
+    assert not [point for point in mounts if point.startswith(("/proc", "/sys", "/dev", "/run"))]
+
+
+def test_few_processes(server):
+    server.read(units=("fstrim.timer",))
+    assert len(server.asked) < 20
+    assert {argv[0] for argv in server.asked} <= {
+        "lsblk", "wipefs", "lvm", "mdadm", "sfdisk", "mke2fs", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "pvcreate", "udevadm",
+        "dracut", "systemctl",
+    }  # fmt: skip
+
+
+def test_snapshot_travels_as_json(server):
+    machine = server.read("/etc/fstab", units=("fstrim.timer",))
+    assert Machine.from_data(json.loads(json.dumps(machine.to_data()))) == machine
+
+
+def test_named(machine):
+    named = machine.named({"/dev/sdi": "d08", "/dev/sdj": "d09", "/dev/sda": "d00", "/dev/sdn": "d13"})
+    assert array(named, "/dev/md_end")["members"] == ["{d08}", "{d09}"]
+    assert "{d00}" in [found["disk"] for found in named.objects["table"].values()]
+    assert named.objects["mount"]["/mnt"]["source"] == "{d13}"
+    assert named.disk("/dev/sda").node == "/dev/sda"
+
+
+def test_proof_against_the_server(machine):
+    assert (
+        differences(Proof("array", S0, {"level": "raid6", "chunk": 524288, "sync_held": True}), machine) == []
+    )
+    assert differences(Proof("array", S0, {"level": "raid5", "sync_held": False}), machine) == [
+        "level is raid6, planned raid5",
+        "sync held is yes, planned no",
+    ]
+
+
+def test_disk_that_cannot_be_read_is_never_blank(server):
+    server.answers["wipefs"] = [
+        1,
+        "",
+        "wipefs: error: /dev/sdo: probing initialization failed: Input/output error\n",
+    ]
+    assert server.read().disk("/dev/sdo").signatures == (
+        "cannot be read: wipefs: error: /dev/sdo: probing initialization failed: Input/output error",
+    )
+    server.answers.pop("wipefs")
+    assert server.read().disk("/dev/sdo").signatures == ("cannot be read: not recorded",)
+
+
+def test_programs_that_fail_are_problems(server):
+    server.answers = {"lsblk": [1, "", "lsblk: failed to access sysfs directory: /sys/dev/block\n"]}
+    assert "lsblk failed: lsblk: failed to access sysfs directory: /sys/dev/block" in server.read().problems

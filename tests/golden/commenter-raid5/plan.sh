@@ -1,0 +1,436 @@
+#!/bin/sh
+# The plan for the host commenter, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:efc73e4eb396e4b3ff2b6e6c2043a548d7c1389b3fa69ab3fb7e5c1ba17a1bc0
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk lvcreate mdadm mkdir mke2fs modprobe mount pvcreate readlink sed sfdisk systemctl \
+	udevadm update-initramfs vgcreate wipefs
+disks=$(list_disks)
+disk_co0=$(find_disk co0 200049647616 512 COMM-Y60A0 '' '' '')
+disk_co1=$(find_disk co1 200049647616 512 COMM-Y60A1 '' '' '')
+disk_co2=$(find_disk co2 200049647616 512 COMM-Y60A2 '' '' '')
+disk_co3=$(find_disk co3 200049647616 512 COMM-Y60A3 '' '' '')
+require_distinct "$disk_co0" "$disk_co1" "$disk_co2" "$disk_co3"
+require_all_blank "$disk_co0" "$disk_co1" "$disk_co2" "$disk_co3"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 19 (arrays)
+step 1/23 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf commenter top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/home metadata=1.2 UUID=500f6f7a:c6555497:ae4fbc8a:770a5ee7 spares=1
+END
+
+# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules
+# layout line 19 (arrays)
+step 2/23 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules'
+write_file /etc/udev/rules.d/65-raidplan-commenter.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# home
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="500f6f7a:c6555497:ae4fbc8a:770a5ee7", ATTR{queue/read_ahead_kb}="1024"
+END
+
+# let udev read its rules again
+# layout line 19 (arrays)
+step 3/23 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 19 (arrays)
+step 4/23 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 19 (arrays)
+step 5/23 'load the kernel module raid456'
+modprobe raid456
+
+# partition co0: co0.home of 186.2 GiB
+# layout line 17 (hardware.disks.co0); destroys everything on the disk co0
+step 6/23 'partition co0: co0.home of 186.2 GiB'
+require_blank "$disk_co0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co0" <<'END'
+label: gpt
+label-id: 60DE01D5-795C-5747-AD39-45C5DFFD336F
+unit: sectors
+sector-size: 512
+start=2048, size=390457344, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=8A3EABC2-F74D-55FD-AB1D-53B77913FDFC, name="home"
+END
+await_node /dev/disk/by-partuuid/8a3eabc2-f74d-55fd-ab1d-53b77913fdfc
+
+# partition co1: co1.home of 186.2 GiB
+# layout line 17 (hardware.disks.co1); destroys everything on the disk co1
+step 7/23 'partition co1: co1.home of 186.2 GiB'
+require_blank "$disk_co1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co1" <<'END'
+label: gpt
+label-id: D1860DDF-0ABF-56CB-BDFE-F3CFF5EA6861
+unit: sectors
+sector-size: 512
+start=2048, size=390457344, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=F20FB7B6-C906-53CD-986A-8023BDCB8656, name="home"
+END
+await_node /dev/disk/by-partuuid/f20fb7b6-c906-53cd-986a-8023bdcb8656
+
+# partition co2: co2.home of 186.2 GiB
+# layout line 17 (hardware.disks.co2); destroys everything on the disk co2
+step 8/23 'partition co2: co2.home of 186.2 GiB'
+require_blank "$disk_co2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co2" <<'END'
+label: gpt
+label-id: E88DE8D6-B9FB-53D6-B668-8929E516EDC0
+unit: sectors
+sector-size: 512
+start=2048, size=390457344, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=930AB832-DD8B-5F4E-BA30-ACB5BF677F04, name="home"
+END
+await_node /dev/disk/by-partuuid/930ab832-dd8b-5f4e-ba30-acb5bf677f04
+
+# partition co3: co3.home of 186.2 GiB
+# layout line 17 (hardware.disks.co3); destroys everything on the disk co3
+step 9/23 'partition co3: co3.home of 186.2 GiB'
+require_blank "$disk_co3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co3" <<'END'
+label: gpt
+label-id: 8EFC5E5D-9B5D-5357-B1D3-4CE36BFDD29B
+unit: sectors
+sector-size: 512
+start=2048, size=390457344, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=609F85A2-D471-5AFE-8FF2-11C05345EC5F, name="home"
+END
+await_node /dev/disk/by-partuuid/609f85a2-d471-5afe-8ff2-11c05345ec5f
+
+# create raid5 home of 3 members (co0, co1, co2), 372.1 GiB usable, 1 spare
+# layout line 20 (arrays.home); destroys everything on co0.home, everything on co1.home, everything on co2.home, everything on co3.home
+step 10/23 'create raid5 home of 3 members (co0, co1, co2), 372.1 GiB usable, 1 spare'
+require_blank /dev/disk/by-partuuid/8a3eabc2-f74d-55fd-ab1d-53b77913fdfc
+require_blank /dev/disk/by-partuuid/f20fb7b6-c906-53cd-986a-8023bdcb8656
+require_blank /dev/disk/by-partuuid/930ab832-dd8b-5f4e-ba30-acb5bf677f04
+require_blank /dev/disk/by-partuuid/609f85a2-d471-5afe-8ff2-11c05345ec5f
+mdadm --create /dev/md/home --run --quiet --metadata=1.2 --homehost=commenter --name=home \
+	--uuid=500f6f7a:c6555497:ae4fbc8a:770a5ee7 --level=raid5 --raid-devices=3 --spare-devices=1 --chunk=64K \
+	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
+	/dev/disk/by-partuuid/8a3eabc2-f74d-55fd-ab1d-53b77913fdfc \
+	/dev/disk/by-partuuid/f20fb7b6-c906-53cd-986a-8023bdcb8656 \
+	/dev/disk/by-partuuid/930ab832-dd8b-5f4e-ba30-acb5bf677f04 \
+	/dev/disk/by-partuuid/609f85a2-d471-5afe-8ff2-11c05345ec5f
+await_node /dev/md/home
+
+# hold the initial sync of home, so that it does not slow down what follows
+# layout line 20 (arrays.home)
+step 11/23 'hold the initial sync of home, so that it does not slow down what follows'
+set_attribute /sys/block/md_home/md/sync_action frozen
+
+# let udev tune home as it will at every boot: read_ahead_kb 1024
+# layout line 20 (arrays.home)
+step 12/23 'let udev tune home as it will at every boot: read_ahead_kb 1024'
+udevadm trigger --settle --action=change --name-match=/dev/md/home
+
+# make home a physical volume, data from 1 MiB on
+# layout line 23 (volume_groups.vg_home); destroys everything on home
+step 13/23 'make home a physical volume, data from 1 MiB on'
+require_blank /dev/md/home
+pvcreate --yes --quiet --uuid=xD8KC1-5Q1v-a5H0-ASYr-kyK8-EP08-K4auPj --norestorefile --dataalignment=131072b \
+	/dev/md/home
+
+# create volume group vg_home on home
+# layout line 23 (volume_groups.vg_home)
+step 14/23 'create volume group vg_home on home'
+vgcreate --autobackup=y --physicalextentsize=4194304b --setautoactivation=y vg_home /dev/md/home
+
+# create volume vg_home.files of 372.1 GiB
+# layout line 23 (volume_groups.vg_home.volumes.files)
+step 15/23 'create volume vg_home.files of 372.1 GiB'
+lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=95261 --readahead=4096s --name=files vg_home
+await_node /dev/vg_home/files
+
+# make ext3 files on vg_home.files, 372.1 GiB, 24,387,584 inodes, stride 16, stripe width 32
+# layout line 26 (filesystems.files); destroys everything on vg_home.files
+step 16/23 'make ext3 files on vg_home.files, 372.1 GiB, 24,387,584 inodes, stride 16, stripe width 32'
+require_blank /dev/vg_home/files
+mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
+	4096 -I 256 -N 24386816 -m 1 -E stride=16,stripe_width=32,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
+	-U 4ca4d9b7-2e2f-5476-b64e-6f28052144f1 -L files /dev/vg_home/files 97547264
+await_node /dev/disk/by-uuid/4ca4d9b7-2e2f-5476-b64e-6f28052144f1
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 19 (arrays)
+step 17/23 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 28 (monitoring.scrub)
+step 18/23 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 25 (filesystems)
+step 19/23 'enter 1 line into /etc/fstab'
+write_block /etc/fstab commenter bottom 0644 <<'END'
+UUID=4ca4d9b7-2e2f-5476-b64e-6f28052144f1 /srv/files ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
+END
+
+# let systemd read fstab again
+# layout line 25 (filesystems)
+step 20/23 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/files
+# layout line 26 (filesystems.files)
+step 21/23 'make the folder /srv/files'
+mkdir --parents /srv/files
+
+# mount files at /srv/files
+# layout line 26 (filesystems.files)
+step 22/23 'mount files at /srv/files'
+mount /srv/files
+
+# let the initial sync of home run
+# layout line 20 (arrays.home)
+step 23/23 'let the initial sync of home run'
+set_attribute /sys/block/md_home/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,503 @@
+#!/bin/sh
+# The plan for the host r710, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:01d9f4cea84a0d45c3d95a97865760e84059b558b72a902fd418938b4f50a2ef
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl update-initramfs \
+	wipefs
+disks=$(list_disks)
+disk_k15_0=$(find_disk k15_0 300000000000 512 R710-6SJ00 '' '' '')
+disk_k15_1=$(find_disk k15_1 300000000000 512 R710-6SJ01 '' '' '')
+disk_k7_0=$(find_disk k7_0 500107862016 512 R710-9QM00 '' '' '')
+disk_k7_1=$(find_disk k7_1 500107862016 512 R710-9QM01 '' '' '')
+disk_k10_0=$(find_disk k10_0 600127266816 512 R710-6WN00 '' '' '')
+disk_k10_1=$(find_disk k10_1 600127266816 512 R710-6WN01 '' '' '')
+require_distinct "$disk_k15_0" "$disk_k15_1" "$disk_k7_0" "$disk_k7_1" "$disk_k10_0" "$disk_k10_1"
+require_all_blank "$disk_k15_0" "$disk_k15_1" "$disk_k7_0" "$disk_k7_1" "$disk_k10_0" "$disk_k10_1"
+
+# name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 30 (arrays)
+step 1/31 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf r710 top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/quick metadata=1.2 UUID=f4b1a083:30da58dd:ab8fc4a0:f7c90bfa
+ARRAY /dev/md/archive metadata=1.2 UUID=0edfe845:b5b2579f:b5e64972:314a8e27
+ARRAY /dev/md/observations metadata=1.2 UUID=55234523:0d815618:a4f495f2:387a9c7e
+END
+
+# load the kernel module md_mod
+# layout line 30 (arrays)
+step 2/31 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid1
+# layout line 30 (arrays)
+step 3/31 'load the kernel module raid1'
+modprobe raid1
+
+# partition k15_0: k15_0.quick of 279.3 GiB
+# layout line 23 (hardware.disks.k15_0); destroys everything on the disk k15_0
+step 4/31 'partition k15_0: k15_0.quick of 279.3 GiB'
+require_blank "$disk_k15_0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k15_0" <<'END'
+label: gpt
+label-id: 5C10F8EA-11AD-5188-BD39-41E14477512F
+unit: sectors
+sector-size: 512
+start=2048, size=585672704, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=9B451BDD-FF68-5C97-B9D7-578F3A783FBD, name="quick"
+END
+await_node /dev/disk/by-partuuid/9b451bdd-ff68-5c97-b9d7-578f3a783fbd
+
+# partition k15_1: k15_1.quick of 279.3 GiB
+# layout line 23 (hardware.disks.k15_1); destroys everything on the disk k15_1
+step 5/31 'partition k15_1: k15_1.quick of 279.3 GiB'
+require_blank "$disk_k15_1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k15_1" <<'END'
+label: gpt
+label-id: 99EE0093-0FAA-55B6-AEB5-0C39095E01F6
+unit: sectors
+sector-size: 512
+start=2048, size=585672704, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=FA0A2476-D211-5486-82F8-CA6EECB4A82C, name="quick"
+END
+await_node /dev/disk/by-partuuid/fa0a2476-d211-5486-82f8-ca6eecb4a82c
+
+# partition k7_0: k7_0.archive of 465.6 GiB
+# layout line 25 (hardware.disks.k7_0); destroys everything on the disk k7_0
+step 6/31 'partition k7_0: k7_0.archive of 465.6 GiB'
+require_blank "$disk_k7_0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k7_0" <<'END'
+label: gpt
+label-id: AA4455A9-B0A9-53F0-8FD7-0591EA04C773
+unit: sectors
+sector-size: 512
+start=2048, size=976508928, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=E78B609B-7121-5F22-A703-E2E4977704C6, name="archive"
+END
+await_node /dev/disk/by-partuuid/e78b609b-7121-5f22-a703-e2e4977704c6
+
+# partition k7_1: k7_1.archive of 465.6 GiB
+# layout line 25 (hardware.disks.k7_1); destroys everything on the disk k7_1
+step 7/31 'partition k7_1: k7_1.archive of 465.6 GiB'
+require_blank "$disk_k7_1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k7_1" <<'END'
+label: gpt
+label-id: 111E89C0-275F-520C-BE94-852EED543EDB
+unit: sectors
+sector-size: 512
+start=2048, size=976508928, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=771C6246-6899-5777-801E-9A7FFB46008C, name="archive"
+END
+await_node /dev/disk/by-partuuid/771c6246-6899-5777-801e-9a7ffb46008c
+
+# partition k10_0: k10_0.observations of 558.8 GiB
+# layout line 27 (hardware.disks.k10_0); destroys everything on the disk k10_0
+step 8/31 'partition k10_0: k10_0.observations of 558.8 GiB'
+require_blank "$disk_k10_0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k10_0" <<'END'
+label: gpt
+label-id: 4EC56B3A-5FA2-5EB3-8433-C67F82BB634C
+unit: sectors
+sector-size: 512
+start=2048, size=1171857408, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=35FC7287-4845-5F78-A935-8D260BBB0842, name="observations"
+END
+await_node /dev/disk/by-partuuid/35fc7287-4845-5f78-a935-8d260bbb0842
+
+# partition k10_1: k10_1.observations of 558.8 GiB
+# layout line 27 (hardware.disks.k10_1); destroys everything on the disk k10_1
+step 9/31 'partition k10_1: k10_1.observations of 558.8 GiB'
+require_blank "$disk_k10_1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k10_1" <<'END'
+label: gpt
+label-id: D5665B1F-4D53-5963-A7BC-4A412BE21A2D
+unit: sectors
+sector-size: 512
+start=2048, size=1171857408, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=88B91E66-5EA6-5F42-9065-9FCE65141DD2, name="observations"
+END
+await_node /dev/disk/by-partuuid/88b91e66-5ea6-5f42-9065-9fce65141dd2
+
+# create raid1 quick of 2 members (k15_0, k15_1), 279.1 GiB usable
+# layout line 31 (arrays.quick); destroys everything on k15_0.quick, everything on k15_1.quick
+step 10/31 'create raid1 quick of 2 members (k15_0, k15_1), 279.1 GiB usable'
+require_blank /dev/disk/by-partuuid/9b451bdd-ff68-5c97-b9d7-578f3a783fbd
+require_blank /dev/disk/by-partuuid/fa0a2476-d211-5486-82f8-ca6eecb4a82c
+mdadm --create /dev/md/quick --run --quiet --metadata=1.2 --homehost=r710 --name=quick \
+	--uuid=f4b1a083:30da58dd:ab8fc4a0:f7c90bfa --level=raid1 --raid-devices=2 --bitmap=internal \
+	--consistency-policy=bitmap /dev/disk/by-partuuid/9b451bdd-ff68-5c97-b9d7-578f3a783fbd \
+	/dev/disk/by-partuuid/fa0a2476-d211-5486-82f8-ca6eecb4a82c
+await_node /dev/md/quick
+
+# hold the initial sync of quick, so that it does not slow down what follows
+# layout line 31 (arrays.quick)
+step 11/31 'hold the initial sync of quick, so that it does not slow down what follows'
+set_attribute /sys/block/md_quick/md/sync_action frozen
+
+# create raid1 archive of 2 members (k7_0, k7_1), 465.5 GiB usable
+# layout line 32 (arrays.archive); destroys everything on k7_0.archive, everything on k7_1.archive
+step 12/31 'create raid1 archive of 2 members (k7_0, k7_1), 465.5 GiB usable'
+require_blank /dev/disk/by-partuuid/e78b609b-7121-5f22-a703-e2e4977704c6
+require_blank /dev/disk/by-partuuid/771c6246-6899-5777-801e-9a7ffb46008c
+mdadm --create /dev/md/archive --run --quiet --metadata=1.2 --homehost=r710 --name=archive \
+	--uuid=0edfe845:b5b2579f:b5e64972:314a8e27 --level=raid1 --raid-devices=2 --bitmap=internal \
+	--consistency-policy=bitmap /dev/disk/by-partuuid/e78b609b-7121-5f22-a703-e2e4977704c6 \
+	/dev/disk/by-partuuid/771c6246-6899-5777-801e-9a7ffb46008c
+await_node /dev/md/archive
+
+# hold the initial sync of archive, so that it does not slow down what follows
+# layout line 32 (arrays.archive)
+step 13/31 'hold the initial sync of archive, so that it does not slow down what follows'
+set_attribute /sys/block/md_archive/md/sync_action frozen
+
+# create raid1 observations of 2 members (k10_0, k10_1), 558.7 GiB usable
+# layout line 33 (arrays.observations); destroys everything on k10_0.observations, everything on k10_1.observations
+step 14/31 'create raid1 observations of 2 members (k10_0, k10_1), 558.7 GiB usable'
+require_blank /dev/disk/by-partuuid/35fc7287-4845-5f78-a935-8d260bbb0842
+require_blank /dev/disk/by-partuuid/88b91e66-5ea6-5f42-9065-9fce65141dd2
+mdadm --create /dev/md/observations --run --quiet --metadata=1.2 --homehost=r710 --name=observations \
+	--uuid=55234523:0d815618:a4f495f2:387a9c7e --level=raid1 --raid-devices=2 --bitmap=internal \
+	--consistency-policy=bitmap /dev/disk/by-partuuid/35fc7287-4845-5f78-a935-8d260bbb0842 \
+	/dev/disk/by-partuuid/88b91e66-5ea6-5f42-9065-9fce65141dd2
+await_node /dev/md/observations
+
+# hold the initial sync of observations, so that it does not slow down what follows
+# layout line 33 (arrays.observations)
+step 15/31 'hold the initial sync of observations, so that it does not slow down what follows'
+set_attribute /sys/block/md_observations/md/sync_action frozen
+
+# make xfs quick on quick, 279.1 GiB
+# layout line 36 (filesystems.quick); destroys everything on quick
+step 16/31 'make xfs quick on quick, 279.1 GiB'
+require_blank /dev/md/quick
+mkfs.xfs -q -K -m crc=1,uuid=40a98d9a-d387-5222-a1f9-b96a04745e67 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=74932289536,noalign -l size=146350080 -L quick /dev/md/quick
+await_node /dev/disk/by-uuid/40a98d9a-d387-5222-a1f9-b96a04745e67
+
+# make xfs archive on archive, 465.5 GiB
+# layout line 37 (filesystems.archive); destroys everything on archive
+step 17/31 'make xfs archive on archive, 465.5 GiB'
+require_blank /dev/md/archive
+mkfs.xfs -q -K -m crc=1,uuid=884c7c94-c18d-5f69-92f3-c24c56aa1914 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=124959326208,noalign -l size=244060160 -L archive /dev/md/archive
+await_node /dev/disk/by-uuid/884c7c94-c18d-5f69-92f3-c24c56aa1914
+
+# make xfs observations on observations, 558.7 GiB
+# layout line 38 (filesystems.observations); destroys everything on observations
+step 18/31 'make xfs observations on observations, 558.7 GiB'
+require_blank /dev/md/observations
+mkfs.xfs -q -K -m crc=1,uuid=353c5ee1-685a-59ae-a500-134bda13234b -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=149963931648,noalign -l size=292896768 -L observations /dev/md/observations
+await_node /dev/disk/by-uuid/353c5ee1-685a-59ae-a500-134bda13234b
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 30 (arrays)
+step 19/31 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 40 (monitoring.scrub)
+step 20/31 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 3 lines into /etc/fstab
+# layout line 35 (filesystems)
+step 21/31 'enter 3 lines into /etc/fstab'
+write_block /etc/fstab r710 bottom 0644 <<'END'
+UUID=40a98d9a-d387-5222-a1f9-b96a04745e67 /srv/quick xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+UUID=884c7c94-c18d-5f69-92f3-c24c56aa1914 /srv/archive xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+UUID=353c5ee1-685a-59ae-a500-134bda13234b /srv/observations xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 35 (filesystems)
+step 22/31 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/quick
+# layout line 36 (filesystems.quick)
+step 23/31 'make the folder /srv/quick'
+mkdir --parents /srv/quick
+
+# mount quick at /srv/quick
+# layout line 36 (filesystems.quick)
+step 24/31 'mount quick at /srv/quick'
+mount /srv/quick
+
+# make the folder /srv/archive
+# layout line 37 (filesystems.archive)
+step 25/31 'make the folder /srv/archive'
+mkdir --parents /srv/archive
+
+# mount archive at /srv/archive
+# layout line 37 (filesystems.archive)
+step 26/31 'mount archive at /srv/archive'
+mount /srv/archive
+
+# make the folder /srv/observations
+# layout line 38 (filesystems.observations)
+step 27/31 'make the folder /srv/observations'
+mkdir --parents /srv/observations
+
+# mount observations at /srv/observations
+# layout line 38 (filesystems.observations)
+step 28/31 'mount observations at /srv/observations'
+mount /srv/observations
+
+# let the initial sync of quick run
+# layout line 31 (arrays.quick)
+step 29/31 'let the initial sync of quick run'
+set_attribute /sys/block/md_quick/md/sync_action idle
+
+# let the initial sync of archive run
+# layout line 32 (arrays.archive)
+step 30/31 'let the initial sync of archive run'
+set_attribute /sys/block/md_archive/md/sync_action idle
+
+# let the initial sync of observations run
+# layout line 33 (arrays.observations)
+step 31/31 'let the initial sync of observations run'
+set_attribute /sys/block/md_observations/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

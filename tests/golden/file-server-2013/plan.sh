@@ -1,0 +1,483 @@
+#!/bin/sh
+# The plan for the host fileserver, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:3476e4de29747ba582f2eb068c2269a163eacca14b1fbce0ce1d9dd329a52957
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_fs0=$(find_disk fs0 2000398934016 512 FS13-Z4Z00 '' '' '')
+disk_fs1=$(find_disk fs1 2000398934016 512 FS13-Z4Z01 '' '' '')
+disk_fs2=$(find_disk fs2 2000398934016 512 FS13-Z4Z02 '' '' '')
+disk_fs3=$(find_disk fs3 2000398934016 512 FS13-Z4Z03 '' '' '')
+disk_fs4=$(find_disk fs4 2000398934016 512 FS13-Z4Z04 '' '' '')
+disk_fs5=$(find_disk fs5 2000398934016 512 FS13-Z4Z05 '' '' '')
+disk_fs6=$(find_disk fs6 2000398934016 512 FS13-Z4Z06 '' '' '')
+disk_fs7=$(find_disk fs7 2000398934016 512 FS13-Z4Z07 '' '' '')
+require_distinct "$disk_fs0" "$disk_fs1" "$disk_fs2" "$disk_fs3" "$disk_fs4" "$disk_fs5" "$disk_fs6" \
+	"$disk_fs7"
+require_all_blank "$disk_fs0" "$disk_fs1" "$disk_fs2" "$disk_fs3" "$disk_fs4" "$disk_fs5" "$disk_fs6" \
+	"$disk_fs7"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 32 (arrays)
+step 1/24 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf fileserver top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/pool metadata=1.2 UUID=65bf43b4:a933504b:98f0ffda:a07f79c1
+END
+
+# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules
+# layout line 32 (arrays)
+step 2/24 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules'
+write_file /etc/udev/rules.d/65-raidplan-fileserver.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# pool
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="65bf43b4:a933504b:98f0ffda:a07f79c1", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="4096", ATTR{md/group_thread_cnt}="2"
+END
+
+# let udev read its rules again
+# layout line 32 (arrays)
+step 3/24 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 32 (arrays)
+step 4/24 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 32 (arrays)
+step 5/24 'load the kernel module raid456'
+modprobe raid456
+
+# partition fs0: fs0.pool of 1.8 TiB
+# layout line 28 (hardware.disks.fs0); destroys everything on the disk fs0
+step 6/24 'partition fs0: fs0.pool of 1.8 TiB'
+require_blank "$disk_fs0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs0" <<'END'
+label: gpt
+label-id: F7555D04-67EE-5AD4-A11F-76B651B0E489
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=EDA4D495-1A78-57A4-B76D-A21A3DE19731, name="pool"
+END
+await_node /dev/disk/by-partuuid/eda4d495-1a78-57a4-b76d-a21a3de19731
+
+# partition fs1: fs1.pool of 1.8 TiB
+# layout line 28 (hardware.disks.fs1); destroys everything on the disk fs1
+step 7/24 'partition fs1: fs1.pool of 1.8 TiB'
+require_blank "$disk_fs1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs1" <<'END'
+label: gpt
+label-id: 652306E0-8C2E-5E15-864E-3C1262EC9857
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=F3AE2D4B-F18D-52AB-8366-F0F602F6778E, name="pool"
+END
+await_node /dev/disk/by-partuuid/f3ae2d4b-f18d-52ab-8366-f0f602f6778e
+
+# partition fs2: fs2.pool of 1.8 TiB
+# layout line 28 (hardware.disks.fs2); destroys everything on the disk fs2
+step 8/24 'partition fs2: fs2.pool of 1.8 TiB'
+require_blank "$disk_fs2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs2" <<'END'
+label: gpt
+label-id: DA734289-9037-5729-92FE-22A8037DF171
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=DB8474F7-385D-5865-906C-86C7428538FA, name="pool"
+END
+await_node /dev/disk/by-partuuid/db8474f7-385d-5865-906c-86c7428538fa
+
+# partition fs3: fs3.pool of 1.8 TiB
+# layout line 28 (hardware.disks.fs3); destroys everything on the disk fs3
+step 9/24 'partition fs3: fs3.pool of 1.8 TiB'
+require_blank "$disk_fs3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs3" <<'END'
+label: gpt
+label-id: 654A596F-FDDF-5AF8-A313-4CA60BDABEDF
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=4F5C9F3E-842D-5C03-A4C9-7BFA3C6E88BD, name="pool"
+END
+await_node /dev/disk/by-partuuid/4f5c9f3e-842d-5c03-a4c9-7bfa3c6e88bd
+
+# partition fs4: fs4.pool of 1.8 TiB
+# layout line 28 (hardware.disks.fs4); destroys everything on the disk fs4
+step 10/24 'partition fs4: fs4.pool of 1.8 TiB'
+require_blank "$disk_fs4"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs4" <<'END'
+label: gpt
+label-id: 59B1C682-5F4B-5C80-868D-B7204F0E6630
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=374A3FEF-AAE8-5842-85B1-F72AF99F9204, name="pool"
+END
+await_node /dev/disk/by-partuuid/374a3fef-aae8-5842-85b1-f72af99f9204
+
+# partition fs5: fs5.pool of 1.8 TiB
+# layout line 28 (hardware.disks.fs5); destroys everything on the disk fs5
+step 11/24 'partition fs5: fs5.pool of 1.8 TiB'
+require_blank "$disk_fs5"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs5" <<'END'
+label: gpt
+label-id: C9455D8F-A068-5AAB-A98F-06E058ED96B9
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=F9CF27D2-EFEB-51BA-9643-A465D4B10880, name="pool"
+END
+await_node /dev/disk/by-partuuid/f9cf27d2-efeb-51ba-9643-a465d4b10880
+
+# partition fs6: fs6.pool of 1.8 TiB
+# layout line 29 (hardware.disks.fs6); destroys everything on the disk fs6
+step 12/24 'partition fs6: fs6.pool of 1.8 TiB'
+require_blank "$disk_fs6"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs6" <<'END'
+label: gpt
+label-id: 19982D0F-E7A4-5BA6-812B-4C8B3ADB4A8A
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=03F0FDCB-CC30-5A7B-A076-555D9CF014C3, name="pool"
+END
+await_node /dev/disk/by-partuuid/03f0fdcb-cc30-5a7b-a076-555d9cf014c3
+
+# partition fs7: fs7.pool of 1.8 TiB
+# layout line 29 (hardware.disks.fs7); destroys everything on the disk fs7
+step 13/24 'partition fs7: fs7.pool of 1.8 TiB'
+require_blank "$disk_fs7"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs7" <<'END'
+label: gpt
+label-id: 09BD43D7-83C2-5F7A-B0F8-EBBC4E0FF548
+unit: sectors
+sector-size: 512
+start=2048, size=3906764800, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=5C0C611C-BEAC-595A-8657-8F4E8C8ACAC2, name="pool"
+END
+await_node /dev/disk/by-partuuid/5c0c611c-beac-595a-8657-8f4e8c8acac2
+
+# create raid6 pool of 8 members (fs0, fs1, fs2, fs3, fs4, fs5, fs6, fs7), 10.9 TiB usable
+# layout line 33 (arrays.pool); destroys everything on fs0.pool, everything on fs1.pool, everything on fs2.pool, everything on fs3.pool, everything on fs4.pool, everything on fs5.pool, everything on fs6.pool, everything on fs7.pool
+step 14/24 'create raid6 pool of 8 members (fs0, fs1, fs2, fs3, fs4, fs5, fs6, fs7), 10.9 TiB usable'
+require_blank /dev/disk/by-partuuid/eda4d495-1a78-57a4-b76d-a21a3de19731
+require_blank /dev/disk/by-partuuid/f3ae2d4b-f18d-52ab-8366-f0f602f6778e
+require_blank /dev/disk/by-partuuid/db8474f7-385d-5865-906c-86c7428538fa
+require_blank /dev/disk/by-partuuid/4f5c9f3e-842d-5c03-a4c9-7bfa3c6e88bd
+require_blank /dev/disk/by-partuuid/374a3fef-aae8-5842-85b1-f72af99f9204
+require_blank /dev/disk/by-partuuid/f9cf27d2-efeb-51ba-9643-a465d4b10880
+require_blank /dev/disk/by-partuuid/03f0fdcb-cc30-5a7b-a076-555d9cf014c3
+require_blank /dev/disk/by-partuuid/5c0c611c-beac-595a-8657-8f4e8c8acac2
+mdadm --create /dev/md/pool --run --quiet --metadata=1.2 --homehost=fileserver --name=pool \
+	--uuid=65bf43b4:a933504b:98f0ffda:a07f79c1 --level=raid6 --raid-devices=8 --chunk=256K \
+	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap \
+	/dev/disk/by-partuuid/eda4d495-1a78-57a4-b76d-a21a3de19731 \
+	/dev/disk/by-partuuid/f3ae2d4b-f18d-52ab-8366-f0f602f6778e \
+	/dev/disk/by-partuuid/db8474f7-385d-5865-906c-86c7428538fa \
+	/dev/disk/by-partuuid/4f5c9f3e-842d-5c03-a4c9-7bfa3c6e88bd \
+	/dev/disk/by-partuuid/374a3fef-aae8-5842-85b1-f72af99f9204 \
+	/dev/disk/by-partuuid/f9cf27d2-efeb-51ba-9643-a465d4b10880 \
+	/dev/disk/by-partuuid/03f0fdcb-cc30-5a7b-a076-555d9cf014c3 \
+	/dev/disk/by-partuuid/5c0c611c-beac-595a-8657-8f4e8c8acac2
+await_node /dev/md/pool
+
+# hold the initial sync of pool, so that it does not slow down what follows
+# layout line 33 (arrays.pool)
+step 15/24 'hold the initial sync of pool, so that it does not slow down what follows'
+set_attribute /sys/block/md_pool/md/sync_action frozen
+
+# let udev tune pool as it will at every boot: stripe_cache_size 4096, group_thread_cnt 2
+# layout line 33 (arrays.pool)
+step 16/24 'let udev tune pool as it will at every boot: stripe_cache_size 4096, group_thread_cnt 2'
+udevadm trigger --settle --action=change --name-match=/dev/md/pool
+
+# make xfs pool on pool, 10.9 TiB, su 256 KiB, sw 6
+# layout line 42 (filesystems.pool); destroys everything on pool
+step 17/24 'make xfs pool on pool, 10.9 TiB, su 256 KiB, sw 6'
+require_blank /dev/md/pool
+mkfs.xfs -q -K -m crc=1,uuid=26b91652-f0fc-50ef-aae8-28df52ef86ca -b size=4096 -s size=512 -i \
+	size=512,maxpct=5 -d agsize=375023992832,su=262144,sw=6 -l size=2136997888,su=262144 -L pool /dev/md/pool
+await_node /dev/disk/by-uuid/26b91652-f0fc-50ef-aae8-28df52ef86ca
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 32 (arrays)
+step 18/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 44 (monitoring.scrub)
+step 19/24 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 41 (filesystems)
+step 20/24 'enter 1 line into /etc/fstab'
+write_block /etc/fstab fileserver bottom 0644 <<'END'
+UUID=26b91652-f0fc-50ef-aae8-28df52ef86ca /srv/pool xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 41 (filesystems)
+step 21/24 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/pool
+# layout line 42 (filesystems.pool)
+step 22/24 'make the folder /srv/pool'
+mkdir --parents /srv/pool
+
+# mount pool at /srv/pool
+# layout line 42 (filesystems.pool)
+step 23/24 'mount pool at /srv/pool'
+mount /srv/pool
+
+# let the initial sync of pool run
+# layout line 33 (arrays.pool)
+step 24/24 'let the initial sync of pool run'
+set_attribute /sys/block/md_pool/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

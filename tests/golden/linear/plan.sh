@@ -1,0 +1,352 @@
+#!/bin/sh
+# The plan for the host linear, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:194c0ee572bae7b8779828faf58352e44ff4cf3ec2d9ca2e7bc19905ae114adf
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl update-initramfs \
+	wipefs
+disks=$(list_disks)
+disk_li0=$(find_disk li0 2147483648 512 LINE-A200 '' '' '')
+disk_li1=$(find_disk li1 3221225472 512 LINE-B300 '' '' '')
+require_distinct "$disk_li0" "$disk_li1"
+require_all_blank "$disk_li0" "$disk_li1"
+
+# name 1 array in /etc/mdadm/mdadm.conf
+# layout line 14 (arrays)
+step 1/12 'name 1 array in /etc/mdadm/mdadm.conf'
+begun=yes
+write_block /etc/mdadm/mdadm.conf linear top 0644 <<'END'
+CREATE names=yes
+ARRAY /dev/md/chain metadata=1.2 UUID=73f3d392:1aeb5c4e:9d1260fa:8fcc4553
+END
+
+# load the kernel module md_mod
+# layout line 14 (arrays)
+step 2/12 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module linear
+# layout line 14 (arrays)
+step 3/12 'load the kernel module linear'
+modprobe linear
+
+# partition li0: li0.chain of 2.0 GiB
+# layout line 11 (hardware.disks.li0); destroys everything on the disk li0
+step 4/12 'partition li0: li0.chain of 2.0 GiB'
+require_blank "$disk_li0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_li0" <<'END'
+label: gpt
+label-id: 5BFE43D5-B613-56C1-8869-B7CDA324F414
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=18D52E23-DA2C-57AC-836C-FE8605226D9D, name="chain"
+END
+await_node /dev/disk/by-partuuid/18d52e23-da2c-57ac-836c-fe8605226d9d
+
+# partition li1: li1.chain of 3.0 GiB
+# layout line 12 (hardware.disks.li1); destroys everything on the disk li1
+step 5/12 'partition li1: li1.chain of 3.0 GiB'
+require_blank "$disk_li1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_li1" <<'END'
+label: gpt
+label-id: 2ACE73DC-2554-5E0F-9BB0-B681AB9D6F7F
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0B7540F4-EF0E-5712-AC54-C02B6D02E7EF, name="chain"
+END
+await_node /dev/disk/by-partuuid/0b7540f4-ef0e-5712-ac54-c02b6d02e7ef
+
+# create linear chain of 2 members (li0, li1), 5.0 GiB usable
+# layout line 15 (arrays.chain); destroys everything on li0.chain, everything on li1.chain
+step 6/12 'create linear chain of 2 members (li0, li1), 5.0 GiB usable'
+require_blank /dev/disk/by-partuuid/18d52e23-da2c-57ac-836c-fe8605226d9d
+require_blank /dev/disk/by-partuuid/0b7540f4-ef0e-5712-ac54-c02b6d02e7ef
+mdadm --create /dev/md/chain --run --quiet --metadata=1.2 --homehost=linear --name=chain \
+	--uuid=73f3d392:1aeb5c4e:9d1260fa:8fcc4553 --level=linear --raid-devices=2 \
+	/dev/disk/by-partuuid/18d52e23-da2c-57ac-836c-fe8605226d9d \
+	/dev/disk/by-partuuid/0b7540f4-ef0e-5712-ac54-c02b6d02e7ef
+await_node /dev/md/chain
+
+# make ext4 chain on chain, 5.0 GiB, 327,040 inodes
+# layout line 18 (filesystems.chain); destroys everything on chain
+step 7/12 'make ext4 chain on chain, 5.0 GiB, 327,040 inodes'
+require_blank /dev/md/chain
+mke2fs -q -t ext4 -O \
+	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
+	-b 4096 -I 256 -N 326848 -m 0 -G 16 -E \
+	stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
+	d680460a-1fbd-5ab2-a142-606000c6da6e -L chain /dev/md/chain 1307392
+await_node /dev/disk/by-uuid/d680460a-1fbd-5ab2-a142-606000c6da6e
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 14 (arrays)
+step 8/12 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# enter 1 line into /etc/fstab
+# layout line 17 (filesystems)
+step 9/12 'enter 1 line into /etc/fstab'
+write_block /etc/fstab linear bottom 0644 <<'END'
+UUID=d680460a-1fbd-5ab2-a142-606000c6da6e /data/chain ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
+END
+
+# let systemd read fstab again
+# layout line 17 (filesystems)
+step 10/12 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /data/chain
+# layout line 18 (filesystems.chain)
+step 11/12 'make the folder /data/chain'
+mkdir --parents /data/chain
+
+# mount chain at /data/chain
+# layout line 18 (filesystems.chain)
+step 12/12 'mount chain at /data/chain'
+mount /data/chain
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,418 @@
+#!/bin/sh
+# The plan for the host pegasus, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:8acdb185190592590875070fe8986428ef81fb734171ad7c592a8f1992157343
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_pg0=$(find_disk pg0 3000592982016 512 PEG2-Z1F00 '' '' '')
+disk_pg1=$(find_disk pg1 3000592982016 512 PEG2-Z1F01 '' '' '')
+disk_pg2=$(find_disk pg2 3000592982016 512 PEG2-Z1F02 '' '' '')
+disk_pg3=$(find_disk pg3 3000592982016 512 PEG2-Z1F03 '' '' '')
+require_distinct "$disk_pg0" "$disk_pg1" "$disk_pg2" "$disk_pg3"
+require_all_blank "$disk_pg0" "$disk_pg1" "$disk_pg2" "$disk_pg3"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 24 (arrays)
+step 1/20 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf pegasus top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/pegasus metadata=1.2 UUID=c118c691:9abe5c29:8ead6044:03cc94f1
+END
+
+# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules
+# layout line 24 (arrays)
+step 2/20 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules'
+write_file /etc/udev/rules.d/65-raidplan-pegasus.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# pegasus
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="c118c691:9abe5c29:8ead6044:03cc94f1", ATTR{md/sync_speed_max}="97656", ATTR{queue/read_ahead_kb}="768"
+END
+
+# let udev read its rules again
+# layout line 24 (arrays)
+step 3/20 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 24 (arrays)
+step 4/20 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 24 (arrays)
+step 5/20 'load the kernel module raid456'
+modprobe raid456
+
+# partition pg0: pg0.pegasus of 2.7 TiB
+# layout line 21 (hardware.disks.pg0); destroys everything on the disk pg0
+step 6/20 'partition pg0: pg0.pegasus of 2.7 TiB'
+require_blank "$disk_pg0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg0" <<'END'
+label: gpt
+label-id: 52ADA95E-6656-5AAA-9A3B-73BE4652E182
+unit: sectors
+sector-size: 512
+start=2048, size=5860268032, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=CCD6FA2E-9436-5A08-A933-D7C8FD892A8A, name="pegasus"
+END
+await_node /dev/disk/by-partuuid/ccd6fa2e-9436-5a08-a933-d7c8fd892a8a
+
+# partition pg1: pg1.pegasus of 2.7 TiB
+# layout line 21 (hardware.disks.pg1); destroys everything on the disk pg1
+step 7/20 'partition pg1: pg1.pegasus of 2.7 TiB'
+require_blank "$disk_pg1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg1" <<'END'
+label: gpt
+label-id: 859C00A3-BF24-5256-B5A1-D4D8DEEE671D
+unit: sectors
+sector-size: 512
+start=2048, size=5860268032, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0EAA7E4B-BC22-5A06-9E12-5C1DF538DD83, name="pegasus"
+END
+await_node /dev/disk/by-partuuid/0eaa7e4b-bc22-5a06-9e12-5c1df538dd83
+
+# partition pg2: pg2.pegasus of 2.7 TiB
+# layout line 21 (hardware.disks.pg2); destroys everything on the disk pg2
+step 8/20 'partition pg2: pg2.pegasus of 2.7 TiB'
+require_blank "$disk_pg2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg2" <<'END'
+label: gpt
+label-id: E30EC88A-8FD2-5FA4-A2A0-46FFBD79BEAC
+unit: sectors
+sector-size: 512
+start=2048, size=5860268032, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=BDDFE82D-8D85-561A-ABF9-0F9DB9811DEF, name="pegasus"
+END
+await_node /dev/disk/by-partuuid/bddfe82d-8d85-561a-abf9-0f9db9811def
+
+# partition pg3: pg3.pegasus of 2.7 TiB
+# layout line 21 (hardware.disks.pg3); destroys everything on the disk pg3
+step 9/20 'partition pg3: pg3.pegasus of 2.7 TiB'
+require_blank "$disk_pg3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg3" <<'END'
+label: gpt
+label-id: 4F944B52-182F-5399-A640-4185A2B84BDA
+unit: sectors
+sector-size: 512
+start=2048, size=5860268032, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=74D9198A-524E-5D12-88F5-46E273988408, name="pegasus"
+END
+await_node /dev/disk/by-partuuid/74d9198a-524e-5d12-88f5-46e273988408
+
+# create raid5 pegasus of 4 members (pg0, pg1, pg2, pg3), 8.2 TiB usable
+# layout line 25 (arrays.pegasus); destroys everything on pg0.pegasus, everything on pg1.pegasus, everything on pg2.pegasus, everything on pg3.pegasus
+step 10/20 'create raid5 pegasus of 4 members (pg0, pg1, pg2, pg3), 8.2 TiB usable'
+require_blank /dev/disk/by-partuuid/ccd6fa2e-9436-5a08-a933-d7c8fd892a8a
+require_blank /dev/disk/by-partuuid/0eaa7e4b-bc22-5a06-9e12-5c1df538dd83
+require_blank /dev/disk/by-partuuid/bddfe82d-8d85-561a-abf9-0f9db9811def
+require_blank /dev/disk/by-partuuid/74d9198a-524e-5d12-88f5-46e273988408
+mdadm --create /dev/md/pegasus --run --quiet --metadata=1.2 --homehost=pegasus --name=pegasus \
+	--uuid=c118c691:9abe5c29:8ead6044:03cc94f1 --level=raid5 --raid-devices=4 --chunk=128K \
+	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
+	/dev/disk/by-partuuid/ccd6fa2e-9436-5a08-a933-d7c8fd892a8a \
+	/dev/disk/by-partuuid/0eaa7e4b-bc22-5a06-9e12-5c1df538dd83 \
+	/dev/disk/by-partuuid/bddfe82d-8d85-561a-abf9-0f9db9811def \
+	/dev/disk/by-partuuid/74d9198a-524e-5d12-88f5-46e273988408
+await_node /dev/md/pegasus
+
+# hold the initial sync of pegasus, so that it does not slow down what follows
+# layout line 25 (arrays.pegasus)
+step 11/20 'hold the initial sync of pegasus, so that it does not slow down what follows'
+set_attribute /sys/block/md_pegasus/md/sync_action frozen
+
+# let udev tune pegasus as it will at every boot: sync_speed_max 97656, read_ahead_kb 768
+# layout line 25 (arrays.pegasus)
+step 12/20 'let udev tune pegasus as it will at every boot: sync_speed_max 97656, read_ahead_kb 768'
+udevadm trigger --settle --action=change --name-match=/dev/md/pegasus
+
+# make xfs pegasus on pegasus, 8.2 TiB, su 128 KiB, sw 3
+# layout line 34 (filesystems.pegasus); destroys everything on pegasus
+step 13/20 'make xfs pegasus on pegasus, 8.2 TiB, su 128 KiB, sw 3'
+require_blank /dev/md/pegasus
+mkfs.xfs -q -K -m crc=1,uuid=cde22aee-bbb8-52d8-9fd5-cf9911313e85 -b size=4096 -s size=512 -i \
+	size=512,maxpct=5 -d agsize=281280249856,su=131072,sw=3 -l size=2136997888,su=131072 -L pegasus \
+	/dev/md/pegasus
+await_node /dev/disk/by-uuid/cde22aee-bbb8-52d8-9fd5-cf9911313e85
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 24 (arrays)
+step 14/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 36 (monitoring.scrub)
+step 15/20 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 33 (filesystems)
+step 16/20 'enter 1 line into /etc/fstab'
+write_block /etc/fstab pegasus bottom 0644 <<'END'
+UUID=cde22aee-bbb8-52d8-9fd5-cf9911313e85 /data/pegasus xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 33 (filesystems)
+step 17/20 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /data/pegasus
+# layout line 34 (filesystems.pegasus)
+step 18/20 'make the folder /data/pegasus'
+mkdir --parents /data/pegasus
+
+# mount pegasus at /data/pegasus
+# layout line 34 (filesystems.pegasus)
+step 19/20 'mount pegasus at /data/pegasus'
+mount /data/pegasus
+
+# let the initial sync of pegasus run
+# layout line 25 (arrays.pegasus)
+step 20/20 'let the initial sync of pegasus run'
+set_attribute /sys/block/md_pegasus/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,407 @@
+#!/bin/sh
+# The plan for the host pair, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:67fb8921fbacd27f282efb18b5306c3266b9bc9516bb9d7323598cb943a59eb5
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mke2fs mkswap modprobe mount readlink sed sfdisk swapon systemctl \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_pa0=$(find_disk pa0 4294967296 512 PAIR-S7K00 '' '' '')
+disk_pa1=$(find_disk pa1 4294967296 512 PAIR-S7K01 '' '' '')
+require_distinct "$disk_pa0" "$disk_pa1"
+require_all_blank "$disk_pa0" "$disk_pa1"
+
+# name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 24 (arrays)
+step 1/20 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf pair top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/pair_data metadata=1.2 UUID=61bfac42:5eac5815:b528d791:eabae151
+ARRAY /dev/md/pair_swap metadata=1.2 UUID=15f2d65f:193c5533:b6f308e1:ca480a67
+END
+
+# load the kernel module md_mod
+# layout line 24 (arrays)
+step 2/20 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid1
+# layout line 24 (arrays)
+step 3/20 'load the kernel module raid1'
+modprobe raid1
+
+# partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB
+# layout line 15 (hardware.disks.pa0); destroys everything on the disk pa0
+step 4/20 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
+require_blank "$disk_pa0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa0" <<'END'
+label: gpt
+label-id: 371EA6F7-5EBB-545E-8296-EF4D9CB194AA
+unit: sectors
+sector-size: 512
+start=2048, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0F3A272F-5D94-51F6-834F-4808A2469600, name="swap"
+start=1050624, size=7327744, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=BAB40586-AC57-5763-A16B-82794338989E, name="data"
+END
+await_node /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600
+await_node /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
+
+# partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB
+# layout line 15 (hardware.disks.pa1); destroys everything on the disk pa1
+step 5/20 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
+require_blank "$disk_pa1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa1" <<'END'
+label: gpt
+label-id: 74E319A4-C7EB-547E-A09B-0DA9CC233457
+unit: sectors
+sector-size: 512
+start=2048, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=87969DC3-B2BA-5B14-BBB3-32327BECDCB7, name="swap"
+start=1050624, size=7327744, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=EB40D74E-C704-5B56-BA4E-B2BF40DDCAB9, name="data"
+END
+await_node /dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
+await_node /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
+
+# create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable
+# layout line 25 (arrays.pair_data); destroys everything on pa0.data, everything on pa1.data
+step 6/20 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
+require_blank /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
+require_blank /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
+mdadm --create /dev/md/pair_data --run --quiet --metadata=1.2 --homehost=pair --name=pair_data \
+	--uuid=61bfac42:5eac5815:b528d791:eabae151 --level=raid1 --raid-devices=2 --bitmap=internal \
+	--consistency-policy=bitmap /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e \
+	/dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
+await_node /dev/md/pair_data
+
+# hold the initial sync of pair_data, so that it does not slow down what follows
+# layout line 25 (arrays.pair_data)
+step 7/20 'hold the initial sync of pair_data, so that it does not slow down what follows'
+set_attribute /sys/block/md_pair_data/md/sync_action frozen
+
+# create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable
+# layout line 26 (arrays.pair_swap); destroys everything on pa0.swap, everything on pa1.swap
+step 8/20 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
+require_blank /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600
+require_blank /dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
+mdadm --create /dev/md/pair_swap --run --quiet --metadata=1.2 --homehost=pair --name=pair_swap \
+	--uuid=15f2d65f:193c5533:b6f308e1:ca480a67 --level=raid1 --raid-devices=2 --bitmap=internal \
+	--consistency-policy=bitmap /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600 \
+	/dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
+await_node /dev/md/pair_swap
+
+# hold the initial sync of pair_swap, so that it does not slow down what follows
+# layout line 26 (arrays.pair_swap)
+step 9/20 'hold the initial sync of pair_swap, so that it does not slow down what follows'
+set_attribute /sys/block/md_pair_swap/md/sync_action frozen
+
+# make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes
+# layout line 29 (filesystems.pair_data); destroys everything on pair_data
+step 10/20 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
+require_blank /dev/md/pair_data
+mke2fs -q -t ext4 -O \
+	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
+	-b 4096 -I 256 -N 228800 -m 1 -G 16 -E \
+	stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
+	efbfa133-34ae-599c-ad3f-c4f8d8158f28 -L pair /dev/md/pair_data 915200
+await_node /dev/disk/by-uuid/efbfa133-34ae-599c-ad3f-c4f8d8158f28
+
+# make swap pair_swap on pair_swap, 511 MiB
+# layout line 32 (swap.pair_swap); destroys everything on pair_swap
+step 11/20 'make swap pair_swap on pair_swap, 511 MiB'
+require_blank /dev/md/pair_swap
+mkswap --quiet --uuid ecf037a4-7ddb-5515-b235-3514e1e3a56a --label pair-swap /dev/md/pair_swap
+await_node /dev/disk/by-uuid/ecf037a4-7ddb-5515-b235-3514e1e3a56a
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 24 (arrays)
+step 12/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 34 (monitoring.scrub)
+step 13/20 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 2 lines into /etc/fstab
+# layout line 28 (filesystems)
+step 14/20 'enter 2 lines into /etc/fstab'
+write_block /etc/fstab pair bottom 0644 <<'END'
+UUID=efbfa133-34ae-599c-ad3f-c4f8d8158f28 /srv/pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
+UUID=ecf037a4-7ddb-5515-b235-3514e1e3a56a none swap sw,nofail,pri=10 0 0
+END
+
+# let systemd read fstab again
+# layout line 28 (filesystems)
+step 15/20 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/pair
+# layout line 29 (filesystems.pair_data)
+step 16/20 'make the folder /srv/pair'
+mkdir --parents /srv/pair
+
+# mount pair_data at /srv/pair
+# layout line 29 (filesystems.pair_data)
+step 17/20 'mount pair_data at /srv/pair'
+mount /srv/pair
+
+# use swap pair_swap
+# layout line 32 (swap.pair_swap)
+step 18/20 'use swap pair_swap'
+swapon --priority 10 /dev/md/pair_swap
+
+# let the initial sync of pair_data run
+# layout line 25 (arrays.pair_data)
+step 19/20 'let the initial sync of pair_data run'
+set_attribute /sys/block/md_pair_data/md/sync_action idle
+
+# let the initial sync of pair_swap run
+# layout line 26 (arrays.pair_swap)
+step 20/20 'let the initial sync of pair_swap run'
+set_attribute /sys/block/md_pair_swap/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

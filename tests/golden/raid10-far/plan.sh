@@ -1,0 +1,416 @@
+#!/bin/sh
+# The plan for the host far, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:b94115644f1abde0f64e531fd73bdb69efa79d667155dcf7dc4824d83d89a027
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_fa0=$(find_disk fa0 2147483648 512 FARC-E600 '' '' '')
+disk_fa1=$(find_disk fa1 2147483648 512 FARC-E601 '' '' '')
+disk_fa2=$(find_disk fa2 2147483648 512 FARC-E602 '' '' '')
+disk_fa3=$(find_disk fa3 2147483648 512 FARC-E603 '' '' '')
+require_distinct "$disk_fa0" "$disk_fa1" "$disk_fa2" "$disk_fa3"
+require_all_blank "$disk_fa0" "$disk_fa1" "$disk_fa2" "$disk_fa3"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 17 (arrays)
+step 1/20 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf far top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/far metadata=1.2 UUID=d0b31972:c1e655b8:9305c895:c4705947
+END
+
+# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules
+# layout line 17 (arrays)
+step 2/20 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules'
+write_file /etc/udev/rules.d/65-raidplan-far.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# far
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="d0b31972:c1e655b8:9305c895:c4705947", ATTR{queue/read_ahead_kb}="4096"
+END
+
+# let udev read its rules again
+# layout line 17 (arrays)
+step 3/20 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 17 (arrays)
+step 4/20 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid10
+# layout line 17 (arrays)
+step 5/20 'load the kernel module raid10'
+modprobe raid10
+
+# partition fa0: fa0.far of 2.0 GiB
+# layout line 14 (hardware.disks.fa0); destroys everything on the disk fa0
+step 6/20 'partition fa0: fa0.far of 2.0 GiB'
+require_blank "$disk_fa0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa0" <<'END'
+label: gpt
+label-id: EC3D8716-B3FC-518B-98BB-AD1DDECEE149
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0DB0FC21-0B94-59CE-8F34-BD614107B7C4, name="far"
+END
+await_node /dev/disk/by-partuuid/0db0fc21-0b94-59ce-8f34-bd614107b7c4
+
+# partition fa1: fa1.far of 2.0 GiB
+# layout line 14 (hardware.disks.fa1); destroys everything on the disk fa1
+step 7/20 'partition fa1: fa1.far of 2.0 GiB'
+require_blank "$disk_fa1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa1" <<'END'
+label: gpt
+label-id: 7A44E79B-261C-5ECC-A22D-008DE7FB03EB
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=1ADC397C-4D2D-5343-BD25-DC52E7DE9D22, name="far"
+END
+await_node /dev/disk/by-partuuid/1adc397c-4d2d-5343-bd25-dc52e7de9d22
+
+# partition fa2: fa2.far of 2.0 GiB
+# layout line 14 (hardware.disks.fa2); destroys everything on the disk fa2
+step 8/20 'partition fa2: fa2.far of 2.0 GiB'
+require_blank "$disk_fa2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa2" <<'END'
+label: gpt
+label-id: 89CD3367-B8A3-5A1E-84A7-9A6D2F629C70
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=57E5BB2E-E239-5E90-8B31-49C11E7404BD, name="far"
+END
+await_node /dev/disk/by-partuuid/57e5bb2e-e239-5e90-8b31-49c11e7404bd
+
+# partition fa3: fa3.far of 2.0 GiB
+# layout line 14 (hardware.disks.fa3); destroys everything on the disk fa3
+step 9/20 'partition fa3: fa3.far of 2.0 GiB'
+require_blank "$disk_fa3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa3" <<'END'
+label: gpt
+label-id: 04E3C2A7-28C5-5E51-B78B-8594398705D4
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=098E73DB-D6AF-551D-843C-1DB2404661D0, name="far"
+END
+await_node /dev/disk/by-partuuid/098e73db-d6af-551d-843c-1db2404661d0
+
+# create raid10 far of 4 members (fa0, fa1, fa2, fa3), 4.0 GiB usable
+# layout line 18 (arrays.far); destroys everything on fa0.far, everything on fa1.far, everything on fa2.far, everything on fa3.far
+step 10/20 'create raid10 far of 4 members (fa0, fa1, fa2, fa3), 4.0 GiB usable'
+require_blank /dev/disk/by-partuuid/0db0fc21-0b94-59ce-8f34-bd614107b7c4
+require_blank /dev/disk/by-partuuid/1adc397c-4d2d-5343-bd25-dc52e7de9d22
+require_blank /dev/disk/by-partuuid/57e5bb2e-e239-5e90-8b31-49c11e7404bd
+require_blank /dev/disk/by-partuuid/098e73db-d6af-551d-843c-1db2404661d0
+mdadm --create /dev/md/far --run --quiet --metadata=1.2 --homehost=far --name=far \
+	--uuid=d0b31972:c1e655b8:9305c895:c4705947 --level=raid10 --raid-devices=4 --chunk=512K --layout=f2 \
+	--bitmap=internal --consistency-policy=bitmap /dev/disk/by-partuuid/0db0fc21-0b94-59ce-8f34-bd614107b7c4 \
+	/dev/disk/by-partuuid/1adc397c-4d2d-5343-bd25-dc52e7de9d22 \
+	/dev/disk/by-partuuid/57e5bb2e-e239-5e90-8b31-49c11e7404bd \
+	/dev/disk/by-partuuid/098e73db-d6af-551d-843c-1db2404661d0
+await_node /dev/md/far
+
+# hold the initial sync of far, so that it does not slow down what follows
+# layout line 18 (arrays.far)
+step 11/20 'hold the initial sync of far, so that it does not slow down what follows'
+set_attribute /sys/block/md_far/md/sync_action frozen
+
+# let udev tune far as it will at every boot: read_ahead_kb 4096
+# layout line 18 (arrays.far)
+step 12/20 'let udev tune far as it will at every boot: read_ahead_kb 4096'
+udevadm trigger --settle --action=change --name-match=/dev/md/far
+
+# make xfs far on far, 4.0 GiB, su 512 KiB, sw 4
+# layout line 21 (filesystems.far); destroys everything on far
+step 13/20 'make xfs far on far, 4.0 GiB, su 512 KiB, sw 4'
+require_blank /dev/md/far
+mkfs.xfs -q -K -m crc=1,uuid=da788533-1b12-5634-b503-13a5b4fbddd0 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=535298048,su=524288,sw=4 -l size=67108864,su=32768 -L far /dev/md/far
+await_node /dev/disk/by-uuid/da788533-1b12-5634-b503-13a5b4fbddd0
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 17 (arrays)
+step 14/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 23 (monitoring.scrub)
+step 15/20 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 20 (filesystems)
+step 16/20 'enter 1 line into /etc/fstab'
+write_block /etc/fstab far bottom 0644 <<'END'
+UUID=da788533-1b12-5634-b503-13a5b4fbddd0 /data/far xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 20 (filesystems)
+step 17/20 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /data/far
+# layout line 21 (filesystems.far)
+step 18/20 'make the folder /data/far'
+mkdir --parents /data/far
+
+# mount far at /data/far
+# layout line 21 (filesystems.far)
+step 19/20 'mount far at /data/far'
+mount /data/far
+
+# let the initial sync of far run
+# layout line 18 (arrays.far)
+step 20/20 'let the initial sync of far run'
+set_attribute /sys/block/md_far/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,486 @@
+#!/bin/sh
+# The plan for the host beast-lvm, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:d3600c747a04262aad916da67d1a2d2abb15454503cde59a3263bfdb793b214a
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk lvcreate mdadm mkdir mke2fs modprobe mount pvcreate readlink sed sfdisk systemctl \
+	update-initramfs vgcreate wipefs
+disks=$(list_disks)
+disk_bl0=$(find_disk bl0 300090728448 512 BSTL-B600 '' '' '')
+disk_bl1=$(find_disk bl1 300090728448 512 BSTL-B601 '' '' '')
+disk_bl2=$(find_disk bl2 300090728448 512 BSTL-B602 '' '' '')
+disk_bl3=$(find_disk bl3 300090728448 512 BSTL-B603 '' '' '')
+disk_bl4=$(find_disk bl4 300090728448 512 BSTL-B604 '' '' '')
+disk_bl5=$(find_disk bl5 300090728448 512 BSTL-B605 '' '' '')
+disk_bl6=$(find_disk bl6 300090728448 512 BSTL-B606 '' '' '')
+disk_bl7=$(find_disk bl7 300090728448 512 BSTL-B607 '' '' '')
+require_distinct "$disk_bl0" "$disk_bl1" "$disk_bl2" "$disk_bl3" "$disk_bl4" "$disk_bl5" "$disk_bl6" \
+	"$disk_bl7"
+require_all_blank "$disk_bl0" "$disk_bl1" "$disk_bl2" "$disk_bl3" "$disk_bl4" "$disk_bl5" "$disk_bl6" \
+	"$disk_bl7"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 31 (arrays)
+step 1/24 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf beast-lvm top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/storagearray metadata=1.2 UUID=ecadfc6b:dcbf595a:82df3f73:c40e50fa
+END
+
+# load the kernel module md_mod
+# layout line 31 (arrays)
+step 2/24 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 31 (arrays)
+step 3/24 'load the kernel module raid456'
+modprobe raid456
+
+# partition bl0: bl0.storagearray of 279.4 GiB
+# layout line 26 (hardware.disks.bl0); destroys everything on the disk bl0
+step 4/24 'partition bl0: bl0.storagearray of 279.4 GiB'
+require_blank "$disk_bl0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl0" <<'END'
+label: gpt
+label-id: 25662381-C39B-5D43-A8E8-8FAB7EAB3456
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=7FEB0454-7EB4-5C41-83E0-FB2CFD993DD5, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5
+
+# partition bl1: bl1.storagearray of 279.4 GiB
+# layout line 26 (hardware.disks.bl1); destroys everything on the disk bl1
+step 5/24 'partition bl1: bl1.storagearray of 279.4 GiB'
+require_blank "$disk_bl1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl1" <<'END'
+label: gpt
+label-id: 312D2E8B-B113-536F-A821-798089579B69
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=7C95712B-4A14-5146-88D7-87EA17B573E3, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3
+
+# partition bl2: bl2.storagearray of 279.4 GiB
+# layout line 26 (hardware.disks.bl2); destroys everything on the disk bl2
+step 6/24 'partition bl2: bl2.storagearray of 279.4 GiB'
+require_blank "$disk_bl2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl2" <<'END'
+label: gpt
+label-id: FDDAB795-5EAE-5048-86D9-4051C3E18E7A
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=27121FDC-4E73-5E0E-A3A9-F914F4997546, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/27121fdc-4e73-5e0e-a3a9-f914f4997546
+
+# partition bl3: bl3.storagearray of 279.4 GiB
+# layout line 26 (hardware.disks.bl3); destroys everything on the disk bl3
+step 7/24 'partition bl3: bl3.storagearray of 279.4 GiB'
+require_blank "$disk_bl3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl3" <<'END'
+label: gpt
+label-id: 705626A5-89E2-5B4B-BD94-05578ABCD3C5
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=BD9D30EA-96A0-5E5D-AC04-04083B8D4034, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/bd9d30ea-96a0-5e5d-ac04-04083b8d4034
+
+# partition bl4: bl4.storagearray of 279.4 GiB
+# layout line 28 (hardware.disks.bl4); destroys everything on the disk bl4
+step 8/24 'partition bl4: bl4.storagearray of 279.4 GiB'
+require_blank "$disk_bl4"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl4" <<'END'
+label: gpt
+label-id: 349C89A5-C9FA-5900-A968-4A590312334A
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=9B61966B-101F-5D04-9541-A0269C5C5BC2, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/9b61966b-101f-5d04-9541-a0269c5c5bc2
+
+# partition bl5: bl5.storagearray of 279.4 GiB
+# layout line 28 (hardware.disks.bl5); destroys everything on the disk bl5
+step 9/24 'partition bl5: bl5.storagearray of 279.4 GiB'
+require_blank "$disk_bl5"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl5" <<'END'
+label: gpt
+label-id: 3F9701FF-E8DD-58C7-A4B4-DDD038F65378
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=3C7DA5DF-3AED-508F-B5A9-DC44D8443456, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/3c7da5df-3aed-508f-b5a9-dc44d8443456
+
+# partition bl6: bl6.storagearray of 279.4 GiB
+# layout line 28 (hardware.disks.bl6); destroys everything on the disk bl6
+step 10/24 'partition bl6: bl6.storagearray of 279.4 GiB'
+require_blank "$disk_bl6"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl6" <<'END'
+label: gpt
+label-id: E5E4CA5D-B82C-508E-BE3A-0ED9A467D1BF
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=786DCDB0-7382-5330-9056-946C1388367B, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/786dcdb0-7382-5330-9056-946c1388367b
+
+# partition bl7: bl7.storagearray of 279.4 GiB
+# layout line 28 (hardware.disks.bl7); destroys everything on the disk bl7
+step 11/24 'partition bl7: bl7.storagearray of 279.4 GiB'
+require_blank "$disk_bl7"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl7" <<'END'
+label: gpt
+label-id: 0226A831-5021-51F7-85EE-7F5CB7D3D09F
+unit: sectors
+sector-size: 512
+start=2048, size=585848832, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=F6A67F84-AC45-5686-A657-F5935CFECCAA, name="storagearray"
+END
+await_node /dev/disk/by-partuuid/f6a67f84-ac45-5686-a657-f5935cfeccaa
+
+# create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable
+# layout line 32 (arrays.storagearray); destroys everything on bl0.storagearray, everything on bl1.storagearray, everything on bl2.storagearray, everything on bl3.storagearray, everything on bl4.storagearray, everything on bl5.storagearray, everything on bl6.storagearray, everything on bl7.storagearray
+step 12/24 'create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable'
+require_blank /dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5
+require_blank /dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3
+require_blank /dev/disk/by-partuuid/27121fdc-4e73-5e0e-a3a9-f914f4997546
+require_blank /dev/disk/by-partuuid/bd9d30ea-96a0-5e5d-ac04-04083b8d4034
+require_blank /dev/disk/by-partuuid/9b61966b-101f-5d04-9541-a0269c5c5bc2
+require_blank /dev/disk/by-partuuid/3c7da5df-3aed-508f-b5a9-dc44d8443456
+require_blank /dev/disk/by-partuuid/786dcdb0-7382-5330-9056-946c1388367b
+require_blank /dev/disk/by-partuuid/f6a67f84-ac45-5686-a657-f5935cfeccaa
+mdadm --create /dev/md/storagearray --run --quiet --metadata=1.2 --homehost=beast-lvm --name=storagearray \
+	--uuid=ecadfc6b:dcbf595a:82df3f73:c40e50fa --level=raid5 --raid-devices=8 --chunk=64K \
+	--layout=left-symmetric --bitmap=none --consistency-policy=resync --force \
+	/dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5 \
+	/dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3 \
+	/dev/disk/by-partuuid/27121fdc-4e73-5e0e-a3a9-f914f4997546 \
+	/dev/disk/by-partuuid/bd9d30ea-96a0-5e5d-ac04-04083b8d4034 \
+	/dev/disk/by-partuuid/9b61966b-101f-5d04-9541-a0269c5c5bc2 \
+	/dev/disk/by-partuuid/3c7da5df-3aed-508f-b5a9-dc44d8443456 \
+	/dev/disk/by-partuuid/786dcdb0-7382-5330-9056-946c1388367b \
+	/dev/disk/by-partuuid/f6a67f84-ac45-5686-a657-f5935cfeccaa
+await_node /dev/md/storagearray
+
+# hold the initial sync of storagearray, so that it does not slow down what follows
+# layout line 32 (arrays.storagearray)
+step 13/24 'hold the initial sync of storagearray, so that it does not slow down what follows'
+set_attribute /sys/block/md_storagearray/md/sync_action frozen
+
+# make storagearray a physical volume, data from 1.3 MiB on
+# layout line 35 (volume_groups.VolumeGroup1); destroys everything on storagearray
+step 14/24 'make storagearray a physical volume, data from 1.3 MiB on'
+require_blank /dev/md/storagearray
+pvcreate --yes --quiet --uuid=1rLwqM-cuNo-Lq0Y-v5Pd-R7yN-oS7W-F3dIOS --norestorefile --dataalignment=458752b \
+	/dev/md/storagearray
+
+# create volume group VolumeGroup1 on storagearray
+# layout line 35 (volume_groups.VolumeGroup1)
+step 15/24 'create volume group VolumeGroup1 on storagearray'
+vgcreate --autobackup=y --physicalextentsize=4194304b --setautoactivation=y VolumeGroup1 \
+	/dev/md/storagearray
+
+# create volume VolumeGroup1.lvol0 of 1.9 TiB
+# layout line 35 (volume_groups.VolumeGroup1.volumes.lvol0)
+step 16/24 'create volume VolumeGroup1.lvol0 of 1.9 TiB'
+lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=500377 --readahead=256s --name=lvol0 \
+	VolumeGroup1
+await_node /dev/VolumeGroup1/lvol0
+
+# make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112
+# layout line 38 (filesystems.storagearray); destroys everything on VolumeGroup1.lvol0
+step 17/24 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112'
+require_blank /dev/VolumeGroup1/lvol0
+mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
+	4096 -I 256 -N 128096512 -m 1 -E \
+	stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
+	9363e64e-53e2-5c01-8480-50e05b938590 -L storagearray /dev/VolumeGroup1/lvol0 512386048
+await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 31 (arrays)
+step 18/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 41 (monitoring.scrub)
+step 19/24 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 37 (filesystems)
+step 20/24 'enter 1 line into /etc/fstab'
+write_block /etc/fstab beast-lvm bottom 0644 <<'END'
+UUID=9363e64e-53e2-5c01-8480-50e05b938590 /storagearray ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
+END
+
+# let systemd read fstab again
+# layout line 37 (filesystems)
+step 21/24 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /storagearray
+# layout line 38 (filesystems.storagearray)
+step 22/24 'make the folder /storagearray'
+mkdir --parents /storagearray
+
+# mount storagearray at /storagearray
+# layout line 38 (filesystems.storagearray)
+step 23/24 'mount storagearray at /storagearray'
+mount /storagearray
+
+# let the initial sync of storagearray run
+# layout line 32 (arrays.storagearray)
+step 24/24 'let the initial sync of storagearray run'
+set_attribute /sys/block/md_storagearray/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,404 @@
+#!/bin/sh
+# The plan for the host ppl, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:37a40f470bb11f72aceb012ff12ec0e5d6f372118cb2f05643e85b1587086ee6
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl udevadm \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_pp0=$(find_disk pp0 3221225472 512 PPLG-C400 '' '' '')
+disk_pp1=$(find_disk pp1 3221225472 512 PPLG-C401 '' '' '')
+disk_pp2=$(find_disk pp2 3221225472 512 PPLG-C402 '' '' '')
+require_distinct "$disk_pp0" "$disk_pp1" "$disk_pp2"
+require_all_blank "$disk_pp0" "$disk_pp1" "$disk_pp2"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 16 (arrays)
+step 1/19 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf ppl top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/logged metadata=1.2 UUID=2bf4f62f:4dd4548c:8a29acbb:787145fd
+END
+
+# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules
+# layout line 16 (arrays)
+step 2/19 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules'
+write_file /etc/udev/rules.d/65-raidplan-ppl.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# logged
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="2bf4f62f:4dd4548c:8a29acbb:787145fd", ATTR{queue/read_ahead_kb}="512"
+END
+
+# let udev read its rules again
+# layout line 16 (arrays)
+step 3/19 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 16 (arrays)
+step 4/19 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 16 (arrays)
+step 5/19 'load the kernel module raid456'
+modprobe raid456
+
+# partition pp0: pp0.logged of 3.0 GiB
+# layout line 14 (hardware.disks.pp0); destroys everything on the disk pp0
+step 6/19 'partition pp0: pp0.logged of 3.0 GiB'
+require_blank "$disk_pp0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pp0" <<'END'
+label: gpt
+label-id: 332C26C2-AAE2-5CB7-88C2-0830E282708F
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=44607CCC-A18C-5A0F-B204-2E716E72EC3C, name="logged"
+END
+await_node /dev/disk/by-partuuid/44607ccc-a18c-5a0f-b204-2e716e72ec3c
+
+# partition pp1: pp1.logged of 3.0 GiB
+# layout line 14 (hardware.disks.pp1); destroys everything on the disk pp1
+step 7/19 'partition pp1: pp1.logged of 3.0 GiB'
+require_blank "$disk_pp1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pp1" <<'END'
+label: gpt
+label-id: 329EFE17-56AD-5DF8-9216-279CA938644E
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=003663FC-308C-55AE-A663-0B3344F5104F, name="logged"
+END
+await_node /dev/disk/by-partuuid/003663fc-308c-55ae-a663-0b3344f5104f
+
+# partition pp2: pp2.logged of 3.0 GiB
+# layout line 14 (hardware.disks.pp2); destroys everything on the disk pp2
+step 8/19 'partition pp2: pp2.logged of 3.0 GiB'
+require_blank "$disk_pp2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pp2" <<'END'
+label: gpt
+label-id: 05219E07-F27D-5A1A-A07A-D9EB47BBA2D3
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=D9448486-ED6C-57E1-BA24-A39E363FEF5B, name="logged"
+END
+await_node /dev/disk/by-partuuid/d9448486-ed6c-57e1-ba24-a39e363fef5b
+
+# create raid5 logged of 3 members (pp0, pp1, pp2), 6.0 GiB usable
+# layout line 17 (arrays.logged); destroys everything on pp0.logged, everything on pp1.logged, everything on pp2.logged
+step 9/19 'create raid5 logged of 3 members (pp0, pp1, pp2), 6.0 GiB usable'
+require_blank /dev/disk/by-partuuid/44607ccc-a18c-5a0f-b204-2e716e72ec3c
+require_blank /dev/disk/by-partuuid/003663fc-308c-55ae-a663-0b3344f5104f
+require_blank /dev/disk/by-partuuid/d9448486-ed6c-57e1-ba24-a39e363fef5b
+mdadm --create /dev/md/logged --run --quiet --metadata=1.2 --homehost=ppl --name=logged \
+	--uuid=2bf4f62f:4dd4548c:8a29acbb:787145fd --level=raid5 --raid-devices=3 --chunk=128K \
+	--layout=left-symmetric --bitmap=none --consistency-policy=ppl --force \
+	/dev/disk/by-partuuid/44607ccc-a18c-5a0f-b204-2e716e72ec3c \
+	/dev/disk/by-partuuid/003663fc-308c-55ae-a663-0b3344f5104f \
+	/dev/disk/by-partuuid/d9448486-ed6c-57e1-ba24-a39e363fef5b
+await_node /dev/md/logged
+
+# hold the initial sync of logged, so that it does not slow down what follows
+# layout line 17 (arrays.logged)
+step 10/19 'hold the initial sync of logged, so that it does not slow down what follows'
+set_attribute /sys/block/md_logged/md/sync_action frozen
+
+# let udev tune logged as it will at every boot: read_ahead_kb 512
+# layout line 17 (arrays.logged)
+step 11/19 'let udev tune logged as it will at every boot: read_ahead_kb 512'
+udevadm trigger --settle --action=change --name-match=/dev/md/logged
+
+# make ext4 logged on logged, 6.0 GiB, 392,448 inodes, stride 32, stripe width 64
+# layout line 20 (filesystems.logged); destroys everything on logged
+step 12/19 'make ext4 logged on logged, 6.0 GiB, 392,448 inodes, stride 32, stripe width 64'
+require_blank /dev/md/logged
+mke2fs -q -t ext4 -O \
+	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
+	-b 4096 -I 256 -N 392064 -m 1 -G 16 -E \
+	stride=32,stripe_width=64,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
+	e99e4cee-3ef7-599b-baaf-a80bc360178f -L logged /dev/md/logged 1568256
+await_node /dev/disk/by-uuid/e99e4cee-3ef7-599b-baaf-a80bc360178f
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 16 (arrays)
+step 13/19 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 22 (monitoring.scrub)
+step 14/19 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 19 (filesystems)
+step 15/19 'enter 1 line into /etc/fstab'
+write_block /etc/fstab ppl bottom 0644 <<'END'
+UUID=e99e4cee-3ef7-599b-baaf-a80bc360178f /srv/logged ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
+END
+
+# let systemd read fstab again
+# layout line 19 (filesystems)
+step 16/19 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/logged
+# layout line 20 (filesystems.logged)
+step 17/19 'make the folder /srv/logged'
+mkdir --parents /srv/logged
+
+# mount logged at /srv/logged
+# layout line 20 (filesystems.logged)
+step 18/19 'mount logged at /srv/logged'
+mount /srv/logged
+
+# let the initial sync of logged run
+# layout line 17 (arrays.logged)
+step 19/19 'let the initial sync of logged run'
+set_attribute /sys/block/md_logged/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,498 @@
+#!/bin/sh
+# The plan for the host fifty, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:b247185adf4e65733834f16ecd73c37bb24ac399d5b406776f2ba72a86b88259
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_fi00=$(find_disk fi00 3221225472 512 FIFT-0H0 '' '' '')
+disk_fi01=$(find_disk fi01 3221225472 512 FIFT-0H1 '' '' '')
+disk_fi10=$(find_disk fi10 3221225472 512 FIFT-1H0 '' '' '')
+disk_fi11=$(find_disk fi11 3221225472 512 FIFT-1H1 '' '' '')
+disk_fi20=$(find_disk fi20 3221225472 512 FIFT-2H0 '' '' '')
+disk_fi21=$(find_disk fi21 3221225472 512 FIFT-2H1 '' '' '')
+require_distinct "$disk_fi00" "$disk_fi01" "$disk_fi10" "$disk_fi11" "$disk_fi20" "$disk_fi21"
+require_all_blank "$disk_fi00" "$disk_fi01" "$disk_fi10" "$disk_fi11" "$disk_fi20" "$disk_fi21"
+
+# name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 16 (arrays)
+step 1/29 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf fifty top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/leg0 metadata=1.2 UUID=452786c8:5eb65727:98c8448f:14f24d43
+ARRAY /dev/md/leg1 metadata=1.2 UUID=114147c3:928650ff:85c99cea:f263baf3
+ARRAY /dev/md/fifty metadata=1.2 UUID=2e7bfc93:bfda5ebf:8c60eed6:56b8274d
+END
+
+# keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules
+# layout line 16 (arrays)
+step 2/29 'keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules'
+write_file /etc/udev/rules.d/65-raidplan-fifty.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# leg0
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="452786c8:5eb65727:98c8448f:14f24d43", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="1024"
+# leg1
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="114147c3:928650ff:85c99cea:f263baf3", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="1024"
+# fifty
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="2e7bfc93:bfda5ebf:8c60eed6:56b8274d", ATTR{queue/read_ahead_kb}="1024"
+END
+
+# let udev read its rules again
+# layout line 16 (arrays)
+step 3/29 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 16 (arrays)
+step 4/29 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid0
+# layout line 16 (arrays)
+step 5/29 'load the kernel module raid0'
+modprobe raid0
+
+# load the kernel module raid456
+# layout line 16 (arrays)
+step 6/29 'load the kernel module raid456'
+modprobe raid456
+
+# partition fi00: fi00.leg0 of 3.0 GiB
+# layout line 14 (hardware.disks.fi00); destroys everything on the disk fi00
+step 7/29 'partition fi00: fi00.leg0 of 3.0 GiB'
+require_blank "$disk_fi00"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi00" <<'END'
+label: gpt
+label-id: D208E991-1D1F-502B-81A5-51633BF24708
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=74181ED5-1347-5806-8199-2C19EB5B1246, name="leg0"
+END
+await_node /dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246
+
+# partition fi01: fi01.leg1 of 3.0 GiB
+# layout line 14 (hardware.disks.fi01); destroys everything on the disk fi01
+step 8/29 'partition fi01: fi01.leg1 of 3.0 GiB'
+require_blank "$disk_fi01"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi01" <<'END'
+label: gpt
+label-id: 7490F6D3-361B-5A36-A874-0B0CC179E5B6
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=4F0D076E-033F-598B-A1BE-797D77B18924, name="leg1"
+END
+await_node /dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924
+
+# partition fi10: fi10.leg0 of 3.0 GiB
+# layout line 14 (hardware.disks.fi10); destroys everything on the disk fi10
+step 9/29 'partition fi10: fi10.leg0 of 3.0 GiB'
+require_blank "$disk_fi10"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi10" <<'END'
+label: gpt
+label-id: 10523280-226A-5D00-92BA-37762095522F
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=D805A343-C9B0-5771-9A4D-FADF2967D82C, name="leg0"
+END
+await_node /dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c
+
+# partition fi11: fi11.leg1 of 3.0 GiB
+# layout line 14 (hardware.disks.fi11); destroys everything on the disk fi11
+step 10/29 'partition fi11: fi11.leg1 of 3.0 GiB'
+require_blank "$disk_fi11"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi11" <<'END'
+label: gpt
+label-id: 0DD29BC8-6BC4-54B6-BD19-4473498378EC
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=35C82230-C5A6-567F-8687-B4726DEDFFC2, name="leg1"
+END
+await_node /dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2
+
+# partition fi20: fi20.leg0 of 3.0 GiB
+# layout line 14 (hardware.disks.fi20); destroys everything on the disk fi20
+step 11/29 'partition fi20: fi20.leg0 of 3.0 GiB'
+require_blank "$disk_fi20"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi20" <<'END'
+label: gpt
+label-id: 86B896C0-E2A7-5B20-8DAF-720B08D63586
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=7F4EFC98-C079-589A-B13A-A5D596713ED8, name="leg0"
+END
+await_node /dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
+
+# partition fi21: fi21.leg1 of 3.0 GiB
+# layout line 14 (hardware.disks.fi21); destroys everything on the disk fi21
+step 12/29 'partition fi21: fi21.leg1 of 3.0 GiB'
+require_blank "$disk_fi21"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi21" <<'END'
+label: gpt
+label-id: 8DC2D832-ED92-5C6E-88A1-00AADA2030C3
+unit: sectors
+sector-size: 512
+start=2048, size=6281216, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=105A61AB-BC4F-5C2C-BE87-0BD8B39A95EE, name="leg1"
+END
+await_node /dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
+
+# create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable
+# layout line 17 (arrays.leg0); destroys everything on fi00.leg0, everything on fi10.leg0, everything on fi20.leg0
+step 13/29 'create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable'
+require_blank /dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246
+require_blank /dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c
+require_blank /dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
+mdadm --create /dev/md/leg0 --run --quiet --metadata=1.2 --homehost=fifty --name=leg0 \
+	--uuid=452786c8:5eb65727:98c8448f:14f24d43 --level=raid5 --raid-devices=3 --chunk=64K \
+	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
+	/dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246 \
+	/dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c \
+	/dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
+await_node /dev/md/leg0
+
+# hold the initial sync of leg0, so that it does not slow down what follows
+# layout line 17 (arrays.leg0)
+step 14/29 'hold the initial sync of leg0, so that it does not slow down what follows'
+set_attribute /sys/block/md_leg0/md/sync_action frozen
+
+# let udev tune leg0 as it will at every boot: stripe_cache_size 1024
+# layout line 17 (arrays.leg0)
+step 15/29 'let udev tune leg0 as it will at every boot: stripe_cache_size 1024'
+udevadm trigger --settle --action=change --name-match=/dev/md/leg0
+
+# create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable
+# layout line 17 (arrays.leg1); destroys everything on fi01.leg1, everything on fi11.leg1, everything on fi21.leg1
+step 16/29 'create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable'
+require_blank /dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924
+require_blank /dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2
+require_blank /dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
+mdadm --create /dev/md/leg1 --run --quiet --metadata=1.2 --homehost=fifty --name=leg1 \
+	--uuid=114147c3:928650ff:85c99cea:f263baf3 --level=raid5 --raid-devices=3 --chunk=64K \
+	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
+	/dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924 \
+	/dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2 \
+	/dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
+await_node /dev/md/leg1
+
+# hold the initial sync of leg1, so that it does not slow down what follows
+# layout line 17 (arrays.leg1)
+step 17/29 'hold the initial sync of leg1, so that it does not slow down what follows'
+set_attribute /sys/block/md_leg1/md/sync_action frozen
+
+# let udev tune leg1 as it will at every boot: stripe_cache_size 1024
+# layout line 17 (arrays.leg1)
+step 18/29 'let udev tune leg1 as it will at every boot: stripe_cache_size 1024'
+udevadm trigger --settle --action=change --name-match=/dev/md/leg1
+
+# create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable
+# layout line 18 (arrays.fifty); destroys everything on leg0, everything on leg1
+step 19/29 'create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable'
+require_blank /dev/md/leg0
+require_blank /dev/md/leg1
+mdadm --create /dev/md/fifty --run --quiet --metadata=1.2 --homehost=fifty --name=fifty \
+	--uuid=2e7bfc93:bfda5ebf:8c60eed6:56b8274d --level=raid0 --raid-devices=2 --chunk=128K /dev/md/leg0 \
+	/dev/md/leg1
+await_node /dev/md/fifty
+
+# let udev tune fifty as it will at every boot: read_ahead_kb 1024
+# layout line 18 (arrays.fifty)
+step 20/29 'let udev tune fifty as it will at every boot: read_ahead_kb 1024'
+udevadm trigger --settle --action=change --name-match=/dev/md/fifty
+
+# make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2
+# layout line 21 (filesystems.fifty); destroys everything on fifty
+step 21/29 'make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2'
+require_blank /dev/md/fifty
+mkfs.xfs -q -K -m crc=1,uuid=185588b5-71fe-5df3-8f6c-f56006236662 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=802553856,su=131072,sw=2 -l size=67108864,su=131072 -L fifty /dev/md/fifty
+await_node /dev/disk/by-uuid/185588b5-71fe-5df3-8f6c-f56006236662
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 16 (arrays)
+step 22/29 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 23 (monitoring.scrub)
+step 23/29 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 20 (filesystems)
+step 24/29 'enter 1 line into /etc/fstab'
+write_block /etc/fstab fifty bottom 0644 <<'END'
+UUID=185588b5-71fe-5df3-8f6c-f56006236662 /data/fifty xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 20 (filesystems)
+step 25/29 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /data/fifty
+# layout line 21 (filesystems.fifty)
+step 26/29 'make the folder /data/fifty'
+mkdir --parents /data/fifty
+
+# mount fifty at /data/fifty
+# layout line 21 (filesystems.fifty)
+step 27/29 'mount fifty at /data/fifty'
+mount /data/fifty
+
+# let the initial sync of leg0 run
+# layout line 17 (arrays.leg0)
+step 28/29 'let the initial sync of leg0 run'
+set_attribute /sys/block/md_leg0/md/sync_action idle
+
+# let the initial sync of leg1 run
+# layout line 17 (arrays.leg1)
+step 29/29 'let the initial sync of leg1 run'
+set_attribute /sys/block/md_leg1/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,433 @@
+#!/bin/sh
+# The plan for the host journal, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:8af821d85ea34f803e4b94716e2551b96207ca6c59e019815742201c159448bc
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_jo0=$(find_disk jo0 2147483648 512 JOUR-D500 '' '' '')
+disk_jo1=$(find_disk jo1 2147483648 512 JOUR-D501 '' '' '')
+disk_jo2=$(find_disk jo2 2147483648 512 JOUR-D502 '' '' '')
+disk_jo3=$(find_disk jo3 2147483648 512 JOUR-D503 '' '' '')
+disk_jossd=$(find_disk jossd 2147483648 512 JOUR-SSD0 '' '' '')
+require_distinct "$disk_jo0" "$disk_jo1" "$disk_jo2" "$disk_jo3" "$disk_jossd"
+require_all_blank "$disk_jo0" "$disk_jo1" "$disk_jo2" "$disk_jo3" "$disk_jossd"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 28 (arrays)
+step 1/21 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf journal top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/journaled metadata=1.2 UUID=abd55f68:4f6651c2:87b843f8:177b037a
+END
+
+# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules
+# layout line 28 (arrays)
+step 2/21 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules'
+write_file /etc/udev/rules.d/65-raidplan-journal.rules 0644 <<'END'
+# Written by raidplan: tunes the arrays whenever they appear.
+# journaled
+SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="abd55f68:4f6651c2:87b843f8:177b037a", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="2048", ATTR{md/group_thread_cnt}="2", ATTR{queue/read_ahead_kb}="512"
+END
+
+# let udev read its rules again
+# layout line 28 (arrays)
+step 3/21 'let udev read its rules again'
+udevadm control --reload
+
+# load the kernel module md_mod
+# layout line 28 (arrays)
+step 4/21 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 28 (arrays)
+step 5/21 'load the kernel module raid456'
+modprobe raid456
+
+# partition jo0: jo0.journaled of 2.0 GiB
+# layout line 17 (hardware.disks.jo0); destroys everything on the disk jo0
+step 6/21 'partition jo0: jo0.journaled of 2.0 GiB'
+require_blank "$disk_jo0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo0" <<'END'
+label: gpt
+label-id: BD559650-2C6F-5DFC-A0AC-7BB560CDDEE0
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=252D6865-E886-5D79-9FF0-61D3B3BFF159, name="journaled"
+END
+await_node /dev/disk/by-partuuid/252d6865-e886-5d79-9ff0-61d3b3bff159
+
+# partition jo1: jo1.journaled of 2.0 GiB
+# layout line 17 (hardware.disks.jo1); destroys everything on the disk jo1
+step 7/21 'partition jo1: jo1.journaled of 2.0 GiB'
+require_blank "$disk_jo1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo1" <<'END'
+label: gpt
+label-id: 10E4E053-0A16-5203-B848-57545E08D287
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=E2E4848B-AC5E-51EA-B426-2262732889A1, name="journaled"
+END
+await_node /dev/disk/by-partuuid/e2e4848b-ac5e-51ea-b426-2262732889a1
+
+# partition jo2: jo2.journaled of 2.0 GiB
+# layout line 17 (hardware.disks.jo2); destroys everything on the disk jo2
+step 8/21 'partition jo2: jo2.journaled of 2.0 GiB'
+require_blank "$disk_jo2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo2" <<'END'
+label: gpt
+label-id: 239255F7-1E83-55A0-95B4-5DB2C087E4AA
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=F43DFA0F-C847-5580-A774-ECA3DB1492E9, name="journaled"
+END
+await_node /dev/disk/by-partuuid/f43dfa0f-c847-5580-a774-eca3db1492e9
+
+# partition jo3: jo3.journaled of 2.0 GiB
+# layout line 17 (hardware.disks.jo3); destroys everything on the disk jo3
+step 9/21 'partition jo3: jo3.journaled of 2.0 GiB'
+require_blank "$disk_jo3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo3" <<'END'
+label: gpt
+label-id: 814B676D-8166-5A9A-AAB9-FE6B4E0559C8
+unit: sectors
+sector-size: 512
+start=2048, size=4186112, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=241E7069-CAF0-5BEC-9DEE-6A37791767F0, name="journaled"
+END
+await_node /dev/disk/by-partuuid/241e7069-caf0-5bec-9dee-6a37791767f0
+
+# partition jossd: jossd.log of 1 GiB
+# layout line 19 (hardware.disks.jossd); destroys everything on the disk jossd
+step 10/21 'partition jossd: jossd.log of 1 GiB'
+require_blank "$disk_jossd"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jossd" <<'END'
+label: gpt
+label-id: 9DFE7A52-97AE-5224-A6F6-A8406BCF95F3
+unit: sectors
+sector-size: 512
+start=2048, size=2097152, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=341C4014-22EC-5BBE-B464-53E57AE71C0C, name="log"
+END
+await_node /dev/disk/by-partuuid/341c4014-22ec-5bbe-b464-53e57ae71c0c
+
+# create raid6 journaled of 4 members (jo0, jo1, jo2, jo3), 4.0 GiB usable
+# layout line 29 (arrays.journaled); destroys everything on jo0.journaled, everything on jo1.journaled, everything on jo2.journaled, everything on jo3.journaled, everything on jossd.log
+step 11/21 'create raid6 journaled of 4 members (jo0, jo1, jo2, jo3), 4.0 GiB usable'
+require_blank /dev/disk/by-partuuid/252d6865-e886-5d79-9ff0-61d3b3bff159
+require_blank /dev/disk/by-partuuid/e2e4848b-ac5e-51ea-b426-2262732889a1
+require_blank /dev/disk/by-partuuid/f43dfa0f-c847-5580-a774-eca3db1492e9
+require_blank /dev/disk/by-partuuid/241e7069-caf0-5bec-9dee-6a37791767f0
+require_blank /dev/disk/by-partuuid/341c4014-22ec-5bbe-b464-53e57ae71c0c
+mdadm --create /dev/md/journaled --run --quiet --metadata=1.2 --homehost=journal --name=journaled \
+	--uuid=abd55f68:4f6651c2:87b843f8:177b037a --level=raid6 --raid-devices=4 --chunk=128K \
+	--layout=left-symmetric --bitmap=none /dev/disk/by-partuuid/252d6865-e886-5d79-9ff0-61d3b3bff159 \
+	/dev/disk/by-partuuid/e2e4848b-ac5e-51ea-b426-2262732889a1 \
+	/dev/disk/by-partuuid/f43dfa0f-c847-5580-a774-eca3db1492e9 \
+	/dev/disk/by-partuuid/241e7069-caf0-5bec-9dee-6a37791767f0 \
+	--write-journal=/dev/disk/by-partuuid/341c4014-22ec-5bbe-b464-53e57ae71c0c
+await_node /dev/md/journaled
+
+# hold the initial sync of journaled, so that it does not slow down what follows
+# layout line 29 (arrays.journaled)
+step 12/21 'hold the initial sync of journaled, so that it does not slow down what follows'
+set_attribute /sys/block/md_journaled/md/sync_action frozen
+
+# let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512
+# layout line 29 (arrays.journaled)
+step 13/21 'let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512'
+udevadm trigger --settle --action=change --name-match=/dev/md/journaled
+
+# make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2
+# layout line 40 (filesystems.journaled); destroys everything on journaled
+step 14/21 'make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2'
+require_blank /dev/md/journaled
+mkfs.xfs -q -K -m crc=1,uuid=0494e0c5-e2a2-5003-b0d5-62daf5084954 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=535166976,su=131072,sw=2 -l size=67108864,su=131072 -L journaled \
+	/dev/md/journaled
+await_node /dev/disk/by-uuid/0494e0c5-e2a2-5003-b0d5-62daf5084954
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 28 (arrays)
+step 15/21 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 42 (monitoring.scrub)
+step 16/21 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 39 (filesystems)
+step 17/21 'enter 1 line into /etc/fstab'
+write_block /etc/fstab journal bottom 0644 <<'END'
+UUID=0494e0c5-e2a2-5003-b0d5-62daf5084954 /srv/journaled xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 39 (filesystems)
+step 18/21 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/journaled
+# layout line 40 (filesystems.journaled)
+step 19/21 'make the folder /srv/journaled'
+mkdir --parents /srv/journaled
+
+# mount journaled at /srv/journaled
+# layout line 40 (filesystems.journaled)
+step 20/21 'mount journaled at /srv/journaled'
+mount /srv/journaled
+
+# let the initial sync of journaled run
+# layout line 29 (arrays.journaled)
+step 21/21 'let the initial sync of journaled run'
+set_attribute /sys/block/md_journaled/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

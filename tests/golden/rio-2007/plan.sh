@@ -1,0 +1,397 @@
+#!/bin/sh
+# The plan for the host rio-2007, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:3a032a29d129b8151b3a996e56a890c5ed0899230f68f378a7c88f4b24646c58
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl update-initramfs \
+	wipefs
+disks=$(list_disks)
+disk_ri0=$(find_disk ri0 300069052416 512 RIO7-6QA00 '' '' '')
+disk_ri1=$(find_disk ri1 300069052416 512 RIO7-6QA01 '' '' '')
+disk_ri2=$(find_disk ri2 300069052416 512 RIO7-6QA02 '' '' '')
+disk_ri3=$(find_disk ri3 300069052416 512 RIO7-6QA03 '' '' '')
+require_distinct "$disk_ri0" "$disk_ri1" "$disk_ri2" "$disk_ri3"
+require_all_blank "$disk_ri0" "$disk_ri1" "$disk_ri2" "$disk_ri3"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 22 (arrays)
+step 1/17 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf rio-2007 top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/rio metadata=1.2 UUID=13a4f14a:b1bf5381:a21ee812:5dd3ef8e
+END
+
+# load the kernel module md_mod
+# layout line 22 (arrays)
+step 2/17 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid10
+# layout line 22 (arrays)
+step 3/17 'load the kernel module raid10'
+modprobe raid10
+
+# partition ri0: ri0.rio of 279.3 GiB
+# layout line 19 (hardware.disks.ri0); destroys everything on the disk ri0
+step 4/17 'partition ri0: ri0.rio of 279.3 GiB'
+require_blank "$disk_ri0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri0" <<'END'
+label: gpt
+label-id: DF17CF9D-71C3-5FAD-AEEC-E7710207795D
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=EBAF4B11-76B2-5767-ACB4-E0CA160103D3, name="rio"
+END
+await_node /dev/disk/by-partuuid/ebaf4b11-76b2-5767-acb4-e0ca160103d3
+
+# partition ri1: ri1.rio of 279.3 GiB
+# layout line 19 (hardware.disks.ri1); destroys everything on the disk ri1
+step 5/17 'partition ri1: ri1.rio of 279.3 GiB'
+require_blank "$disk_ri1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri1" <<'END'
+label: gpt
+label-id: B378C30D-591B-592D-88FD-4727BDB33E39
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=E73A01F6-6AA2-58CD-819B-CF0D408A2C52, name="rio"
+END
+await_node /dev/disk/by-partuuid/e73a01f6-6aa2-58cd-819b-cf0d408a2c52
+
+# partition ri2: ri2.rio of 279.3 GiB
+# layout line 19 (hardware.disks.ri2); destroys everything on the disk ri2
+step 6/17 'partition ri2: ri2.rio of 279.3 GiB'
+require_blank "$disk_ri2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri2" <<'END'
+label: gpt
+label-id: C6644C35-73A9-59D0-B2F3-0B96A816004A
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=5ED1C26D-50BB-5F19-995E-451DF3E9EF4E, name="rio"
+END
+await_node /dev/disk/by-partuuid/5ed1c26d-50bb-5f19-995e-451df3e9ef4e
+
+# partition ri3: ri3.rio of 279.3 GiB
+# layout line 19 (hardware.disks.ri3); destroys everything on the disk ri3
+step 7/17 'partition ri3: ri3.rio of 279.3 GiB'
+require_blank "$disk_ri3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri3" <<'END'
+label: gpt
+label-id: 1F7BEA2F-5BCB-5096-8076-34AC10775FE6
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=B8D272B6-1D6D-545A-A212-A135D8BC8B1C, name="rio"
+END
+await_node /dev/disk/by-partuuid/b8d272b6-1d6d-545a-a212-a135d8bc8b1c
+
+# create raid10 rio of 4 members (ri0, ri1, ri2, ri3), 558.4 GiB usable
+# layout line 23 (arrays.rio); destroys everything on ri0.rio, everything on ri1.rio, everything on ri2.rio, everything on ri3.rio
+step 8/17 'create raid10 rio of 4 members (ri0, ri1, ri2, ri3), 558.4 GiB usable'
+require_blank /dev/disk/by-partuuid/ebaf4b11-76b2-5767-acb4-e0ca160103d3
+require_blank /dev/disk/by-partuuid/e73a01f6-6aa2-58cd-819b-cf0d408a2c52
+require_blank /dev/disk/by-partuuid/5ed1c26d-50bb-5f19-995e-451df3e9ef4e
+require_blank /dev/disk/by-partuuid/b8d272b6-1d6d-545a-a212-a135d8bc8b1c
+mdadm --create /dev/md/rio --run --quiet --metadata=1.2 --homehost=rio-2007 --name=rio \
+	--uuid=13a4f14a:b1bf5381:a21ee812:5dd3ef8e --level=raid10 --raid-devices=4 --chunk=64K --layout=n2 \
+	--bitmap=internal --consistency-policy=bitmap /dev/disk/by-partuuid/ebaf4b11-76b2-5767-acb4-e0ca160103d3 \
+	/dev/disk/by-partuuid/e73a01f6-6aa2-58cd-819b-cf0d408a2c52 \
+	/dev/disk/by-partuuid/5ed1c26d-50bb-5f19-995e-451df3e9ef4e \
+	/dev/disk/by-partuuid/b8d272b6-1d6d-545a-a212-a135d8bc8b1c
+await_node /dev/md/rio
+
+# hold the initial sync of rio, so that it does not slow down what follows
+# layout line 23 (arrays.rio)
+step 9/17 'hold the initial sync of rio, so that it does not slow down what follows'
+set_attribute /sys/block/md_rio/md/sync_action frozen
+
+# make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2
+# layout line 26 (filesystems.rio); destroys everything on rio
+step 10/17 'make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2'
+require_blank /dev/md/rio
+mkfs.xfs -q -K -m crc=1,uuid=401bca46-2d3e-5220-a417-0000a59705f1 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=18737332224,su=65536,sw=2 -l size=292814848,su=65536 -L rio /dev/md/rio
+await_node /dev/disk/by-uuid/401bca46-2d3e-5220-a417-0000a59705f1
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 22 (arrays)
+step 11/17 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 28 (monitoring.scrub)
+step 12/17 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 25 (filesystems)
+step 13/17 'enter 1 line into /etc/fstab'
+write_block /etc/fstab rio-2007 bottom 0644 <<'END'
+UUID=401bca46-2d3e-5220-a417-0000a59705f1 /srv/rio xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 25 (filesystems)
+step 14/17 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/rio
+# layout line 26 (filesystems.rio)
+step 15/17 'make the folder /srv/rio'
+mkdir --parents /srv/rio
+
+# mount rio at /srv/rio
+# layout line 26 (filesystems.rio)
+step 16/17 'mount rio at /srv/rio'
+mount /srv/rio
+
+# let the initial sync of rio run
+# layout line 23 (arrays.rio)
+step 17/17 'let the initial sync of rio run'
+set_attribute /sys/block/md_rio/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,383 @@
+#!/bin/sh
+# The plan for the host rio-before, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:36c7fe949cb0674217785e50da6626e7410c5fd6c4707af9929b54b07f7c31c7
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl update-initramfs \
+	wipefs
+disks=$(list_disks)
+disk_rf0=$(find_disk rf0 300069052416 512 RIO5-5QF00 '' '' '')
+disk_rf1=$(find_disk rf1 300069052416 512 RIO5-5QF01 '' '' '')
+disk_rf2=$(find_disk rf2 300069052416 512 RIO5-5QF02 '' '' '')
+require_distinct "$disk_rf0" "$disk_rf1" "$disk_rf2"
+require_all_blank "$disk_rf0" "$disk_rf1" "$disk_rf2"
+
+# name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 22 (arrays)
+step 1/16 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf rio-before top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/rio5 metadata=1.2 UUID=27cce91f:c2585c70:8bcb2696:7f9a1085
+END
+
+# load the kernel module md_mod
+# layout line 22 (arrays)
+step 2/16 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid456
+# layout line 22 (arrays)
+step 3/16 'load the kernel module raid456'
+modprobe raid456
+
+# partition rf0: rf0.rio5 of 279.3 GiB
+# layout line 19 (hardware.disks.rf0); destroys everything on the disk rf0
+step 4/16 'partition rf0: rf0.rio5 of 279.3 GiB'
+require_blank "$disk_rf0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf0" <<'END'
+label: gpt
+label-id: 1C6D4E41-9E20-5038-A96C-D9F76CCA1892
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=ABD5A8E3-B776-5817-8042-C9E8C22B3705, name="rio5"
+END
+await_node /dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705
+
+# partition rf1: rf1.rio5 of 279.3 GiB
+# layout line 19 (hardware.disks.rf1); destroys everything on the disk rf1
+step 5/16 'partition rf1: rf1.rio5 of 279.3 GiB'
+require_blank "$disk_rf1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf1" <<'END'
+label: gpt
+label-id: A4C282E1-EEEE-5E08-BA8E-A8A3864FA993
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=9CA93505-6F08-5704-81D9-C74315591868, name="rio5"
+END
+await_node /dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868
+
+# partition rf2: rf2.rio5 of 279.3 GiB
+# layout line 19 (hardware.disks.rf2); destroys everything on the disk rf2
+step 6/16 'partition rf2: rf2.rio5 of 279.3 GiB'
+require_blank "$disk_rf2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf2" <<'END'
+label: gpt
+label-id: 2C304549-7107-5A3C-A029-DE3F8BE0961D
+unit: sectors
+sector-size: 512
+start=2048, size=585807872, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=22CC30A8-40CC-594B-B0CC-159FD4711774, name="rio5"
+END
+await_node /dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
+
+# create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable
+# layout line 23 (arrays.rio5); destroys everything on rf0.rio5, everything on rf1.rio5, everything on rf2.rio5
+step 7/16 'create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable'
+require_blank /dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705
+require_blank /dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868
+require_blank /dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
+mdadm --create /dev/md/rio5 --run --quiet --metadata=1.2 --homehost=rio-before --name=rio5 \
+	--uuid=27cce91f:c2585c70:8bcb2696:7f9a1085 --level=raid5 --raid-devices=3 --chunk=64K \
+	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
+	/dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705 \
+	/dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868 \
+	/dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
+await_node /dev/md/rio5
+
+# hold the initial sync of rio5, so that it does not slow down what follows
+# layout line 23 (arrays.rio5)
+step 8/16 'hold the initial sync of rio5, so that it does not slow down what follows'
+set_attribute /sys/block/md_rio5/md/sync_action frozen
+
+# make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32
+# layout line 26 (filesystems.rio5); destroys everything on rio5
+step 9/16 'make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32'
+require_blank /dev/md/rio5
+mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
+	4096 -I 256 -N 36596480 -m 1 -E stride=16,stripe_width=32,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
+	-U a936fb04-20ad-5d6c-8efe-9e6f66b029ea -L rio5 /dev/md/rio5 146385920
+await_node /dev/disk/by-uuid/a936fb04-20ad-5d6c-8efe-9e6f66b029ea
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 22 (arrays)
+step 10/16 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 28 (monitoring.scrub)
+step 11/16 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 1 line into /etc/fstab
+# layout line 25 (filesystems)
+step 12/16 'enter 1 line into /etc/fstab'
+write_block /etc/fstab rio-before bottom 0644 <<'END'
+UUID=a936fb04-20ad-5d6c-8efe-9e6f66b029ea /srv/rio5 ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
+END
+
+# let systemd read fstab again
+# layout line 25 (filesystems)
+step 13/16 'let systemd read fstab again'
+systemctl daemon-reload
+
+# make the folder /srv/rio5
+# layout line 26 (filesystems.rio5)
+step 14/16 'make the folder /srv/rio5'
+mkdir --parents /srv/rio5
+
+# mount rio5 at /srv/rio5
+# layout line 26 (filesystems.rio5)
+step 15/16 'mount rio5 at /srv/rio5'
+mount /srv/rio5
+
+# let the initial sync of rio5 run
+# layout line 23 (arrays.rio5)
+step 16/16 'let the initial sync of rio5 run'
+set_attribute /sys/block/md_rio5/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

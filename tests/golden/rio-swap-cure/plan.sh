@@ -1,0 +1,446 @@
+#!/bin/sh
+# The plan for the host rio, made by raidplan. Run it there as root: sh FILE
+# It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
+# layout sha256:96a83affa184c34cbcc8b5138efc79be5820034c4c64fea884c86769640f3804
+
+# Nothing in a quoted word is meant to be expanded.
+# shellcheck disable=SC1003,SC2016
+set -eu
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+umask 022
+
+# What the steps below are made of.
+
+at='looking at the machine'
+begun=no
+complete=no
+disks=
+
+# Nothing more is done; `ended` adds whether anything was.
+refuse() {
+	printf 'raidplan: refused: %s\n' "$1" >&2
+	exit 4
+}
+
+# The last words and the exit code: 3 stopped part-way, 4 refused with nothing written, 130 interrupted.
+ended() {
+	code=$?
+	if [ "$complete" = yes ]; then
+		exit 0
+	fi
+	if [ "$begun" = no ]; then
+		printf 'raidplan: nothing was written\n' >&2
+		[ "$code" -eq 130 ] || code=4
+	else
+		printf 'raidplan: stopped in %s; no later step was begun\n' "$at" >&2
+		[ "$code" -eq 130 ] || code=3
+	fi
+	exit "$code"
+}
+trap ended EXIT
+trap 'exit 130' HUP INT TERM
+
+# step NUMBER SENTENCE
+step() {
+	at="step $1"
+	printf '%s\n' "$1 $2"
+}
+
+# require_tools TOOL...
+require_tools() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || refuse "the program $tool is missing: install it"
+	done
+}
+
+# Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
+# value stand as \x22 and so on, so that a quote always ends the value.
+list_disks() {
+	lsblk --nodeps --bytes --noheadings --paths --pairs \
+		--output NAME,TYPE,SIZE,LOG-SEC,SERIAL,WWN,MODEL "$@"
+}
+
+# find_disk NAME SIZE SECTOR SERIAL WWN PATH MODEL: prints the node of the one disk that all of it fits.
+# The texts are as lsblk prints them; an empty one is not compared. A wwn stands in lower case without its
+# 0x, a model with spaces for underscores.
+find_disk() {
+	[ -n "$4$5$6$7" ] || refuse "$1: nothing tells which disk it is"
+	on_path=
+	if [ -n "$6" ]; then
+		on_path=$(readlink -f "/dev/disk/by-path/$6") || on_path=
+		[ -b "$on_path" ] || refuse "$1: no disk is at the path $6"
+	fi
+	found=$(printf '%s\n' "$disks" | serial=$4 wwn=$5 node=$on_path model=$7 awk -F '"' '
+		# Joined to an empty text, so that 1e3 and 1000 are different serial numbers.
+		function fits(wanted, is) { return wanted == "" || (wanted "") == (is "") }
+		function trimmed(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
+		function wwn(text) {
+			text = tolower(trimmed(text))
+			sub(/^naa\./, "", text); sub(/^eui\./, "", text); sub(/^0x/, "", text)
+			return text
+		}
+		function model(text) { gsub(/[_ ]+/, " ", text); return trimmed(text) }
+		$4 == "disk" && fits(ENVIRON["serial"], trimmed($10)) && fits(ENVIRON["wwn"], wwn($12)) &&
+			fits(ENVIRON["node"], $2) && fits(ENVIRON["model"], model($14)) { print $2, $6, $8 }')
+	case $found in
+	'') refuse "$1: no disk has ${4:+serial $4 }${5:+wwn $5 }${6:+path $6 }${7:+model $7}" ;;
+	*"
+"*) refuse "$1: more than one disk fits: $found" ;;
+	esac
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# use_device NAME SIZE SECTOR NODE: the device named by the user in place of an identity.
+use_device() {
+	[ -b "$4" ] || refuse "$1: $4 is not a block device"
+	found=$(list_disks "$4" | awk -F '"' '{ print $2, $6, $8 }')
+	check_size "$1" "$2" "$3" "$found"
+}
+
+# check_size NAME SIZE SECTOR 'NODE SIZE SECTOR': prints NODE. One that is much larger is another disk.
+check_size() {
+	read -r node bytes sector <<-END
+		$4
+	END
+	if [ "$bytes" -lt "$2" ] || [ "$bytes" -gt "$(($2 + $2 / 100))" ]; then
+		refuse "$1: $node has $bytes bytes, and $2 to 1 % more are expected"
+	fi
+	[ "$sector" -eq "$3" ] || refuse "$1: $node has logical sectors of $sector bytes, not $3"
+	printf '%s\n' "$node"
+}
+
+# require_distinct NODE...
+require_distinct() {
+	twice=$(printf '%s\n' "$@" | sort | uniq -d)
+	[ -z "$twice" ] || refuse "two disks of the layout are one disk of this machine: $twice"
+}
+
+# require_blank TARGET: a device must carry nothing and be used by nobody; any other path must not exist.
+require_blank() {
+	case $1 in
+	/dev/*) ;;
+	*)
+		if [ -e "$1" ] || [ -L "$1" ]; then
+			refuse "$1 exists already"
+		fi
+		return 0
+		;;
+	esac
+	[ -b "$1" ] || refuse "$1 is not a block device"
+	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
+	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
+	done
+	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+		refuse "$1 is mounted"
+	fi
+	own=$(readlink -f "$1")
+	while read -r area _; do
+		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
+	done </proc/swaps
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# require_all_blank TARGET...
+require_all_blank() {
+	for target in "$@"; do
+		require_blank "$target"
+	done
+}
+
+# await_node PATH: until udev has made it, for up to 60 s.
+await_node() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		sleep 0.2
+	done
+}
+
+# beside FILE MODE: prints a new file beside it, with its mode and owner; with MODE if there is no FILE.
+beside() {
+	new=${1%/*}/.${1##*/}.raidplan-new
+	rm -f "$new"
+	if [ -e "$1" ]; then
+		cp -p "$1" "$new"
+		cp -p "$1" "$1.raidplan-old"
+	else
+		: >"$new"
+		chmod "$2" "$new"
+	fi
+	printf '%s\n' "$new"
+}
+
+# real FILE: prints where the file itself is, behind links; its folder is made.
+real() {
+	mkdir -p "${1%/*}/"
+	readlink -f "$1"
+}
+
+# write_file FILE MODE <CONTENT: whole or not at all.
+write_file() {
+	file=$(real "$1")
+	temporary=$(beside "$file" "$2")
+	cat >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
+lines_like() {
+	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
+}
+
+# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom; every other byte of the file stays as it is.
+write_block() {
+	file=$(real "$1")
+	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
+	opens='' closes=''
+	if [ -e "$file" ]; then
+		opens=$(lines_like "$opening" "$file")
+		closes=$(lines_like "$closing" "$file")
+	fi
+	case $opens,$closes in
+	,) ;;
+	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
+	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
+	esac
+	temporary=$(beside "$file" "$4")
+	{
+		if [ -n "$opens" ]; then
+			head -n "$((opens - 1))" "$file"
+		elif [ "$3" = bottom ] && [ -s "$file" ]; then
+			cat "$file"
+			[ -z "$(tail -c 1 "$file")" ] || echo
+		fi
+		printf '%s\n' "$opening"
+		cat
+		printf '%s\n' "$closing"
+		if [ -n "$opens" ]; then
+			tail -n "+$((closes + 1))" "$file"
+		elif [ "$3" = top ] && [ -e "$file" ]; then
+			cat "$file"
+		fi
+	} >"$temporary"
+	sync
+	mv -f "$temporary" "$file"
+}
+
+# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+set_attribute() {
+	[ -f "$1" ] || refuse "there is no attribute $1"
+	printf '%s\n' "$2" >"$1"
+}
+
+# In braces, so that nothing runs before all of this has been read.
+{
+exec </dev/null
+
+# Before anything is written: every disk is found, and everything that is written over is blank.
+
+[ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+require_tools awk lsblk mdadm mkdir mkfs.xfs mkswap modprobe mount readlink sed sfdisk swapon systemctl \
+	update-initramfs wipefs
+disks=$(list_disks)
+disk_rs0=$(find_disk rs0 300069052416 512 RIOS-5QF00 '' '' '')
+disk_rs1=$(find_disk rs1 300069052416 512 RIOS-5QF01 '' '' '')
+disk_rs2=$(find_disk rs2 300069052416 512 RIOS-5QF02 '' '' '')
+disk_rs3=$(find_disk rs3 300069052416 512 RIOS-5QF03 '' '' '')
+require_distinct "$disk_rs0" "$disk_rs1" "$disk_rs2" "$disk_rs3"
+require_all_blank "$disk_rs0" "$disk_rs1" "$disk_rs2" "$disk_rs3"
+
+# name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
+# layout line 30 (arrays)
+step 1/23 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+begun=yes
+write_block /etc/mdadm/mdadm.conf rio top 0644 <<'END'
+CREATE names=yes
+MAILADDR root@example.org
+ARRAY /dev/md/rio_swap metadata=1.2 UUID=25f11259:2da65088:8ce3480d:7da021bc
+ARRAY /dev/md/rio_data metadata=1.2 UUID=a453dd1c:696056ab:9417af72:9cd92d41
+END
+
+# load the kernel module md_mod
+# layout line 30 (arrays)
+step 2/23 'load the kernel module md_mod'
+modprobe md_mod
+
+# load the kernel module raid1
+# layout line 30 (arrays)
+step 3/23 'load the kernel module raid1'
+modprobe raid1
+
+# load the kernel module raid10
+# layout line 30 (arrays)
+step 4/23 'load the kernel module raid10'
+modprobe raid10
+
+# partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB
+# layout line 21 (hardware.disks.rs0); destroys everything on the disk rs0
+step 5/23 'partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB'
+require_blank "$disk_rs0"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs0" <<'END'
+label: gpt
+label-id: F7AEB229-1E62-5021-A86B-2FC608D93E59
+unit: sectors
+sector-size: 512
+start=2048, size=4194304, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=AF752EC5-D63D-516C-9149-5EEE7F59FA0A, name="swap"
+start=4196352, size=581613568, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=66A45FC9-CBD3-5918-A96E-BEE5D4965727, name="data"
+END
+await_node /dev/disk/by-partuuid/af752ec5-d63d-516c-9149-5eee7f59fa0a
+await_node /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727
+
+# partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB
+# layout line 21 (hardware.disks.rs1); destroys everything on the disk rs1
+step 6/23 'partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB'
+require_blank "$disk_rs1"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs1" <<'END'
+label: gpt
+label-id: E6E81A8E-031B-547F-8A96-78E5ADA07A1D
+unit: sectors
+sector-size: 512
+start=2048, size=4194304, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=2D64F4C2-9C5A-586B-B3B6-57CC2C1F66E1, name="swap"
+start=4196352, size=581613568, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=E9060D8F-BD51-5DE3-A9BD-EBF7E9069DC9, name="data"
+END
+await_node /dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
+await_node /dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9
+
+# partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB
+# layout line 21 (hardware.disks.rs2); destroys everything on the disk rs2
+step 7/23 'partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB'
+require_blank "$disk_rs2"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs2" <<'END'
+label: gpt
+label-id: FCEC9B50-A25A-56EA-9C52-A703FE4DBD75
+unit: sectors
+sector-size: 512
+start=2048, size=4194304, type=0FC63DAF-8483-4772-8E79-3D69D8477DE4, uuid=089267E0-ED4B-54CB-B64F-61F5A821F439, name="swap"
+start=4196352, size=581613568, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=AE98319C-5F3A-5284-9750-7FED6825A340, name="data"
+END
+await_node /dev/disk/by-partuuid/089267e0-ed4b-54cb-b64f-61f5a821f439
+await_node /dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340
+
+# partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB
+# layout line 21 (hardware.disks.rs3); destroys everything on the disk rs3
+step 8/23 'partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB'
+require_blank "$disk_rs3"
+sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs3" <<'END'
+label: gpt
+label-id: A2255BA2-0C2A-52F9-B702-695D541BCF3F
+unit: sectors
+sector-size: 512
+start=2048, size=4194304, type=0FC63DAF-8483-4772-8E79-3D69D8477DE4, uuid=005A768A-631F-5A4A-B251-0FFB31B93988, name="swap"
+start=4196352, size=581613568, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=591415D4-2FC3-5241-AC5C-24596AF83DAE, name="data"
+END
+await_node /dev/disk/by-partuuid/005a768a-631f-5a4a-b251-0ffb31b93988
+await_node /dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
+
+# create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable
+# layout line 32 (arrays.rio_swap); destroys everything on rs0.swap, everything on rs1.swap
+step 9/23 'create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable'
+require_blank /dev/disk/by-partuuid/af752ec5-d63d-516c-9149-5eee7f59fa0a
+require_blank /dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
+mdadm --create /dev/md/rio_swap --run --quiet --metadata=1.2 --homehost=rio --name=rio_swap \
+	--uuid=25f11259:2da65088:8ce3480d:7da021bc --level=raid1 --raid-devices=2 --bitmap=internal \
+	--consistency-policy=bitmap /dev/disk/by-partuuid/af752ec5-d63d-516c-9149-5eee7f59fa0a \
+	/dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
+await_node /dev/md/rio_swap
+
+# hold the initial sync of rio_swap, so that it does not slow down what follows
+# layout line 32 (arrays.rio_swap)
+step 10/23 'hold the initial sync of rio_swap, so that it does not slow down what follows'
+set_attribute /sys/block/md_rio_swap/md/sync_action frozen
+
+# create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable
+# layout line 31 (arrays.rio_data); destroys everything on rs0.data, everything on rs1.data, everything on rs2.data, everything on rs3.data
+step 11/23 'create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable'
+require_blank /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727
+require_blank /dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9
+require_blank /dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340
+require_blank /dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
+mdadm --create /dev/md/rio_data --run --quiet --metadata=1.2 --homehost=rio --name=rio_data \
+	--uuid=a453dd1c:696056ab:9417af72:9cd92d41 --level=raid10 --raid-devices=4 --chunk=64K --layout=n2 \
+	--bitmap=internal --consistency-policy=bitmap /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727 \
+	/dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9 \
+	/dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340 \
+	/dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
+await_node /dev/md/rio_data
+
+# hold the initial sync of rio_data, so that it does not slow down what follows
+# layout line 31 (arrays.rio_data)
+step 12/23 'hold the initial sync of rio_data, so that it does not slow down what follows'
+set_attribute /sys/block/md_rio_data/md/sync_action frozen
+
+# make swap mirror on rio_swap, 2.0 GiB
+# layout line 38 (swap.mirror); destroys everything on rio_swap
+step 13/23 'make swap mirror on rio_swap, 2.0 GiB'
+require_blank /dev/md/rio_swap
+mkswap --quiet --uuid e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
+await_node /dev/disk/by-uuid/e1b56213-5527-5c6c-bfd9-0d225fa616a7
+
+# make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2
+# layout line 35 (filesystems.rio_data); destroys everything on rio_data
+step 14/23 'make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2'
+require_blank /dev/md/rio_data
+mkfs.xfs -q -K -m crc=1,uuid=c66b2995-f651-52f3-bcfc-9ca32f12fef1 -b size=4096 -s size=512 -i \
+	size=512,maxpct=25 -d agsize=18603114496,su=65536,sw=2 -l size=290717696,su=65536 -L rio-data \
+	/dev/md/rio_data
+await_node /dev/disk/by-uuid/c66b2995-f651-52f3-bcfc-9ca32f12fef1
+
+# put the new configuration into the initramfs, so that arrays keep their names at boot
+# layout line 30 (arrays)
+step 15/23 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u
+
+# read all members once a month for latent errors
+# layout line 40 (monitoring.scrub)
+step 16/23 'read all members once a month for latent errors'
+systemctl enable --now mdcheck_start.timer
+
+# enter 2 lines into /etc/fstab
+# layout line 34 (filesystems)
+step 17/23 'enter 2 lines into /etc/fstab'
+write_block /etc/fstab rio bottom 0644 <<'END'
+UUID=e1b56213-5527-5c6c-bfd9-0d225fa616a7 none swap sw,nofail,pri=10 0 0
+UUID=c66b2995-f651-52f3-bcfc-9ca32f12fef1 /srv/rio-data xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
+END
+
+# let systemd read fstab again
+# layout line 34 (filesystems)
+step 18/23 'let systemd read fstab again'
+systemctl daemon-reload
+
+# use swap mirror
+# layout line 38 (swap.mirror)
+step 19/23 'use swap mirror'
+swapon --priority 10 /dev/md/rio_swap
+
+# make the folder /srv/rio-data
+# layout line 35 (filesystems.rio_data)
+step 20/23 'make the folder /srv/rio-data'
+mkdir --parents /srv/rio-data
+
+# mount rio_data at /srv/rio-data
+# layout line 35 (filesystems.rio_data)
+step 21/23 'mount rio_data at /srv/rio-data'
+mount /srv/rio-data
+
+# let the initial sync of rio_swap run
+# layout line 32 (arrays.rio_swap)
+step 22/23 'let the initial sync of rio_swap run'
+set_attribute /sys/block/md_rio_swap/md/sync_action idle
+
+# let the initial sync of rio_data run
+# layout line 31 (arrays.rio_data)
+step 23/23 'let the initial sync of rio_data run'
+set_attribute /sys/block/md_rio_data/md/sync_action idle
+
+complete=yes
+echo 'done'
+}

@@ -1,0 +1,130 @@
+"""Findings as text and as JSON: the place is shown, and nothing a user wrote reaches the terminal raw."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidplan.document import Span
+from raidplan.findings import Finding, Severity
+from raidplan.pipeline import Located
+from raidplan.render.findings_json import findings_json
+from raidplan.render.findings_text import findings_text, summary_text
+from raidplan.render.snippet import WIDTH, lines_of, snippet
+from raidplan.render.visible import json_safe, visible
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=300)
+
+
+def located(message: str = "m", *, line: int = 1, column: int = 1, end: int = 2, file: str = "f.yaml", hint: str = "", severity: Severity = Severity.ERROR, rule: str = "some-rule", path: tuple[str, ...] = ("arrays", "s0")) -> Located:
+    return Located(Finding(rule, severity, path, message, hint), Span(file, line, column, line, end))
+
+
+def test_a_finding_is_said_shown_and_answered() -> None:
+    text = findings_text([located("chunk is odd", line=2, column=8, end=11, hint="write 64KiB")], {"f.yaml": "a: 1\nchunk: 3KB\n"})
+    assert text == (
+        "error[some-rule] chunk is odd\n"
+        "  f.yaml:2:8\n"
+        "     2 | chunk: 3KB\n"
+        "       |        ^^^\n"
+        "  hint: write 64KiB\n"
+    )  # fmt: skip
+
+
+def test_colour_adds_nothing_but_colour() -> None:
+    import re
+
+    findings, sources = [located("x", hint="y")], {"f.yaml": "abc"}
+    coloured = findings_text(findings, sources, colour=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == findings_text(findings, sources)
+    assert "\x1b[1;31merror" in coloured
+
+
+def test_what_a_range_multiplies_is_said_once() -> None:
+    same = [located("unknown key", path=("disks", f"d{n}")) for n in range(40)]
+    text = findings_text(same, {})
+    assert text.count("unknown key") == 1 and "40 times: disks.d0, disks.d1, " in text
+    different = [located(f"d{n} is slow") for n in range(40)]
+    text = findings_text(different, {})
+    assert "also: d5 is slow" in text and "d6 is slow" not in text and "and 34 more here" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "end", "shown", "marks"),
+    [
+        ("\tkey: x", 2, 5, "    key: x", "    ^^^"),
+        ("ab", 3, 3, "ab", "  ^"),
+        ("名前: x", 5, 6, "名前: x", "      ^"),
+        ("e\u0301: x", 5, 6, "e\u0301: x", "   ^"),
+        ("\u202eabc", 1, 5, "\\u202eabc", "^^^^^^^^^"),
+        ("a\x1b[31m", 2, 3, "a\\x1b[31m", " ^^^^"),
+        ("", 1, 1, "", "^"),
+    ],
+)  # fmt: skip
+def test_the_marks_stand_below_what_is_meant(line: str, column: int, end: int, shown: str, marks: str) -> None:
+    assert snippet([line], Span("f", 1, column, 1, end)) == (shown, marks)
+
+
+def test_a_long_line_is_cut_around_the_mark() -> None:
+    line = "x" * 5000 + "HERE" + "y" * 5000
+    found = snippet([line], Span("f", 1, 5001, 1, 5005))
+    assert found is not None
+    text, marks = found
+    assert len(text) <= WIDTH + 2 and text.startswith("…x") and text.endswith("y…")
+    assert text[marks.index("^") : len(marks)] == "HERE"
+
+
+def test_a_span_over_lines_is_marked_to_the_end_of_the_first() -> None:
+    assert snippet(["a: {b  ", "c}"], Span("f", 1, 4, 2, 3)) == ("a: {b", "   ^^")
+
+
+def test_a_place_beyond_the_file_has_no_snippet() -> None:
+    assert snippet(["a"], Span("f", 9, 1, 9, 2)) is None
+    assert "f.yaml:9:1" in findings_text([located(line=9)], {"f.yaml": "a"})
+
+
+def test_lines_are_those_of_yaml() -> None:
+    assert lines_of("a\r\nb\rc\x0bd\u2028e") == ["a", "b", "c\x0bd", "e"]
+
+
+@given(ANY_TEXT)
+def test_visible_text_is_printable_and_unchanged_if_it_was(text: str) -> None:
+    assert visible(text).isprintable()
+    if text.isprintable():
+        assert visible(text) == text
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(1, 9), st.integers(1, 400), st.integers(1, 400))
+def test_nothing_unprintable_comes_out(message: str, file: str, source: str, line: int, column: int, end: int) -> None:
+    finding = located(message, file=file, line=line, column=column, end=end, hint=message)
+    text = findings_text([finding], {file: source})
+    assert all(part.isprintable() for part in text.split("\n"))
+    form = findings_json([finding])
+    assert all(part.isprintable() for part in form.split("\n"))
+    assert json.loads(form)["findings"][0]["message"] == message
+
+
+@given(st.recursive(ANY_TEXT, lambda inner: st.lists(inner, max_size=3), max_leaves=5))
+def test_safe_json_means_the_same(value: object) -> None:
+    plain = json.dumps(value, ensure_ascii=False, indent=1)
+    assert json.loads(json_safe(plain)) == json.loads(plain)
+
+
+def test_json_is_the_contracts() -> None:
+    data = json.loads(findings_json([located("x", line=3, column=5, end=9), located(severity=Severity.NOTE)]))
+    assert list(data) == ["format_version", "findings", "errors", "warnings", "notes"]
+    assert (data["errors"], data["warnings"], data["notes"]) == (1, 0, 1)
+    assert data["findings"][0] == {
+        "rule": "some-rule", "severity": "error", "message": "x", "hint": "", "path": "arrays.s0",
+        "file": "f.yaml", "line": 3, "column": 5, "end_line": 3, "end_column": 9,
+    }  # fmt: skip
+    assert json.loads(findings_json([]))["findings"] == []
+
+
+def test_the_summary_counts() -> None:
+    assert summary_text([], 1) == "nothing to report\n"
+    assert summary_text([], 3) == "nothing to report in 3 layouts\n"
+    assert summary_text([located(), located(severity=Severity.NOTE)], 1) == "1 error, 0 warnings, 1 note\n"

@@ -1,0 +1,156 @@
+"""What QEMU is told for a machine: one SCSI host per controller, one throttle group per shared link."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.twin import Disk, Link
+from raidplan.twin.arguments import Machine, Paths, qemu_arguments
+from raidplan.twin.hardware import check
+
+GB = 10**9 // 4096 * 4096
+
+
+def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
+    paths = Paths(
+        root=folder / "root.img",
+        kernel=folder / "vmlinuz",
+        initrd=folder / "initrd.img",
+        console=folder / "console.log",
+        monitor=folder / "qmp",
+        disks={disk.name: folder / f"{disk.name}.img" for disk in machine.disks},
+    )
+    return qemu_arguments(machine, paths, 2222)
+
+
+def objects(machine: Machine, kind: str) -> list[dict[str, Any]]:
+    """The values of all `-kind {json}` options."""
+    words = arguments(machine)
+    return [
+        json.loads(value)
+        for option, value in itertools.pairwise(words)
+        if option == f"-{kind}" and value.startswith("{")
+    ]
+
+
+def devices(machine: Machine, driver: str) -> list[dict[str, Any]]:
+    return [device for device in objects(machine, "device") if device["driver"] == driver]
+
+
+def test_each_controller_is_a_scsi_host_in_the_order_of_its_first_disk() -> None:
+    machine = Machine((Disk("a", GB, behind="pm1"), Disk("b", GB, behind="pm0"), Disk("c", GB, behind="pm1")))
+    assert [host["id"] for host in devices(machine, "virtio-scsi-pci")] == ["scsi0", "scsi1"]
+    places = [(disk["id"], disk["bus"], disk["scsi-id"]) for disk in devices(machine, "scsi-hd")]
+    assert places == [("disk-a", "scsi0.0", 0), ("disk-b", "scsi1.0", 0), ("disk-c", "scsi0.0", 1)]
+
+
+def test_64_controllers_have_64_addresses() -> None:
+    machine = Machine(tuple(Disk(f"d{n}", GB, behind=f"c{n}") for n in range(64)))
+    addresses = [host["addr"] for host in devices(machine, "virtio-scsi-pci")]
+    assert len(set(addresses)) == 64
+    assert addresses[:2] == ["6.0", "6.1"]
+    assert addresses[63] == "d.7"
+
+
+def test_a_disk_carries_its_identity() -> None:
+    wwn, serial = "0x5000c500a0000001", "WD-WCAV51234567"
+    (disk,) = devices(Machine((Disk("a", GB, serial, wwn, "ST3000DM001"),)), "scsi-hd")
+    assert (disk["serial"], disk["wwn"], disk["product"]) == (serial, int(wwn, 16), "ST3000DM001")
+
+
+def test_what_is_not_given_is_left_to_qemu() -> None:
+    (disk,) = devices(Machine((Disk("a", GB),)), "scsi-hd")
+    assert not {"serial", "wwn", "product"} & set(disk)
+
+
+@pytest.mark.parametrize(("rotational", "rate", "trims"), [(True, 7200, False), (False, 1, True)])
+def test_only_a_solid_state_disk_offers_trim(rotational: bool, rate: int, trims: bool) -> None:
+    (disk,) = devices(Machine((Disk("a", GB, rotational=rotational),)), "scsi-hd")
+    assert disk["rotation_rate"] == rate
+    assert (disk.get("discard_granularity") != 0) is trims
+
+
+def test_a_link_is_one_group_with_one_node_for_each_disk() -> None:
+    disks = (Disk("a", GB, behind="pm0"), Disk("b", GB, behind="pm0"), Disk("c", GB, behind="pm1"))
+    machine = Machine(disks, (Link("pm0", 250_000_000),))
+    (group,) = objects(machine, "object")
+    assert (group["id"], group["x-bps-total"]) == ("link0", 250_000_000)
+    nodes = [(node["driver"], node.get("throttle-group")) for node in objects(machine, "blockdev")[1:]]
+    assert nodes == [
+        *[("file", None), ("throttle", "link0")] * 2,
+        ("file", None),
+    ]
+    assert [disk["drive"] for disk in devices(machine, "scsi-hd")] == ["n0t1", "n1t1", "n2"]
+
+
+def test_a_disk_passes_every_limit_between_it_and_the_machine() -> None:
+    links = (Link("slot", 500), Link("pm0", 300, behind="slot"))
+    machine = Machine((Disk("a", GB, behind="pm0", limit_bytes_per_second=150),), links)
+    nodes = objects(machine, "blockdev")[1:]
+    assert [node.get("throttle-group") for node in nodes] == [None, "link0", "link1", "limit0"]
+    assert [node.get("file") for node in nodes] == [None, "n0", "n0t1", "n0t2"]
+    assert [node.get("detect-zeroes") for node in nodes] == [None, None, None, "unmap"]
+
+
+def test_a_disk_that_was_pulled_out_keeps_its_place_free() -> None:
+    disks = (Disk("a", GB), Disk("b", GB))
+    (left,) = devices(Machine(disks, unplugged=frozenset({"a"})), "scsi-hd")
+    assert (left["id"], left["scsi-id"]) == ("disk-b", 1)
+
+
+def test_cache_modes() -> None:
+    (disk,) = devices(Machine((Disk("a", GB),), cache="writethrough"), "scsi-hd")
+    assert disk["write-cache"] == "off"
+    node = objects(Machine((Disk("a", GB),), cache="none"), "blockdev")[1]
+    assert node["cache"] == {"direct": True, "no-flush": False}
+    with pytest.raises(ValueError, match="possible are unsafe"):
+        arguments(Machine((), cache="fast"))
+
+
+def test_a_comma_in_a_path_is_escaped() -> None:
+    assert any("path=/run/a,,b/console.log," in word for word in arguments(Machine(()), Path("/run/a,b")))
+
+
+def test_the_guest_reaches_the_network_only_when_asked() -> None:
+    assert any("restrict=on" in word for word in arguments(Machine(())))
+    assert any("restrict=off" in word for word in arguments(Machine((), online=True)))
+
+
+@pytest.mark.parametrize(
+    ("disk", "words"),
+    [
+        (Disk("-a", GB), "a name is"),
+        (Disk("a/b", GB), "a name is"),
+        (Disk("a", GB, serial="S" * 37), "SCSI carries 36"),
+        (Disk("a", GB, serial="two words"), "arrive unchanged"),
+        (Disk("a", GB, wwn="0x5000C500A0000001"), "small letters"),
+        (Disk("a", GB, wwn="5000c500a0000001"), "16 hexadecimal"),
+        (Disk("a", GB, wwn="0xe000c500a0000001"), "begins with"),
+        (Disk("a", GB, model="ST3000DM001-1ER166"), "SCSI carries 16"),
+        (Disk("a", GB, model=" ST"), "no space"),
+        (Disk("a", 1000), "no whole number"),
+        (Disk("a", 0), "no whole number"),
+        (Disk("a", GB + 512, logical_block=4096, physical_block=4096), "no whole number"),
+        (Disk("a", GB, logical_block=4096), "smaller than the logical"),
+        (Disk("a", GB, logical_block=520), "possible are"),
+        (Disk("a", GB, limit_bytes_per_second=0), "no rate"),
+    ],
+)
+def test_what_the_machine_cannot_show_is_refused(disk: Disk, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as refusal:
+        check([disk])
+    assert disk.name in str(refusal.value)
+
+
+def test_two_of_one_name_and_circles_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 disks are named a"):
+        check([Disk("a", GB), Disk("a", GB)])
+    with pytest.raises(ValueError, match="hangs on itself"):
+        check([Disk("a", GB, behind="x")], [Link("x", 1, behind="y"), Link("y", 1, behind="x")])
+    with pytest.raises(ValueError, match="255"):
+        check([Disk(f"d{n}", GB) for n in range(256)])

@@ -1,0 +1,142 @@
+"""The cache of images: what names an entry, what goes in, and whose mirrors are asked."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.twin import image as images
+from raidplan.twin.failure import BuildError
+from raidplan.twin.image import cache_folder, find_or_build
+from raidplan.twin.recipe import Recipe
+from raidplan.twin.sources import debian_sources
+
+DEBIAN = """\
+Types: deb
+URIs: http://mirror.example/debian
+Suites: bookworm bookworm-updates bookworm-backports
+Components: main contrib
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+
+Types: deb
+URIs: http://mirror.example/debian-security
+Suites: bookworm-security
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+"""
+THIRD = """\
+Types: deb
+URIs: https://packages.example/apt
+Suites: bookworm
+Components: main
+Signed-By: /usr/share/keyrings/example.gpg
+"""
+
+
+@pytest.fixture
+def apt(tmp_path: Path) -> Path:
+    (tmp_path / "sources.list.d").mkdir()
+    (tmp_path / "sources.list.d/debian.sources").write_text(DEBIAN)
+    (tmp_path / "sources.list.d/third.sources").write_text(THIRD)
+    return tmp_path
+
+
+def test_the_digest_follows_everything_that_goes_in() -> None:
+    recipe = Recipe()
+    others = [
+        Recipe("trixie"),
+        Recipe(packages=("mdadm",)),
+        Recipe(size_mib=3072),
+        Recipe(authorized_key="k"),
+        Recipe(masked=()),
+    ]
+    assert len({recipe.digest, *(other.digest for other in others)}) == 6
+    assert replace(recipe, packages=recipe.packages[::-1]).digest == recipe.digest
+    assert Recipe().overlay() == recipe.overlay()
+
+
+def test_units_of_md_and_lvm_are_never_masked() -> None:
+    assert not [unit for unit in Recipe().masked if unit.startswith(("md", "lvm", "dm-", "blk-"))]
+
+
+def test_the_overlay_belongs_to_root() -> None:
+    with tarfile.open(fileobj=io.BytesIO(Recipe(authorized_key="key\n").overlay())) as archive:
+        members = archive.getmembers()
+    assert {member.uid for member in members} == {0}
+    keys = next(member for member in members if member.name == "root/.ssh/authorized_keys")
+    assert (keys.mode, keys.size) == (0o600, 4)
+
+
+def test_only_the_release_from_debians_own_mirrors(apt: Path) -> None:
+    found = debian_sources("bookworm", apt)
+    assert "packages.example" not in found
+    assert "Suites: bookworm bookworm-updates\n" in found
+    assert "backports" not in found
+    assert "contrib" not in found
+    assert "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg" in found
+
+
+def test_the_same_mirrors_are_asked_for_another_release(apt: Path) -> None:
+    found = debian_sources("trixie", apt)
+    assert "Suites: trixie trixie-updates\n" in found
+    assert "Suites: trixie-security\n" in found
+    assert "bookworm" not in found
+
+
+def test_the_one_line_form(tmp_path: Path) -> None:
+    text = (
+        "# deb http://mirror.example/debian bookworm main\n"
+        "deb [arch=amd64 trusted=yes] http://mirror.example/debian bookworm main non-free # comment\n"
+        "deb-src http://mirror.example/debian bookworm main\n"
+        "deb http://packages.example/apt bookworm main\n"
+    )
+    (tmp_path / "sources.list").write_text(text)
+    found = debian_sources("bookworm", tmp_path)
+    assert found.count("URIs:") == 1
+    assert "Trusted: yes" in found
+
+
+def test_no_debian_mirror_means_the_tools_own_default(tmp_path: Path) -> None:
+    assert debian_sources("bookworm", tmp_path) == ""
+
+
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/tmp/x")
+    assert cache_folder() == Path("/var/tmp/x/raidplan/twin")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache/raidplan/twin"
+
+
+def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def fail(recipe: Recipe, work: Path, say: object) -> None:
+        (work / "finished").mkdir()
+        raise BuildError("no packages")
+
+    def fill(recipe: Recipe, work: Path, say: object) -> None:
+        built.append(recipe.release)
+        (work / "finished").mkdir()
+        (work / "finished/root.img").write_text(str(len(built)))
+
+    monkeypatch.setattr(images, "_identity", lambda folder: _key(tmp_path))
+    monkeypatch.setattr(images, "_fill", fail)
+    with pytest.raises(BuildError, match="no packages"):
+        find_or_build(cache=tmp_path / "c")
+    assert [path.suffix for path in (tmp_path / "c").iterdir()] == [".lock"]
+
+    monkeypatch.setattr(images, "_fill", fill)
+    first = find_or_build(cache=tmp_path / "c")
+    assert find_or_build(cache=tmp_path / "c") == first
+    assert built == ["bookworm"]
+    find_or_build(cache=tmp_path / "c", again=True)
+    assert first.root.read_text() == "2"
+
+
+def _key(folder: Path) -> Path:
+    folder.joinpath("key.pub").write_text("ssh-ed25519 AAAA\n")
+    return folder / "key"

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Runs as root in the machine: installs raidplan from the checkout, checks the layout, applies it.
+#   LAYOUT    the layout's path here        CONFIRM   its host
+#   DISKS     what disks.py printed         UNSHOWN   what this provider cannot show of its disks
+set -eu
+
+say() { printf -- '--- %s\n' "$*"; }
+
+packages="mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs dosfstools lvm2 python3-venv"
+missing=""
+for package in $packages; do
+  dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+  say "apt-get install$missing"
+  apt-get update -qq
+  # shellcheck disable=SC2086
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+fi
+
+say "installing raidplan from the checkout"
+[ -x /opt/raidplan/bin/pip ] || python3 -m venv /opt/raidplan
+if ls /wheels/*.whl >/dev/null 2>&1; then
+  export PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels
+fi
+/opt/raidplan/bin/pip install --quiet --disable-pip-version-check /raidplan
+ln -sf /opt/raidplan/bin/raidplan /usr/local/bin/raidplan
+
+lsblk --nodeps --output NAME,HCTL,SIZE,LOG-SEC,PHY-SEC,ROTA,SERIAL,WWN,MODEL
+
+set --
+if [ -n "$UNSHOWN" ]; then
+  say "not shown by this provider, so disks are found by serial number alone: $UNSHOWN"
+  printf '%s' "$DISKS" >/root/disks.json
+  python3 /raidplan/vagrant/devices.py /root/disks.json >/root/devices.json
+  set -- --devices /root/devices.json
+fi
+
+say "raidplan check $LAYOUT"
+raidplan check "$LAYOUT"
+say "raidplan apply $LAYOUT --confirm $CONFIRM $*"
+raidplan apply "$LAYOUT" --confirm "$CONFIRM" "$@"
+say "raidplan apply once more: there must be nothing to do"
+raidplan apply "$LAYOUT" --confirm "$CONFIRM" "$@"
