@@ -106,9 +106,7 @@ class BoxRecipe(Recipe):
 
     def links(self) -> dict[str, str]:
         """The twin's links without its network unit."""
-        return {
-            path: target for path, target in Recipe.links(self).items() if "twin-network" not in target
-        }
+        return {path: target for path, target in Recipe.links(self).items() if "twin-network" not in target}
 
 
 def metadata(size_mib: int) -> dict[str, object]:

@@ -36,13 +36,7 @@ def read_machine(
     """
     paths, units, kernel = tuple(paths), tuple(units), os.uname().release
     failed: list[str] = []
-
-    def must(argv: Sequence[str]) -> Result:
-        answer = ask(argv)
-        if not answer.ok:
-            failed.append(f"{argv[0]} failed: {plain(answer.stderr.strip()[-200:]) or answer.returncode}")
-        return answer
-
+    must = _noting(failed, ask)
     # Side by side: on a slow machine each process takes a tenth of a second.
     with ThreadPoolExecutor(max_workers=4) as pool:
         modules = pool.submit(host.read_modules, root, kernel, ask)
@@ -64,6 +58,18 @@ def read_machine(
         kernel=kernel,
         problems=(*problems, *doubled, *failed),
     )
+
+
+def _noting(failed: list[str], ask: Ask) -> Ask:
+    """Asks as `ask` does, and notes in words what failed."""
+
+    def must(argv: Sequence[str]) -> Result:
+        answer = ask(argv)
+        if not answer.ok:
+            failed.append(f"{argv[0]} failed: {plain(answer.stderr.strip()[-200:]) or answer.returncode}")
+        return answer
+
+    return must
 
 
 def _look(root: Path, ask: Ask) -> tuple[Seen, list[arrays.Array], Names, list[str]]:

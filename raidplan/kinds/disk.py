@@ -9,7 +9,19 @@ from raidplan.findings import Path
 from raidplan.geometry import gpt
 from raidplan.identity import derived_uuid
 from raidplan.kinds.device import Device, Impossible, Kind, Role, Site, Use
-from raidplan.kinds.model import Boolean, Duration, Integer, Model, Name, Rate, Size, Speed, Word, size_or
+from raidplan.kinds.model import (
+    Block,
+    Boolean,
+    Duration,
+    Integer,
+    Model,
+    Name,
+    Rate,
+    Size,
+    Speed,
+    Word,
+    size_or,
+)
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
 
@@ -46,7 +58,7 @@ class Disk(Model, Kind):
     model: Word | None = None
     size: Size | None = None
     """At least this large; the plan uses this size, so that a replacement of this size fits."""
-    logical_block: Integer | None = None
+    logical_block: Block | None = None
     physical_block: Integer | None = None
     rotational: Boolean | None = None
     rate: Rate | None = None

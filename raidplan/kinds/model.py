@@ -76,6 +76,14 @@ def _integer(text: str) -> int:
     return int(text)
 
 
+def _block(text: str) -> int:
+    if text not in map(str, BLOCKS):
+        raise ValueError(
+            f"'{text}' is not a size of blocks in bytes; write 512, 4096 or another power of two"
+        )
+    return int(text)
+
+
 def _boolean(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError(f"'{text}' is neither true nor false; write one of the two")
@@ -119,6 +127,8 @@ def _level(text: str) -> str:
     return level_named(text).name
 
 
+BLOCKS = tuple(2**n for n in range(9, 17))
+"""What a disk may have: 512 bytes to 64 KiB."""
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
 KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
 REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
@@ -133,6 +143,7 @@ Duration = Annotated[
     Fraction, *typed(size.parse_seconds, {"type": "string", "pattern": r"^\d+(\.\d+)?(s|ms|min)$"})
 ]
 Integer = Annotated[int, *typed(_integer, {"type": "integer"})]
+Block = Annotated[int, *typed(_block, {"enum": list(BLOCKS)})]
 Boolean = Annotated[bool, *typed(_boolean, {"type": "boolean"})]
 Percent = Annotated[Fraction, *typed(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]
 Name = Annotated[str, *typed(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]

@@ -175,9 +175,9 @@ def _order(edges: Mapping[Path, list[Path]]) -> tuple[list[Path], list[Finding]]
 
 
 def _build(item: Item, topology: Topology) -> list[Finding]:
-    """Adds the item's devices, or says why they cannot be; silent where a device below failed already."""
-    wanted = [use.device for use in item.kind.uses(item.name, item.path)]
-    if any(device not in topology.devices for device in wanted):
+    """Adds the item's devices, or says why they cannot be; silent where what it uses is said to be wrong."""
+    uses = item.kind.uses(item.name, item.path)
+    if any(use.device not in topology.devices or topology.used_by[use.device] != use for use in uses):
         return []
     try:
         for device in item.kind.resolve(item.name, item.path, topology):

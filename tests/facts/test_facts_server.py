@@ -1,10 +1,7 @@
 """A whole server read from a recording: every object as the tools of that server showed it."""
 
-import json
-
 import pytest
 
-from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Proof
 
@@ -258,20 +255,6 @@ def test_mounts(machine):
     assert not [point for point in mounts if point.startswith(("/proc", "/sys", "/dev", "/run"))]
 
 
-def test_few_processes(server):
-    server.read(units=("fstrim.timer",))
-    assert len(server.asked) < 20
-    assert {argv[0] for argv in server.asked} <= {
-        "lsblk", "wipefs", "lvm", "mdadm", "sfdisk", "mke2fs", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "pvcreate", "udevadm",
-        "dracut", "systemctl",
-    }  # fmt: skip
-
-
-def test_snapshot_travels_as_json(server):
-    machine = server.read("/etc/fstab", units=("fstrim.timer",))
-    assert Machine.from_data(json.loads(json.dumps(machine.to_data()))) == machine
-
-
 def test_named(machine):
     named = machine.named({"/dev/sdi": "d08", "/dev/sdj": "d09", "/dev/sda": "d00", "/dev/sdn": "d13"})
     assert array(named, "/dev/md_end")["members"] == ["{d08}", "{d09}"]
@@ -288,21 +271,3 @@ def test_proof_against_the_server(machine):
         "level is raid6, planned raid5",
         "sync held is yes, planned no",
     ]
-
-
-def test_disk_that_cannot_be_read_is_never_blank(server):
-    server.answers["wipefs"] = [
-        1,
-        "",
-        "wipefs: error: /dev/sdo: probing initialization failed: Input/output error\n",
-    ]
-    assert server.read().disk("/dev/sdo").signatures == (
-        "cannot be read: wipefs: error: /dev/sdo: probing initialization failed: Input/output error",
-    )
-    server.answers.pop("wipefs")
-    assert server.read().disk("/dev/sdo").signatures == ("cannot be read: not recorded",)
-
-
-def test_programs_that_fail_are_problems(server):
-    server.answers = {"lsblk": [1, "", "lsblk: failed to access sysfs directory: /sys/dev/block\n"]}
-    assert "lsblk failed: lsblk: failed to access sysfs directory: /sys/dev/block" in server.read().problems

@@ -1,0 +1,83 @@
+"""What a server shows from outside: plain commands over SSH, read without any of raidplan's own code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Arrays:
+    """Every array's sysfs attributes, and its members by slot."""
+
+    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
+    """kernel name, then attribute."""
+    slots: dict[str, dict[str, str]] = field(default_factory=dict)
+    """kernel name, then the member's kernel name: its slot, or its state if it has none."""
+
+
+def arrays(host: Any) -> Arrays:
+    """Read from /sys/block/*/md."""
+    found = Arrays()
+    text = host.check_output(
+        "cd /sys/block; for a in md*/md; do for f in level chunk_size layout component_size consistency_policy metadata_version "
+        "raid_disks stripe_cache_size group_thread_cnt sync_speed_min sync_speed_max; do "
+        '[ -e "$a/$f" ] && echo "$a/$f $(cat "$a/$f" 2>/dev/null)"; done; '
+        'echo "$a/read_ahead_kb $(cat "${a%/md}/queue/read_ahead_kb")"; echo "$a/size $(cat "${a%/md}/size")"; '
+        'for d in "$a"/dev-*; do echo "$d slot:$(cat "$d/slot"):$(cat "$d/state")"; done; done'
+    )
+    for line in text.splitlines():
+        path, _, value = line.partition(" ")
+        kernel, _, name = path.split("/", 2)
+        if name.startswith("dev-"):
+            _, slot, state = value.split(":", 2)
+            found.slots.setdefault(kernel, {})[name.removeprefix("dev-")] = slot if slot.isdigit() else state
+        else:
+            found.attributes.setdefault(kernel, {})[name] = value
+    return found
+
+
+def serials(host: Any) -> dict[str, str]:
+    """The serial number of the disk that each block device is, or is a partition of."""
+    data = json.loads(host.check_output("lsblk --json --output KNAME,PKNAME,SERIAL,TYPE"))
+    rows = list(_rows(data["blockdevices"]))
+    by_name = {row["kname"]: row for row in rows}
+    own = {name: row["serial"] for name, row in by_name.items() if row["serial"]}
+    parts = {
+        row["kname"]: own[row["pkname"]] for row in rows if row["type"] == "part" and row["pkname"] in own
+    }
+    return own | parts
+
+
+def _rows(entries: list[dict[str, Any]]) -> Any:
+    for entry in entries:
+        yield entry
+        yield from _rows(entry.get("children", []))
+
+
+def details(host: Any, node: str) -> dict[str, str]:
+    """`mdadm --detail`: the text before the colon, the text after it."""
+    lines = host.check_output(f"mdadm --detail {node}").splitlines()
+    pairs = (line.split(" : ", 1) for line in lines if " : " in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def ext(host: Any, uuid: str) -> dict[str, str]:
+    """`dumpe2fs -h` of the file system with a UUID."""
+    lines = host.check_output(f"dumpe2fs -h /dev/disk/by-uuid/{uuid} 2>/dev/null").splitlines()
+    pairs = (line.split(":", 1) for line in lines if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def xfs(host: Any, mount: str) -> dict[str, int]:
+    """`xfs_info` of a mounted XFS: sunit, swidth and blocks, in file system blocks."""
+    text = host.check_output(f"xfs_info {mount}")
+    data = next(line for line in text.splitlines() if line.startswith("data"))
+    stripe = next(line for line in text.splitlines() if "sunit=" in line)
+    words = dict(
+        word.split("=", 1)
+        for word in f"{data} {stripe}".replace(",", " ").replace("= ", " ").split()
+        if "=" in word and not word.startswith("=")
+    )
+    return {key: int(value) for key, value in words.items() if value.isdigit()}

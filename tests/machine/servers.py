@@ -1,0 +1,113 @@
+"""The virtual servers that the tests look at: what is applied to them, and how they come up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import testinfra
+import yaml
+
+from raidplan.pipeline import Loaded, check, plan
+from raidplan.plan import Plan
+from raidplan.twin import Twin
+from raidplan.twin.install import install_raidplan
+from raidplan.twin.wiring import disks_of
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LAYOUT = "/root/layout.yaml"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server to be built of examples; several are joined to one layout, since one boot is dear."""
+
+    name: str
+    examples: tuple[str, ...]
+    memory_mib: int
+
+
+SERVERS = (
+    Server("jbod", ("tel-aviv-jbod",), 10240),
+    Server(
+        "mixed",
+        ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
+         "raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far"),
+        4096,
+    ),
+)  # fmt: skip
+
+
+@dataclass
+class Running:
+    """A server after apply and a reboot."""
+
+    twin: Twin
+    loaded: Loaded
+    plan: Plan
+    host: Any
+    """testinfra's host, over SSH."""
+    first: str
+    """What the first apply printed."""
+    second: str
+    """What the second one printed."""
+    second_code: int
+
+
+def joined(server: Server) -> str:
+    """The layout of a server as YAML text, under one host name."""
+    whole: dict[str, Any] = {}
+    for example in server.examples:
+        document = check(str(EXAMPLES / f"{example}.yaml")).document
+        assert document is not None, example
+        whole = _merge(whole, document.root.plain())
+    return yaml.safe_dump(
+        {**whole, "version": "1", "host": server.name, "boot": {"degraded": "start"}}, sort_keys=False
+    )
+
+
+def _merge(one: Any, other: Any) -> Any:
+    if isinstance(one, dict) and isinstance(other, dict):
+        merged = dict(one)
+        for key, value in other.items():
+            merged[key] = _merge(one[key], value) if key in one else value
+        return merged
+    if isinstance(one, list) and isinstance(other, list):
+        return [*one, *other]
+    return one
+
+
+@contextmanager
+def running(server: Server, folder: Path) -> Iterator[Running]:
+    """Boots the server, applies its layout twice, reboots it."""
+    file = folder / "layout.yaml"
+    file.write_text(
+        (EXAMPLES / f"{server.examples[0]}.yaml").read_text() if len(server.examples) == 1 else joined(server)
+    )
+    loaded = check(str(file))
+    whole, loaded = plan(loaded)
+    assert whole is not None and loaded.layout is not None, [item.finding for item in loaded.findings]
+    started = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"[{server.name} {time.monotonic() - started:5.0f} s] {text}", flush=True)  # noqa: T201  # shown with -s
+
+    with Twin.start(
+        disks_of(loaded.layout), memory_mib=server.memory_mib, directory=folder / "twin", say=say
+    ) as twin:
+        install_raidplan(twin, say=say)
+        twin.put(file, LAYOUT)
+        command = f"raidplan apply {LAYOUT} --confirm {loaded.layout.host} 2>&1"
+        say(command)
+        first = twin.run(command, check=False, timeout=1200)
+        assert first.returncode == 0, first.stdout[-4000:]
+        say("once more")
+        second = twin.run(command, check=False, timeout=600)
+        twin.reboot()
+        say("up again")
+        host = testinfra.get_host(f"ssh://{twin.host}", ssh_config=str(twin.ssh_config))
+        yield Running(twin, loaded, whole, host, first.stdout, second.stdout, second.returncode)

@@ -1,0 +1,190 @@
+"""From outside, over SSH, after a reboot: what stands is what the layout says."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidplan.geometry import ext as ext_geometry
+from raidplan.kinds.array import Array
+from raidplan.kinds.filesystem import Filesystem
+from raidplan.plan import Proof
+from tests.machine.look import Arrays, details, ext, xfs
+from tests.machine.servers import Running
+
+pytestmark = pytest.mark.machine
+
+LAYOUT_NUMBERS = {"left-symmetric": "2", "n2": "258", "f2": "513", "o2": "66050"}
+"""The numbers that the kernel shows for layouts (drivers/md/raid5.h, raid10.c)."""
+
+
+def layout_arrays(server: Running) -> dict[str, Array]:
+    assert server.loaded.layout is not None
+    return dict(server.loaded.layout.arrays)
+
+
+def filesystems(server: Running) -> dict[str, Filesystem]:
+    assert server.loaded.layout is not None
+    return dict(server.loaded.layout.filesystems)
+
+
+def proof(server: Running, step: str) -> Proof:
+    found = next(s.proof for s in server.plan.steps if s.id == step)
+    assert found is not None
+    return found
+
+
+def kernel_name(name: str) -> str:
+    return f"md_{name}"
+
+
+def test_the_second_apply_found_nothing_to_do(server: Running) -> None:
+    assert server.second_code == 0
+    assert "nothing to do" in server.second
+
+
+def test_it_still_finds_nothing_to_do_after_the_reboot(server: Running) -> None:
+    again = server.host.run("raidplan apply /root/layout.yaml --confirm wrong-on-purpose")
+    assert "nothing to do" in again.stderr, again.stderr[-2000:]
+    assert again.rc == 0
+
+
+def test_exactly_the_arrays_of_the_layout_run_and_under_their_names(server: Running, seen: Arrays) -> None:
+    assert set(seen.attributes) == {kernel_name(name) for name in layout_arrays(server)}
+    links = set(server.host.check_output("ls /dev/md").split())
+    assert set(layout_arrays(server)) <= links
+    assert "md127" not in server.host.check_output("cat /proc/mdstat")
+
+
+def test_level_chunk_and_layout(server: Running, seen: Arrays) -> None:
+    for name, array in layout_arrays(server).items():
+        shown = seen.attributes[kernel_name(name)]
+        assert shown["level"] == array.level, name
+        if array.effective_chunk and array.level != "linear":
+            assert int(shown["chunk_size"]) == array.effective_chunk, name
+        if array.effective_layout:
+            assert shown["layout"] == LAYOUT_NUMBERS[array.effective_layout], name
+
+
+def test_members_by_serial_in_the_stated_order(
+    server: Running, seen: Arrays, disk_serials: dict[str, str]
+) -> None:
+    assert server.loaded.layout is not None
+    disks = server.loaded.layout.hardware.disks
+    for name, array in layout_arrays(server).items():
+        slots = seen.slots[kernel_name(name)]
+        by_slot = [
+            device for device, _ in sorted(slots.items(), key=lambda item: item[1]) if slots[device].isdigit()
+        ]
+        wanted = [disks[member.partition(".")[0]].serial if member.partition(".")[0] in disks else kernel_name(member)
+                  for member in array.named_members]  # fmt: skip
+        found = [
+            disk_serials.get(device, device)
+            for device in by_slot
+            if not (array.journal and "journal" in slots[device])
+        ]
+        assert found == wanted, name
+
+
+def test_spares_and_journals(server: Running, seen: Arrays, disk_serials: dict[str, str]) -> None:
+    assert server.loaded.layout is not None
+    disks = server.loaded.layout.hardware.disks
+    for name, array in layout_arrays(server).items():
+        others = {
+            device: state for device, state in seen.slots[kernel_name(name)].items() if not state.isdigit()
+        }
+        spares = sorted(disk_serials[device] for device, state in others.items() if "spare" in state)
+        journals = [disk_serials[device] for device, state in others.items() if "journal" in state]
+        assert spares == sorted(disks[spare.partition(".")[0]].serial or "" for spare in array.spares), name
+        assert journals == ([disks[array.journal.partition(".")[0]].serial] if array.journal else []), name
+
+
+def test_component_size_and_array_size_are_the_planned_ones(server: Running, seen: Arrays) -> None:
+    for name in layout_arrays(server):
+        expect = proof(server, f"array.{name}.create").expect
+        shown = seen.attributes[kernel_name(name)]
+        assert int(shown["size"]) * 512 == expect["size"], name
+        if "component" in expect:
+            assert int(shown["component_size"]) * 1024 == expect["component"], name
+
+
+def test_consistency_policy_name_and_uuid(server: Running, seen: Arrays) -> None:
+    for name, array in layout_arrays(server).items():
+        made = proof(server, f"array.{name}.create")
+        shown = details(server.host, f"/dev/md/{name}")
+        assert shown["UUID"].replace(":", "") == made.key.replace("-", ""), name
+        assert shown["Name"].split()[0] == made.expect["name"], name
+        assert shown["Version"] == array.metadata, name
+        if array.policy:
+            assert seen.attributes[kernel_name(name)]["consistency_policy"] == array.policy, name
+
+
+def test_tunables_outlive_the_reboot(server: Running, seen: Arrays) -> None:
+    for name, array in layout_arrays(server).items():
+        shown = seen.attributes[kernel_name(name)]
+        if array.stripe_cache_size:
+            assert int(shown["stripe_cache_size"]) == array.stripe_cache_size, name
+        if array.group_thread_count is not None:
+            assert int(shown["group_thread_cnt"]) == array.group_thread_count, name
+        if array.read_ahead:
+            assert int(shown["read_ahead_kb"]) == array.read_ahead // 1024, name
+        if array.sync_speed_max:
+            assert int(shown["sync_speed_max"].split()[0]) == array.sync_speed_max // 1024, name
+        if array.sync_speed_min:
+            assert int(shown["sync_speed_min"].split()[0]) == array.sync_speed_min // 1024, name
+
+
+def test_file_systems_have_the_planned_blocks_and_inodes(server: Running) -> None:
+    for name, wanted in filesystems(server).items():
+        made = proof(server, f"filesystem.{name}.make")
+        if wanted.type in ext_geometry.FSTYPES:
+            shown = ext(server.host, made.key)
+            assert int(shown["Inode count"]) == made.expect["inodes"], name
+            assert int(shown["Block count"]) == made.expect["blocks"], name
+            if wanted.inodes:
+                assert int(shown["Inode count"]) >= wanted.inodes, name
+
+
+def test_file_systems_know_the_stripe(server: Running) -> None:
+    for name, wanted in filesystems(server).items():
+        expect = proof(server, f"filesystem.{name}.make").expect
+        if wanted.type in ext_geometry.FSTYPES:
+            shown = ext(server.host, proof(server, f"filesystem.{name}.make").key)
+            assert int(shown.get("RAID stride", "0")) == expect["stride"], name
+            assert int(shown.get("RAID stripe width", "0")) == expect["stripe_width"], name
+        if wanted.type == "xfs" and wanted.mount:
+            info = xfs(server.host, wanted.mount)
+            assert info["sunit"] * 4096 == expect["su"], name
+            assert info["swidth"] * 4096 == int(str(expect["su"])) * int(str(expect["sw"])), name
+            assert info["blocks"] == expect["blocks"], name
+
+
+def test_everything_is_mounted_by_fstab(server: Running) -> None:
+    for name, wanted in filesystems(server).items():
+        if wanted.mount:
+            mount = server.host.mount_point(wanted.mount)
+            assert mount.exists and mount.filesystem == wanted.type, name
+            assert set(wanted.options) - {"defaults", "nofail"} <= set(mount.options) | {
+                o for o in wanted.options if o.startswith(("x-", "nobarrier"))
+            }, name  # fmt: skip
+            assert wanted.mount in server.host.file("/etc/fstab").content_string
+
+
+def test_swap_is_on_with_its_priority(server: Running) -> None:
+    assert server.loaded.layout is not None
+    shown = server.host.check_output("swapon --show=NAME,PRIO --noheadings --raw").splitlines()
+    priorities = sorted(int(line.split()[1]) for line in shown)
+    wanted = sorted(swap.priority for swap in server.loaded.layout.swap.values() if swap.priority is not None)
+    assert priorities == wanted
+
+
+def test_nothing_failed_at_boot(server: Running) -> None:
+    assert server.host.check_output("systemctl --failed --no-legend --plain") == ""
+
+
+def test_the_lines_of_others_are_untouched(server: Running) -> None:
+    for file in ("/etc/fstab", "/etc/mdadm/mdadm.conf"):
+        before = server.host.file(f"{file}.raidplan-old").content_string
+        now = server.host.file(file).content_string
+        head, _, rest = now.partition(f"# >>> raidplan {server.plan.host}\n")
+        _, _, tail = rest.partition(f"# <<< raidplan {server.plan.host}\n")
+        assert head + tail == before, file
