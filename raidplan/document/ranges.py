@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from raidplan.document.node import Node, Span
 from raidplan.findings import Finding, error
@@ -57,6 +58,9 @@ def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ..
     """Each name a text with ranges stands for, with the choice made for every range."""
     pieces = RANGE.split(text)
     ranges = [list(enumerate(_values(piece, span))) for piece in pieces[1::2]]
+    # Before any is made: two ranges of 100,000 would fill the memory.
+    if prod(map(len, ranges)) > MAX_ENTRIES:
+        raise _Refused(f"the ranges of {text} make more than {MAX_ENTRIES} entries", span)
     for choice in product(*ranges):
         name = pieces[0] + "".join(
             value + tail for (_, value), tail in zip(choice, pieces[2::2], strict=True)

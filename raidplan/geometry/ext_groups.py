@@ -92,6 +92,8 @@ def divide(
 
 def _inode_table(shape: _Shape, groups: int) -> tuple[int, int]:
     """(inodes per group, blocks of its table): whole table blocks, a multiple of 8, within 2^32 in total."""
+    if groups * 8 > _MOST_INODES:
+        raise ValueError(f"{groups} groups of blocks are too many: with 8 inodes each they exceed 2^32 - 1")
     asked = min(ceil_div(shape.inodes, groups), 2**16 - shape.block // shape.inode_size)
     while True:
         table = ceil_div(asked * shape.inode_size, shape.block)

@@ -180,9 +180,10 @@ def _build(item: Item, topology: Topology) -> list[Finding]:
     if any(use.device not in topology.devices or topology.used_by[use.device] != use for use in uses):
         return []
     try:
-        for device in item.kind.resolve(item.name, item.path, topology):
-            topology.devices[device.name] = device
+        # All or none: a disk whose partitions do not fit gives nothing to stand on.
+        devices = list(item.kind.resolve(item.name, item.path, topology))
     except Impossible as no:
         return [error(no.rule, no.path, no.message, no.hint)]
+    topology.devices |= {device.name: device for device in devices}
     topology.items.append(item)
     return []
