@@ -6,10 +6,13 @@ a path, never a line: lines are attached once, at the end, by `raidplan.document
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import string
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+
+LETTERS = string.ascii_letters + string.digits + "_-."
 
 Path = tuple[str | int, ...]
 """Where in a layout: ("arrays", "s0", "members", 2)."""
@@ -61,7 +64,22 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Collection[str]) -> str:
     """`did you mean 'chunk'?` for a near miss, else an empty text."""
-    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    if len(word) > 64:
+        return ""
+    # Comparing with thousands of names takes too long; of those, only what is one slip away is found.
+    near = get_close_matches(word, known) if len(known) < 500 else [w for w in _slips(word) if w in known]
     return f"did you mean '{near[0]}'?" if near else ""
+
+
+def _slips(word: str) -> Iterator[str]:
+    """The word with two letters exchanged, one too many, one wrong, or one left out."""
+    for place in range(len(word) + 1):
+        front, back = word[:place], word[place:]
+        if len(back) > 1:
+            yield front + back[1] + back[0] + back[2:]
+        if back:
+            yield front + back[1:]
+            yield from (front + letter + back[1:] for letter in LETTERS)
+        yield from (front + letter + back for letter in LETTERS)

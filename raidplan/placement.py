@@ -45,7 +45,7 @@ def _problems(name: str, pool: Pool, path: Path, topology: Topology) -> Iterator
         hint = did_you_mean(device, known)
         message = f"there is no device '{device}' in this layout"
         yield error(
-            "unknown-device", (*path, "from", number), message, hint or "describe it, or remove the name"
+            "unknown-device", (*path, "from", number), message, hint or "describe it, or correct the name"
         )
     free = _free(pool, topology)
     if pool.count < 1:

@@ -118,3 +118,14 @@ def align_up(size: int, step: int) -> int:
 def align_down(size: int, step: int) -> int:
     """The next multiple of `step` at or below `size`."""
     return size // step * step
+
+
+def readable(sentence: str) -> str:
+    """A sentence with its long counts of bytes as `2.7 TiB`; as it was if two would then read the same."""
+    counts = {match[1] for match in _LONG_COUNT.finditer(sentence)}
+    if len({human(int(count)) for count in counts}) < len(counts):
+        return sentence
+    return _LONG_COUNT.sub(lambda match: human(int(match[1])), sentence)
+
+
+_LONG_COUNT = re.compile(r"\b([0-9]{5,}) (?:B|bytes)\b")

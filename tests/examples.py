@@ -2,4 +2,6 @@
 
 from pathlib import Path
 
-EXAMPLES = [file for file in sorted(Path("examples").glob("*.yaml")) if "\nversion:" in "\n" + file.read_text()]
+EXAMPLES = [
+    file for file in sorted(Path("examples").glob("*.yaml")) if "\nversion:" in "\n" + file.read_text()
+]

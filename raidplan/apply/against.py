@@ -34,10 +34,19 @@ def against(plan: Plan, machine: Machine) -> tuple[Plan, list[str]]:
     return replace(plan, steps=tuple(step.among(kept) for step in kept.values())), refusals
 
 
+def file_text(machine: Machine, file: str) -> str | None:
+    """What a file holds; None if there is none. Raises BrokenBlock for one too large to be a configuration."""
+    found = machine.observe("file", file)
+    if found is None:
+        return None
+    if "content" not in found:
+        raise BrokenBlock(f"{file} is larger than a configuration file should be: look into it")
+    return str(found["content"])
+
+
 def _pending(step: Step, machine: Machine, kept: Mapping[str, Step]) -> bool:
     if isinstance(step.action, WriteFile | WriteBlock):
-        found = machine.observe("file", step.action.file)
-        text = None if found is None else str(found["content"])
+        text = file_text(machine, step.action.file)
         return wanted_text(step.action, text) != text
     if any(earlier in kept for earlier in step.follows):
         return True
@@ -68,8 +77,8 @@ def unproven(plan: Plan, machine: Machine) -> list[str]:
     problems = []
     for step in plan.steps:
         if isinstance(step.action, WriteFile | WriteBlock):
-            found = machine.observe("file", step.action.file)
-            if found is None or wanted_text(step.action, str(found["content"])) != found["content"]:
+            text = file_text(machine, step.action.file)
+            if wanted_text(step.action, text) != text:
                 problems.append(f"{step.action.file} does not hold what was written (line {step.line})")
         elif step.proof is not None:
             differ = differences(step.proof, machine)

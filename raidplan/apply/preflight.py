@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from raidplan.apply.against import file_text
 from raidplan.apply.execute import resolved
 from raidplan.apply.files import BrokenBlock, outside_block
 from raidplan.apply.guard import not_blank
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.read import blank_ranges
 from raidplan.plan import Plan, Run, Step, WriteBlock
+from raidplan.run import find_tool
 from raidplan.size import human
 
 
@@ -50,7 +52,7 @@ def is_root(situation: Situation) -> Iterator[str]:
 def tools_present(situation: Situation) -> Iterator[str]:
     """Every program of the plan, and the probes' own, must be there before the first of them runs."""
     for tool in (*situation.plan.tools, "wipefs", "blkid", "lsblk", "udevadm"):
-        if not _on_path(tool):
+        if not find_tool(tool):
             yield f"the program {tool} is missing: install it"
 
 
@@ -74,6 +76,11 @@ def modules_loadable(situation: Situation) -> Iterator[str]:
         found = situation.machine.observe("module", module)
         if not found or not (found.get("loaded") or found.get("loadable")):
             yield f"the kernel {situation.machine.kernel} has no module {module}"
+
+
+def machine_is_clear(situation: Situation) -> Iterator[str]:
+    """Two disks that call themselves the same, a tool that would not answer: no ground to write on."""
+    yield from situation.machine.problems
 
 
 def disks_blank(situation: Situation) -> Iterator[str]:
@@ -110,7 +117,11 @@ def other_targets_blank(situation: Situation) -> Iterator[str]:
 
 def names_free(situation: Situation) -> Iterator[str]:
     """An array of that name that is not ours would take the device node."""
-    names = {str(step.proof.expect["name"]): step for step in _created(situation, "array") if step.proof}
+    names = {
+        str(step.proof.expect["name"]): step
+        for step in _created(situation, "array")
+        if step.proof and "name" in step.proof.expect  # 0.90 metadata stores none
+    }
     ours = {step.proof.key for step in names.values() if step.proof}
     for uuid, array in situation.machine.objects.get("array", {}).items():
         name = str(array.get("name", ""))
@@ -135,9 +146,8 @@ def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
     for step in situation.plan.steps:
         if not isinstance(step.action, WriteBlock):
             continue
-        found = situation.machine.observe("file", step.action.file)
         try:
-            others = outside_block(str(found["content"]) if found else "", step.action.mark)
+            others = outside_block(file_text(situation.machine, step.action.file) or "", step.action.mark)
         except BrokenBlock:
             continue  # `against` has said so
         ours = {key for line in step.action.content.splitlines() for key in _claims(line)}
@@ -197,17 +207,12 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
         yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
 
 
-def _on_path(tool: str) -> bool:
-    from raidplan.run import find_tool
-
-    return bool(find_tool(tool))
-
-
 CHECKS: tuple[Callable[[Situation], Iterator[str]], ...] = (
     is_root,
     tools_present,
     mdadm_known,
     modules_loadable,
+    machine_is_clear,
     disks_blank,
     future_partitions_blank,
     other_targets_blank,

@@ -92,7 +92,7 @@ def _initramfs(rules: bool) -> Step:
         id="config.initramfs",
         phase="configure",
         say="put the new configuration into the initramfs, so that arrays keep their names at boot",
-        action=Run(("update-initramfs", "-u")),
+        action=Run(("update-initramfs", "-u", "-k", "all")),
         because="arrays",
         needs=written,
         follows=written,

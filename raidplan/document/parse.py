@@ -6,12 +6,14 @@ before memory is spent. All scalars stay the text that was typed.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 
 import yaml
 
 from raidplan.document.node import Node, Span
-from raidplan.findings import Finding, error
+from raidplan.findings import Finding, error, shortened
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_NODES = 250_000
@@ -23,6 +25,14 @@ FORBIDDEN_KEYS = {"on", "off", "yes", "no", "y", "n", "true", "false", "null", "
 """What YAML 1.1 reads as something else than text (https://yaml.org/type/bool.html)."""
 
 
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Control characters, and what hides or reorders text (CVE-2021-42574; Unicode's Default_Ignorable)."""
+
+
 class _Refused(Exception):
     """Inside this module only: carries the finding out of the event loop."""
 
@@ -32,6 +42,11 @@ class _Refused(Exception):
 
 def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]]:
     """The tree of one YAML document, or one finding with its place."""
+    hidden = INVISIBLE.search(text)
+    if hidden:
+        # In the whole text, since a comment can mislead a reader as well.
+        message, hint = _invisible(hidden[0])
+        return None, [(error("invalid-yaml", (), message, hint), _place(text, hidden.start(), file))]
     try:
         return _tree(text, file), []
     except _Refused as no:
@@ -41,18 +56,26 @@ def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]
         return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
 
 
+def _invisible(character: str) -> tuple[str, str]:
+    name = unicodedata.name(character, "a control character").lower()
+    return f"the invisible character U+{ord(character):04X} ({name}) is not allowed", "remove it"
+
+
+def _place(text: str, position: int, file: str) -> Span:
+    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    return Span(file, line, column, line, column + 1)
+
+
 def _yaml_problem(problem: yaml.YAMLError, text: str, file: str) -> tuple[str, Span]:
     mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
     what = getattr(problem, "problem", None) or getattr(problem, "reason", None) or str(problem)
     if mark is not None:
         line, column = mark.line + 1, mark.column + 1
+        span = Span(file, line, column, line, column + 1)
     else:
-        before = text[: int(getattr(problem, "position", 0) or 0)]
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        span = _place(text, int(getattr(problem, "position", 0) or 0), file)
     context = getattr(problem, "context", None)
-    return f"not valid YAML: {what}" + (f" ({context})" if context else ""), Span(
-        file, line, column, line, column + 1
-    )
+    return f"not valid YAML: {what}" + (f" ({context})" if context else ""), span
 
 
 def _advice(message: str, text: str, span: Span) -> str:
@@ -100,7 +123,7 @@ class _Builder:
                     pass
         if self.root is None:
             raise _Refused(
-                "the layout is empty", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
+                "the file says nothing", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
             )
         return self.root
 
@@ -128,25 +151,30 @@ class _Builder:
             raise _Refused(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
         if event.anchor:
             raise _Refused(
-                f"anchors are not allowed: &{event.anchor}",
+                f"anchors are not allowed: &{shortened(event.anchor)}",
                 self.span(event),
                 "write the value where it is needed, or use a range such as d<0-7>",
             )
         if event.tag and event.tag != "!":
-            raise _Refused(f"tags are not allowed: {event.tag}", self.span(event), "write the plain value")
+            raise _Refused(
+                f"tags are not allowed: {shortened(event.tag)}", self.span(event), "write the plain value"
+            )
 
     def open(self, event: yaml.CollectionStartEvent) -> None:
         if self.stack and self.stack[-1].wants_key():
-            raise _Refused("a key must be text", self.span(event))
+            raise _Refused("a key must be text", self.span(event), "write key: value")
         if len(self.stack) >= MAX_DEPTH:
-            raise _Refused(f"nested more than {MAX_DEPTH} levels deep", self.span(event))
+            raise _Refused(
+                f"nested more than {MAX_DEPTH} levels deep", self.span(event), "a layout has seven"
+            )
         self.stack.append(_Open(isinstance(event, yaml.MappingStartEvent), self.span(event)))
 
     def scalar(self, event: yaml.ScalarEvent) -> Node:
         span = self.span(event)
-        control = next((c for c in event.value if _is_control(c)), None)
-        if control is not None:
-            raise _Refused(f"the control character U+{ord(control):04X} is not allowed", span)
+        hidden = INVISIBLE.search(event.value)
+        if hidden:
+            message, hint = _invisible(hidden[0])
+            raise _Refused(message, span, hint)
         quoted = not event.implicit[0]
         nothing = not quoted and event.value in ("", "~", "null")
         return Node(None if nothing else event.value, span, quoted)
@@ -175,24 +203,10 @@ class _Builder:
         if key in top.keys:
             first = top.keys[key]
             raise _Refused(
-                f"the key '{key}' stands twice; first at line {first.line}",
+                f"the key '{shortened(key)}' stands twice, first at line {first.line}",
                 node.span,
                 "remove one of the two",
             )
-
-
-def _is_control(character: str) -> bool:
-    """Control characters, and the ones that reorder or hide text (CVE-2021-42574)."""
-    code = ord(character)
-    return (
-        (code < 0x20 and character not in "\n\t")
-        or 0x7F <= code <= 0x9F
-        or code in (0x00AD, 0x2028, 0x2029, 0xFEFF)
-        or 0x200B <= code <= 0x200F
-        or 0x202A <= code <= 0x202E
-        or 0x2066 <= code <= 0x2069
-        or 0xD800 <= code <= 0xDFFF
-    )
 
 
 class _Open:

@@ -17,11 +17,11 @@ from itertools import product
 from math import prod
 
 from raidplan.document.node import Node, Span
-from raidplan.findings import Finding, error
+from raidplan.findings import Finding, error, shortened
 
-VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
+VALUES = r"[0-9]{1,9}-[0-9]{1,9}|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
 RANGE = re.compile(rf"<({VALUES})>")
-REFERENCE = re.compile(rf"<([0-9]+)(?::({VALUES}))?>")
+REFERENCE = re.compile(rf"<([0-9]{{1,9}})(?::({VALUES}))?>")
 MAX_ENTRIES = 100_000
 
 Choice = tuple[str, int]
@@ -49,7 +49,7 @@ def _values(text: str, span: Span) -> list[str]:
     if int(last) < int(first):
         raise _Refused(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
     if int(last) - int(first) >= MAX_ENTRIES:
-        raise _Refused(f"the range <{text}> has more than {MAX_ENTRIES} values", span)
+        raise _Refused(f"the range <{text}> has more than {MAX_ENTRIES} values", span, "describe fewer")
     width = len(first) if first.startswith("0") else 0
     return [str(number).zfill(width) for number in range(int(first), int(last) + 1)]
 
@@ -58,6 +58,8 @@ def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ..
     """Each name a text with ranges stands for, with the choice made for every range."""
     pieces = RANGE.split(text)
     ranges = [list(enumerate(_values(piece, span))) for piece in pieces[1::2]]
+    if prod(map(len, ranges)) > MAX_ENTRIES:
+        raise _Refused(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")
     # Before any is made: two ranges of 100,000 would fill the memory.
     if prod(map(len, ranges)) > MAX_ENTRIES:
         raise _Refused(f"the ranges of {text} make more than {MAX_ENTRIES} entries", span)
@@ -105,12 +107,13 @@ class _Expansion:
             span = node.keys[key]
             text = self.substitute(key, chosen, span)
             names = list(_combinations(text, span)) if "<" in text else [(text, ())]
-            self.count(len(names), span)
+            if chosen or names[0][1]:
+                self.count(len(names), span)
             self.check_each(value, len(names), bool(names[0][1]))
             for number, (name, choices) in enumerate(names):
                 if name in content:
                     raise _Refused(
-                        f"'{name}' stands twice; first at line {keys[name].line}",
+                        f"'{shortened(name)}' stands twice, first at line {keys[name].line}",
                         span,
                         "let the ranges not overlap",
                     )
@@ -134,6 +137,8 @@ class _Expansion:
     def item(self, item: Node, chosen: tuple[Choice, ...], place: int) -> Iterator[Node]:
         text = item.content
         if not isinstance(text, str) or item.quoted or "<" not in text:
+            if chosen:
+                self.count(1, item.span)
             yield self.node(item, chosen, place)
             return
         for name, _ in _combinations(self.substitute(text, chosen, item.span), item.span):
@@ -150,20 +155,26 @@ class _Expansion:
             number = int(match[1])
             if not 1 <= number <= len(chosen):
                 raise _Refused(
-                    f"{match[0]} refers to range {number}, and there are {len(chosen)} above it", span
+                    f"{match[0]} stands for range {number}, and there are {len(chosen)} above it",
+                    span,
+                    "<1> is the first range of the keys above; quote the text if it is meant literally",
                 )
             chosen_value, place = chosen[number - 1]
             if match[2] is None:
                 return chosen_value
             others = _values(match[2], span)
             if place >= len(others):
-                raise _Refused(f"{match[0]} has {len(others)} values, fewer than the range it follows", span)
+                raise _Refused(
+                    f"{shortened(match[0])} has {len(others)} values, fewer than the range it follows",
+                    span,
+                    "give it one value for each of that range",
+                )
             return others[place]
 
         done = REFERENCE.sub(value, text)
         if no_ranges and RANGE.search(done):
             raise _Refused(
-                f"a range cannot stand here: {text}",
+                f"a range cannot stand here: {shortened(text)}",
                 span,
                 "ranges stand in keys and in list items; quote the text if it is meant literally",
             )
@@ -172,4 +183,4 @@ class _Expansion:
     def count(self, more: int, span: Span) -> None:
         self.made += more
         if self.made > MAX_ENTRIES:
-            raise _Refused(f"ranges make more than {MAX_ENTRIES} entries", span)
+            raise _Refused(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from math import lcm
 from typing import Literal
@@ -14,12 +13,10 @@ from raidplan.geometry import md
 from raidplan.identity import derived_uuid, md_form
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.model import Boolean, Integer, LevelName, Model, Rate, Reference, Size, Word
+from raidplan.kinds.naming import device_node, identity, stored_name, sync_action
 from raidplan.levels import DEFAULT_CHUNK, LEVELS
 from raidplan.plan.step import Proof, Run, SetAttribute, Step, Value
 from raidplan.size import KIB, human
-
-STORED_NAME = 32
-"""Bytes for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
 
 
 class Pool(Model):
@@ -138,7 +135,8 @@ class Array(Model, Kind):
                 else 0,
             )
         except ValueError as no:
-            raise Impossible("impossible-array", path, str(no)) from None
+            hint = "make its members larger, or change its chunk or metadata"
+            raise Impossible("impossible-array", path, str(no), hint) from None
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         uses = list(self.uses(name, path))
@@ -256,13 +254,14 @@ class Array(Model, Kind):
         """The properties to read back."""
         count, spares = len(self.named_members), len(self.spares)
         expect: dict[str, Value] = {
-            "name": stored_name(site.host, name),
             "level": self.level,
             "metadata": self.metadata,
             "members": [identity(part) for part in parts[:count]],
             "spares": sorted(identity(part) for part in parts[count : count + spares]),
             "size": geometry.size_bytes,
         }
+        if self.metadata != "0.90":
+            expect["name"] = stored_name(site.host, name)
         if self.effective_chunk and self.level != "linear":
             expect["chunk"] = self.effective_chunk
         if self.effective_layout:
@@ -314,31 +313,3 @@ class Array(Model, Kind):
             guard = ', TEST=="md/stripe_cache_size"' if "md/stripe_cache_size" in attributes else ""
             sets = ", ".join(f'ATTR{{{attribute}}}="{value}"' for attribute, value in attributes.items())
             yield Line("udev", f"# {name}\n{match}{guard}, {sets}")
-
-
-def kernel_name(name: str) -> str:
-    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0 and 0 keep their number."""
-    if re.fullmatch(r"md\d{1,3}", name):
-        return name
-    return f"md{name}" if re.fullmatch(r"\d{1,3}", name) else f"md_{name}"
-
-
-def sync_action(name: str) -> str:
-    """The sysfs attribute that holds a sync and lets it go."""
-    return f"/sys/block/{kernel_name(name)}/md/sync_action"
-
-
-def device_node(name: str) -> str:
-    """The node that commands use."""
-    return f"/dev/{name}" if re.fullmatch(r"md\d{1,3}", name) else f"/dev/md/{name}"
-
-
-def stored_name(host: str, name: str) -> str:
-    """The name as the superblock holds it."""
-    full = f"{host}:{name}"
-    return full if len(full) <= STORED_NAME else name
-
-
-def identity(device: Device) -> str:
-    """What a member is known by when the machine is read: its partition, array or disk."""
-    return f"{{{device.name}}}" if device.kind == "disk" else f"{device.kind}:{device.uuid or device.name}"

@@ -158,10 +158,17 @@ class Disk(Model, Kind):
                     f"{rests} partitions of {name} take the rest",
                     "let one do so",
                 ) from None
+            if not self.partitions:
+                raise Impossible(
+                    "partitions-too-large",
+                    (*path, "size"),
+                    f"{name} has {human(self.size)}, which is too little for a partition table",
+                    "correct its size",
+                ) from None
             wanted, room = sum(size or 0 for _, size, _ in table), gpt.usable_bytes(self.size)
             raise Impossible(
                 "partitions-too-large",
-                (*path, "partitions") if self.partitions else path,
+                (*path, "partitions"),
                 f"the partitions of {name} take {human(wanted)}, and it has room for {human(room)}",
                 "make them smaller; 1 MiB at the front and 1 to 128 MiB at the end stay free",
             ) from None

@@ -8,16 +8,18 @@ from typing import Annotated, Literal
 
 from raidplan.findings import Path
 from raidplan.identity import derived_uuid
-from raidplan.kinds.array import identity
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, Format
 from raidplan.kinds.model import Integer, Model, Percent, Reference, Size, Word, typed
+from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
 
 BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
 """For data: a missing array must not stop the boot, and a degraded one is only started after 30 s
 (mdadm-last-resort@.timer), so the wait is longer than that."""
+
+EXT_KEYS = ("inodes", "inode_ratio", "reserved")
 
 
 def _mount_point(text: str) -> str:
@@ -83,16 +85,17 @@ class Filesystem(Model, Kind):
                 f"a label of {self.type} has at most {self.format.label_bytes} bytes, '{self.label}' has {length}",
                 "shorten it",
             )
-        for key in sorted({"inodes", "inode_ratio"} - self.format.keys):
-            if getattr(self, key) is not None:
+        for key in EXT_KEYS:
+            if key in self.model_fields_set and key not in self.format.keys:
                 raise Impossible(
                     "invalid-value", (*path, key), f"{self.type} has no '{key}'", "remove it, or choose ext4"
                 )
         try:
             self.format.check(self, device)
         except ValueError as no:
-            key = next((k for k in ("inodes", "inode_ratio") if getattr(self, k) is not None), "device")
-            raise Impossible("impossible-filesystem", (*path, key), str(no)) from None
+            given = (key for key in EXT_KEYS if key in self.model_fields_set)
+            hint = "change the value, or make the device fit it"
+            raise Impossible("impossible-filesystem", (*path, next(given, "device")), str(no), hint) from None
         yield from ()
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:

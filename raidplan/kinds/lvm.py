@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from raidplan.findings import Path
 from raidplan.geometry import lvm
-from raidplan.kinds.array import identity
 from raidplan.kinds.device import Device, Impossible, Kind, Site, Use
 from raidplan.kinds.model import Model, Name, Reference, Size, size_or
+from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import MIB, align_up, human
 
@@ -69,7 +69,8 @@ class VolumeGroup(Model, Kind):
         try:
             return sum(self._physical(site.taken(use)).extents for use in self.uses(name, path))
         except ValueError as no:
-            raise Impossible("impossible-volume-group", path, str(no)) from None
+            hint = "write an extent such as 4MiB, or make the devices larger"
+            raise Impossible("impossible-volume-group", path, str(no), hint) from None
 
     def _extents(self, name: str, path: Path, site: Site) -> dict[str, int]:
         """Extents of each volume."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from raidplan.findings import Path
 from raidplan.identity import derived_uuid
-from raidplan.kinds.array import identity
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.filesystem import MountPoint, fstab_field
 from raidplan.kinds.model import Integer, Model, Reference, Size, Word
+from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import MIB, human
 
@@ -48,6 +48,7 @@ class Swap(Model, Kind):
                 "invalid-value",
                 (*path, "priority"),
                 f"priority {self.priority} is outside -1 to 32767 (swapon(8))",
+                "write a number in between, or leave it out",
             )
         if len((self.label or "").encode()) > LABEL_BYTES:
             raise Impossible(

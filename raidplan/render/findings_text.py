@@ -37,7 +37,8 @@ def _finding(group: Sequence[Located], lines: Mapping[str, Sequence[str]], style
     finding, span = group[0].finding, group[0].span
     head = style[finding.severity.value](f"{finding.severity.value}[{visible(finding.rule)}]")
     yield f"{head} {style['bold'](visible(finding.message))}"
-    yield f"  {visible(span.file)}:{span.line}:{span.column}"
+    # An arrow first, since a line that begins with :: is a command to GitHub's runner.
+    yield f"  --> {visible(span.file)}:{span.line}:{span.column}"
     found = snippet(lines.get(span.file, ()), span)
     if found:
         number = f"{span.line:6}"

@@ -62,7 +62,7 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
         others = len(topology.layout.hardware.multipliers) > 1
         yield Hit(
             (*path, "members"),
-            f"all {len(disks)} members of {name} share the one uplink of {multiplier}{share}, and fail with it",
+            f"{_all(disks)} members of {name} share the one uplink of {multiplier}{share}, and fail with it",
             "take the members from behind different multipliers"
             + ("; members: {from: [...], count: N, spread: multiplier} picks them so" if others else ""),
         )
@@ -120,7 +120,7 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
         enough = keeps > 0 and room >= len(disks) - keeps
         yield Hit(
             (*path, "members"),
-            f"all {len(disks)} members of {name} hang on {controller}: without that controller the array "
+            f"{_all(disks)} members of {name} hang on {controller}: without that controller the array "
             f"stops, although it survives the loss of {counted(losses(array), 'disk')}",
             f"put {len(disks) - keeps} of them on free ports of the other controllers"
             if enough
@@ -134,6 +134,10 @@ def _own_disks(topology: Topology, array: Array) -> list[str]:
     below = member_disks(topology, array)
     nested = any(topology.provider[member].path[0] == "arrays" for member in array.named_members if below)
     return [] if nested else [min(disks) for disks in below]
+
+
+def _all(disks: list[str]) -> str:
+    return "both" if len(disks) == 2 else f"all {len(disks)}"
 
 
 def _common(wiring: Wiring, disks: list[str], kind: str) -> str | None:

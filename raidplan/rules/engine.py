@@ -82,21 +82,26 @@ def rule(severity: Severity) -> Callable[[Search], Search]:
     return register
 
 
-SHAPE = ("level", "members", "spares", "chunk", "layout", "metadata", "consistency")
-"""The keys of an array that decide whether it can be built."""
+SHAPE = frozenset(
+    ("level", "members", "spares", "chunk", "layout", "metadata", "consistency", "bitmap", "journal",
+     "inodes", "inode_ratio", "reserved")
+)  # fmt: skip
+"""The keys that decide whether an array or a file system can be built."""
 
 
 def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     """All that is wrong or unwise: `found` while names were resolved, and what the rules find.
 
-    Rules run on an incomplete topology too. Where one says at which key an array fails, the general
-    `impossible-array` of the resolution is left out.
+    Rules run on an incomplete topology too, unless its things stand on each other in a circle. Where a rule
+    says at which key something fails, the general `impossible-...` of the resolution is left out.
     """
+    found = list(found)
+    if any(finding.rule == "cycle" for finding in found):
+        return found
     findings = [_stamp(each, hit) for _, each in sorted(RULES.items()) for hit in each.search(topology)]
-    explained = {
-        f.path[:2] for f in findings if f.severity is Severity.ERROR and set(f.path[2:3]) & set(SHAPE)
-    }
-    kept = (f for f in found if f.rule != "impossible-array" or f.path[:2] not in explained)
+    errors = (finding for finding in findings if finding.severity is Severity.ERROR)
+    explained = {finding.path[:2] for finding in errors if SHAPE.intersection(finding.path[2:3])}
+    kept = (f for f in found if not f.rule.startswith("impossible-") or f.path[:2] not in explained)
     return [*kept, *findings]
 
 

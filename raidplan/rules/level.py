@@ -143,7 +143,9 @@ def _layout_problem(array: Array) -> tuple[str, str] | None:
             # As if there were members enough: too few of them is another rule's finding.
             raid10_layout(word, max(len(array.named_members), LEVELS["raid10"].minimum))
         except ValueError as no:
-            return str(no), "write n2, f2 or o2: near, far or offset, and the number of copies"
+            return str(no).partition(";")[
+                0
+            ], "write n2, f2 or o2: near, far or offset, and the number of copies"
     elif word not in known:
         hint = did_you_mean(word, known) or f"write one of {', '.join(known)}"
         return f"'{word}' is not a layout of {array.level}", hint

@@ -106,7 +106,7 @@ def misplaced_component(topology: Topology) -> Iterator[Hit]:
     """
     for plug in topology.wiring.plugs:
         carrier = topology.wiring.components.get(plug.behind or "")
-        if carrier is not None and carrier.kind not in PLACES[plug.kind]:
+        if carrier is not None and carrier is not plug and carrier.kind not in PLACES[plug.kind]:
             yield Hit(
                 (*plug.path, "behind"),
                 f"the {plug.kind} {plug.name} hangs behind the {carrier.kind} {carrier.name}",

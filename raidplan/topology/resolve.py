@@ -10,6 +10,7 @@ from raidplan.findings import Finding, Path, did_you_mean, dotted, error
 from raidplan.kinds.device import Device, Impossible, Kind, Use
 from raidplan.kinds.disk import partition_for
 from raidplan.layout.model import Layout
+from raidplan.size import readable
 from raidplan.topology.wiring import Wiring
 
 SECTIONS = ("hardware.disks", "arrays", "volume_groups", "filesystems", "swap")
@@ -135,11 +136,10 @@ def _edges(items: Mapping[Path, Item], topology: Topology) -> tuple[dict[Path, l
         for use in item.kind.uses(item.name, path):
             first = topology.used_by.get(use.device)
             if use.device not in topology.provider:
-                hint = did_you_mean(use.device, topology.provider) if len(findings) < MANY else ""
+                near = did_you_mean(use.device, topology.provider) if len(findings) < MANY else ""
+                message = f"there is no device '{use.device}' in this layout"
                 findings.append(
-                    error(
-                        "unknown-device", use.path, f"there is no device '{use.device}' in this layout", hint
-                    )
+                    error("unknown-device", use.path, message, near or "describe it, or correct the name")
                 )
             elif first is not None:
                 findings.append(
@@ -183,7 +183,7 @@ def _build(item: Item, topology: Topology) -> list[Finding]:
         # All or none: a disk whose partitions do not fit gives nothing to stand on.
         devices = list(item.kind.resolve(item.name, item.path, topology))
     except Impossible as no:
-        return [error(no.rule, no.path, no.message, no.hint)]
+        return [error(no.rule, no.path, readable(no.message), no.hint)]
     topology.devices |= {device.name: device for device in devices}
     topology.items.append(item)
     return []

@@ -12,9 +12,8 @@ DISKS_PER_CONTROLLER_AT_MOST = 255
 MODEL_AT_MOST = 16
 SERIAL_AT_MOST = 36
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_SERIAL = re.compile(r"[A-Za-z0-9_.:=+@-]+")
 _WWN = re.compile(r"0x[0-9a-f]{16}")
-_MODEL = re.compile(r"[!-~]([ -~]*[!-~])?")
+_TEXT = re.compile(r"[!-~]+( [!-~]+)*")
 _SECTORS = (512, 1024, 2048, 4096)
 
 
@@ -88,14 +87,14 @@ def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
 def _problems(disk: Disk) -> Iterable[str]:
     if not _NAME.fullmatch(disk.name):
         yield "a name is letters, digits, '_', '-' and '.', and begins with none of the last two"
-    if disk.serial and not _SERIAL.fullmatch(disk.serial):
-        yield f"serial {disk.serial!r}: only letters, digits and _.:=+@- arrive unchanged in lsblk"
+    if disk.serial and not _TEXT.fullmatch(disk.serial):
+        yield f"serial {disk.serial!r}: it is printable ASCII, with single spaces only inside"
     if len(disk.serial) > SERIAL_AT_MOST:
         yield f"serial {disk.serial!r} has {len(disk.serial)} characters; SCSI carries {SERIAL_AT_MOST}"
-    if disk.wwn and not _WWN.fullmatch(disk.wwn):
-        yield f"wwn {disk.wwn!r}: it is 0x and 16 hexadecimal digits in small letters"
-    if disk.model and not _MODEL.fullmatch(disk.model):
-        yield f"model {disk.model!r}: printable ASCII, no space at either end"
+    if disk.wwn and (not _WWN.fullmatch(disk.wwn) or not int(disk.wwn, 16)):
+        yield f"wwn {disk.wwn!r}: it is 0x and 16 hexadecimal digits in small letters, not all 0"
+    if disk.model and not _TEXT.fullmatch(disk.model):
+        yield f"model {disk.model!r}: it is printable ASCII, with single spaces only inside"
     if len(disk.model) > MODEL_AT_MOST:
         yield f"model {disk.model!r} has {len(disk.model)} characters; SCSI carries {MODEL_AT_MOST}"
     yield from _size_problems(disk)

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import process_time
 
 import pytest
 
@@ -48,28 +48,49 @@ def test_exit_codes(layout: Callable[..., str]) -> None:
 
 
 def test_fail_on(layout: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
-    mild = layout(GOOD + "hardware: {disks: {d<0-1>: {size: 1TB, serial: S<1>}}}\narrays: {a: {level: raid1, members: [d<0-1>]}}\n")
+    mild = layout(
+        GOOD
+        + "hardware: {disks: {d<0-1>: {size: 1TB, serial: S<1>}}}\narrays: {a: {level: raid1, members: [d<0-1>]}}\n"
+    )
     run(["check", mild, "--format", "json"])
     counts = json.loads(capsys.readouterr().out)
     assert counts["errors"] == 0
     for severity in ("error", "warning", "note"):
-        at_or_above = counts["errors"] + (severity != "error") * counts["warnings"] + (severity == "note") * counts["notes"]
+        at_or_above = (
+            counts["errors"]
+            + (severity != "error") * counts["warnings"]
+            + (severity == "note") * counts["notes"]
+        )
         assert run(["check", mild, "--fail-on", severity]) == (1 if at_or_above else 0)
 
 
-def test_an_invalid_layout_reports_everything_in_every_form(layout: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_layout_reports_everything_in_every_form(
+    layout: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
     file = layout(INVALID)
     assert run(["check", file]) == 2
     text = capsys.readouterr().out
-    assert "error[unknown-key]" in text and "error[invalid-value]" in text and "2 errors, 0 warnings, 0 notes" in text
+    assert (
+        "error[unknown-key]" in text
+        and "error[invalid-value]" in text
+        and "2 errors, 0 warnings, 0 notes" in text
+    )
     assert run(["check", file, "--format", "json"]) == 2
     data = json.loads(capsys.readouterr().out)
-    assert data["errors"] == 2 and {item["rule"] for item in data["findings"]} == {"unknown-key", "invalid-value"}
-    assert [(item["line"], item["path"]) for item in data["findings"]] == [(3, "arrays.a.level"), (3, "arrays.a.chnk")]
+    assert data["errors"] == 2 and {item["rule"] for item in data["findings"]} == {
+        "unknown-key",
+        "invalid-value",
+    }
+    assert [(item["line"], item["path"]) for item in data["findings"]] == [
+        (3, "arrays.a.level"),
+        (3, "arrays.a.chnk"),
+    ]
     assert all(item["file"] == file for item in data["findings"])
 
 
-def test_several_layouts_are_told_apart(layout: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_layouts_are_told_apart(
+    layout: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
     one, two = layout(INVALID, "one"), layout(UNWISE, "two")
     run(["check", one, two, "--format", "json"])
     files = [item["file"] for item in json.loads(capsys.readouterr().out)["findings"]]
@@ -80,10 +101,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(UNWISE.encode())))
     assert run(["check", "-"]) == 1
     text = capsys.readouterr().out
-    assert "  -:" in text and " | " in text
+    assert "  --> -:" in text and " | " in text
 
 
-def test_a_hardware_file_is_named_where_it_is_wrong(layout: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hardware_file_is_named_where_it_is_wrong(
+    layout: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
     hardware = layout("disks:\n  d0: {size: 3T}\n", "h.hardware.yaml")
     assert run(["check", layout(GOOD + "hardware: h.hardware.yaml\n")]) == 2
     text = capsys.readouterr().out
@@ -128,12 +151,14 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_what_is_no_layout_is_a_clear_error(name: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_layout_is_a_clear_error(
+    name: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "layout.yaml"
     HOSTILE[name](file)
-    started = monotonic()
+    started = process_time()
     assert run(["check", str(file), "--format", form]) == 2
-    assert monotonic() - started < 2
+    assert process_time() - started < 2
     out, err = capsys.readouterr()
     assert err == ""
     assert all(line.isprintable() for line in out.split("\n"))

@@ -19,15 +19,29 @@ from raidplan.render.visible import json_safe, visible
 ANY_TEXT = st.text(st.characters(codec=None), max_size=300)
 
 
-def located(message: str = "m", *, line: int = 1, column: int = 1, end: int = 2, file: str = "f.yaml", hint: str = "", severity: Severity = Severity.ERROR, rule: str = "some-rule", path: tuple[str, ...] = ("arrays", "s0")) -> Located:
+def located(
+    message: str = "m",
+    *,
+    line: int = 1,
+    column: int = 1,
+    end: int = 2,
+    file: str = "f.yaml",
+    hint: str = "",
+    severity: Severity = Severity.ERROR,
+    rule: str = "some-rule",
+    path: tuple[str, ...] = ("arrays", "s0"),
+) -> Located:
     return Located(Finding(rule, severity, path, message, hint), Span(file, line, column, line, end))
 
 
 def test_a_finding_is_said_shown_and_answered() -> None:
-    text = findings_text([located("chunk is odd", line=2, column=8, end=11, hint="write 64KiB")], {"f.yaml": "a: 1\nchunk: 3KB\n"})
+    text = findings_text(
+        [located("chunk is odd", line=2, column=8, end=11, hint="write 64KiB")],
+        {"f.yaml": "a: 1\nchunk: 3KB\n"},
+    )
     assert text == (
         "error[some-rule] chunk is odd\n"
-        "  f.yaml:2:8\n"
+        "  --> f.yaml:2:8\n"
         "     2 | chunk: 3KB\n"
         "       |        ^^^\n"
         "  hint: write 64KiB\n"
@@ -64,7 +78,9 @@ def test_what_a_range_multiplies_is_said_once() -> None:
         ("", 1, 1, "", "^"),
     ],
 )  # fmt: skip
-def test_the_marks_stand_below_what_is_meant(line: str, column: int, end: int, shown: str, marks: str) -> None:
+def test_the_marks_stand_below_what_is_meant(
+    line: str, column: int, end: int, shown: str, marks: str
+) -> None:
     assert snippet([line], Span("f", 1, column, 1, end)) == (shown, marks)
 
 
@@ -98,13 +114,23 @@ def test_visible_text_is_printable_and_unchanged_if_it_was(text: str) -> None:
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(1, 9), st.integers(1, 400), st.integers(1, 400))
-def test_nothing_unprintable_comes_out(message: str, file: str, source: str, line: int, column: int, end: int) -> None:
+def test_nothing_unprintable_comes_out(
+    message: str, file: str, source: str, line: int, column: int, end: int
+) -> None:
     finding = located(message, file=file, line=line, column=column, end=end, hint=message)
     text = findings_text([finding], {file: source})
     assert all(part.isprintable() for part in text.split("\n"))
     form = findings_json([finding])
     assert all(part.isprintable() for part in form.split("\n"))
     assert json.loads(form)["findings"][0]["message"] == message
+
+
+@given(ANY_TEXT)
+def test_no_line_is_a_command_to_a_runner(text: str) -> None:
+    hostile = f"::{text}"
+    finding = located(hostile, file=hostile, hint=hostile, rule=hostile)
+    lines = findings_text([finding, located(hostile, file=hostile)], {hostile: hostile}).splitlines()
+    assert not any(line.strip().startswith("::") for line in lines)
 
 
 @given(st.recursive(ANY_TEXT, lambda inner: st.lists(inner, max_size=3), max_leaves=5))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +21,15 @@ from tests.render.scripts import SHELLS, Bench
 TB = 3_000_592_982_016
 
 
-def disk(node: str, serial: str = "", model: str = "", wwn: str = "", size: int = TB, sector: int = 512, kind: str = "disk") -> str:
+def disk(
+    node: str,
+    serial: str = "",
+    model: str = "",
+    wwn: str = "",
+    size: int = TB,
+    sector: int = 512,
+    kind: str = "disk",
+) -> str:
     forms = [lsblk_form(text) for text in (serial, wwn, model)]
     return f'NAME="{node}" TYPE="{kind}" SIZE="{size}" LOG-SEC="{sector}" SERIAL="{forms[0]}" WWN="{forms[1]}" MODEL="{forms[2]}"\n'
 
@@ -45,8 +55,10 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, (), DISKS)
 
 
-def found(bench: Bench, shell: str = "dash", **given: str) -> subprocess.CompletedProcess[str]:
-    words = shlex.join(["find_disk", "d00", str(TB), "512", *_identity(DiskIdentity("d00", TB, **given))])
+def found(bench: Bench, shell: str = "dash", **given: Any) -> subprocess.CompletedProcess[str]:
+    words = shlex.join(
+        ["find_disk", "d00", str(TB), "512", *_identity(replace(DiskIdentity("d00", TB), **given))]
+    )
     return bench.functions(f"disks=$(list_disks)\nnode=$({words})\nprintf '%s' \"$node\"", shell)
 
 
@@ -65,7 +77,9 @@ def found(bench: Bench, shell: str = "dash", **given: str) -> subprocess.Complet
         ({"serial": "MOST"}, "/dev/sdj"),
     ],
 )
-def test_finds_the_one_disk_that_everything_fits(bench: Bench, given: dict[str, str], node: str, shell: str) -> None:
+def test_finds_the_one_disk_that_everything_fits(
+    bench: Bench, given: dict[str, str], node: str, shell: str
+) -> None:
     result = found(bench, shell, **given)
     assert (result.stdout, result.stderr, result.returncode) == (node, "", 0)
 
@@ -152,7 +166,10 @@ def test_a_link_stays_a_link(bench: Bench) -> None:
 
 
 OURS = ["# >>> raidplan jbod", "# <<< raidplan jbod"]
-LINE = st.one_of(st.sampled_from([*OURS, f" {OURS[0]}\t", "# >>> raidplan other"]), st.text("ab #\\$`'\"%\r\té\x81", max_size=8))
+LINE = st.one_of(
+    st.sampled_from([*OURS, f" {OURS[0]}\t", "# >>> raidplan other"]),
+    st.text("ab #\\$`'\"%\r\té\x81", max_size=8),
+)
 
 
 def texts() -> Iterator[st.SearchStrategy[str]]:

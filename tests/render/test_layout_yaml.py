@@ -32,19 +32,31 @@ def shown(layout: Layout) -> str:
     return yaml_text(layout_to_data(layout))
 
 
-names = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,12}", fullmatch=True).filter(lambda n: n.lower() not in FORBIDDEN)
+names = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,12}", fullmatch=True).filter(
+    lambda n: n.lower() not in FORBIDDEN
+)
 ambiguous = st.sampled_from(
     ["1", "1.0", "0x5000c500a0000000", "1e3", "0o17", "017", "1_000", "12:30:45", "2027-06-30", "yes", "NO", "~", "null",
      "Null", "true", "", ".5", ".inf", "-1", "+1", "<<", "=", "d<0-3>", "a: b", "a #b", "- a", "? a", "&a", "*a", "!a", "|",
      ">", "%a", "@a", "`a", '"', "'", "a'b", 'a"b', "\\", "\\n", "{a}", "[a]", "a,b", "é ぁ", " a", "a ", "a  b", "---",
      "...", "0b1", "1.", "1.e5", "0.90", "n", "é", "123abc", "1,000", "5G", "a:", ":a", "#"]
 )  # fmt: skip
-words = st.one_of(ambiguous, st.text(st.characters(codec="utf-8"), max_size=20)).filter(lambda w: bool(w.strip()) and w.isprintable())
+words = st.one_of(ambiguous, st.text(st.characters(codec="utf-8"), max_size=20)).filter(
+    lambda w: bool(w.strip()) and w.isprintable()
+)
 units = st.sampled_from(["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"])
 sizes = st.builds(lambda n, unit: f"{n}{unit}", st.integers(0, 8000), units)
 rates = st.builds(lambda size: f"{size}/s", sizes)
-speeds = st.builds(lambda n, unit: f"{n}{unit}", st.decimals(0, 900, places=3).map(lambda d: f"{d:f}"), st.sampled_from(["Gbps", "Mbps"]))
-durations = st.builds(lambda n, unit: f"{n}{unit}", st.sampled_from(["0", "7", "0.5", "1.001", "120", "2.5"]), st.sampled_from(["s", "ms", "min"]))
+speeds = st.builds(
+    lambda n, unit: f"{n}{unit}",
+    st.decimals(0, 900, places=3).map(lambda d: f"{d:f}"),
+    st.sampled_from(["Gbps", "Mbps"]),
+)
+durations = st.builds(
+    lambda n, unit: f"{n}{unit}",
+    st.sampled_from(["0", "7", "0.5", "1.001", "120", "2.5"]),
+    st.sampled_from(["s", "ms", "min"]),
+)
 integers = st.integers(-(10**17), 10**17).map(str)
 booleans = st.sampled_from(["true", "false"])
 lists = st.lists(names, max_size=30)
@@ -75,17 +87,25 @@ hardware = entry(
     buses=st.dictionaries(names, st.fixed_dictionaries({"type": st.just("pci"), "clock": st.sampled_from(["33MHz", "66.6MHz"])}), max_size=2),
     enclosures=st.dictionaries(names, st.fixed_dictionaries({"disks": lists}), max_size=2),
 )  # fmt: skip
+volume = st.fixed_dictionaries(
+    {"size": st.one_of(sizes, st.just("100%free")), "read_ahead": st.one_of(sizes, st.just("auto"))}
+)
+group = st.fixed_dictionaries({"devices": lists, "volumes": st.dictionaries(names, volume, max_size=2)})
+percents = st.sampled_from(["1%", "0.5%", "33.333%"])
+filesystem = st.fixed_dictionaries(
+    {"device": names, "type": st.just("ext4"), "label": words, "reserved": percents}
+)
 layouts = st.fixed_dictionaries(
     {"version": st.just("1"), "host": names},
     optional={
         "hardware": hardware,
         "arrays": st.dictionaries(names, st.one_of(array, pool), max_size=3),
-        "volume_groups": st.dictionaries(names, st.fixed_dictionaries({"devices": lists, "volumes": st.dictionaries(names, st.fixed_dictionaries({"size": st.one_of(sizes, st.just("100%free")), "read_ahead": st.one_of(sizes, st.just("auto"))}), max_size=2)}), max_size=2),
-        "filesystems": st.dictionaries(names, st.fixed_dictionaries({"device": names, "type": st.just("ext4"), "label": words, "reserved": st.sampled_from(["1%", "0.5%", "33.333%"])}), max_size=2),
+        "volume_groups": st.dictionaries(names, group, max_size=2),
+        "filesystems": st.dictionaries(names, filesystem, max_size=2),
         "monitoring": entry(mail=words),
         "allow": st.lists(st.fixed_dictionaries({"rule": words, "at": words, "reason": words}), max_size=3),
     },
-)  # fmt: skip
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -119,12 +139,27 @@ def test_yaml_1_2_too(word: str) -> None:
     assert scalar(word).startswith('"') or yaml_1_2(word)
 
 
-@pytest.mark.parametrize("word", ["512KiB", "3TB", "raid6", "/data/0", "root@example.org", "100%free", "a cold spare", "ST3000DM001", "5%"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "512KiB",
+        "3TB",
+        "raid6",
+        "/data/0",
+        "root@example.org",
+        "100%free",
+        "a cold spare",
+        "ST3000DM001",
+        "5%",
+    ],
+)
 def test_plain_words_stay_plain(word: str) -> None:
     assert scalar(word) == word
 
 
-@pytest.mark.parametrize("word", ["123", "1.2", "yes", "2027-06-30", "d<0-3>", "0x5000c500a0000000", "pci-0000:03:00.0"])
+@pytest.mark.parametrize(
+    "word", ["123", "1.2", "yes", "2027-06-30", "d<0-3>", "0x5000c500a0000000", "pci-0000:03:00.0"]
+)
 def test_what_could_be_misread_is_quoted(word: str) -> None:
     assert scalar(word) == f'"{word}"'
 
@@ -158,7 +193,9 @@ allow: [{rule: no-spare, at: arrays.s0, reason: "on: the shelf"}]
 
 def test_long_values_are_wrapped() -> None:
     members = [f"disk{n}" for n in range(60)]
-    layout = Layout.model_validate({"version": "1", "host": "h", "arrays": {"a": {"level": "6", "members": members}}})
+    layout = Layout.model_validate(
+        {"version": "1", "host": "h", "arrays": {"a": {"level": "6", "members": members}}}
+    )
     text = shown(layout)
     assert max(map(len, text.splitlines())) <= WIDTH
     assert loaded(text) == layout

@@ -130,13 +130,18 @@ def test_the_machine_fits_a_comment() -> None:
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 900), st.integers(1, 300), st.sampled_from(["x", "&", "@", "`", "ぁ"]))
 def test_it_always_fits_and_says_what_was_cut(count: int, length: int, letter: str) -> None:
-    steps = [step(n, letter * length, f"{letter * length}{n}", Run(("tool", letter * length))) for n in range(count)]
+    steps = [
+        step(n, letter * length, f"{letter * length}{n}", Run(("tool", letter * length)))
+        for n in range(count)
+    ]
     text = plan_markdown(plan(*steps))
     assert len(text) <= LIMIT
     shown = len(re.findall(r"^# \d+ ", text, re.MULTILINE))
     rows = len(re.findall(r"^\| \d+ ", text, re.MULTILINE))
     assert rows == count or re.search(rf"\b{count - rows} steps? more did not fit", text)
-    assert shown == count or re.search(rf"(\b{count - shown} steps? more|commands of {count - shown} steps?)", text)
+    assert shown == count or re.search(
+        rf"(\b{count - shown} steps? more|commands of {count - shown} steps?)", text
+    )
 
 
 def test_findings_without_a_plan() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -38,8 +39,8 @@ HOSTILE = [
 ]
 
 
-def step(action: Action, say: str = "do it", **settings: tuple[str, ...]) -> Step:
-    return Step("a", "prepare", say, action, "arrays", 1, **settings)
+def step(action: Action, say: str = "do it", **more: Any) -> Step:
+    return replace(Step("a", "prepare", say, action, "arrays", 1), **more)
 
 
 def plan(*steps: Step, disks: tuple[DiskIdentity, ...] = ()) -> Plan:
@@ -129,7 +130,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     calls = bench.calls
     assert calls[: len(nodes)] == [("require_blank", node) for node in nodes.values()]
-    expected = []
+    expected: list[tuple[str, ...]] = []
     for each in made.steps:
         expected += [("require_blank", _resolved(guard, nodes)) for guard in each.guard]
         if isinstance(each.action, Run):
@@ -139,7 +140,11 @@ def test_the_whole_machine(tmp_path: Path) -> None:
     written = {each.action.file: each.action for each in steps if not isinstance(each.action, Run)}
     for file, action in written.items():
         text = Path(file).read_text()
-        assert action.content in text if isinstance(action, WriteBlock) else text.rstrip() == action.content.rstrip()
+        assert (
+            action.content in text
+            if isinstance(action, WriteBlock)
+            else text.rstrip() == action.content.rstrip()
+        )
     assert result.stdout.splitlines()[0].startswith(f"1/{len(steps)} ")
 
 
@@ -159,7 +164,11 @@ def _resolved(word: str, nodes: dict[str, str]) -> str:
 
 def test_a_missing_disk_stops_before_anything(tmp_path: Path) -> None:
     made = of_layout(EXAMPLE)
-    bench = Bench(tmp_path, made.tools, 'NAME="/dev/sda" TYPE="disk" SIZE="1" LOG-SEC="512" SERIAL="x" WWN="" MODEL=""\n')
+    bench = Bench(
+        tmp_path,
+        made.tools,
+        'NAME="/dev/sda" TYPE="disk" SIZE="1" LOG-SEC="512" SERIAL="x" WWN="" MODEL=""\n',
+    )
     result = bench.run(own_path(plan_shell(made)))
     assert result.returncode == 4 and bench.calls == []
     assert "d00: no disk has serial JBOD-00" in result.stderr and "nothing was written" in result.stderr
@@ -195,14 +204,18 @@ def test_tools_get_no_input_but_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lines", range(0, 60, 7))
 def test_a_script_that_arrives_in_part_does_nothing(tmp_path: Path, lines: int) -> None:
     bench = Bench(tmp_path, ["first", "later"])
-    script = own_path(plan_shell(plan(step(Run(("first",))), step(Run(("later",)))))).splitlines(keepends=True)
+    script = own_path(plan_shell(plan(step(Run(("first",))), step(Run(("later",)))))).splitlines(
+        keepends=True
+    )
     result = bench.run("".join(script[: len(script) - 1 - lines]))
     assert result.returncode != 0 and bench.calls == []
 
 
 def test_devices_that_were_named_are_taken(tmp_path: Path) -> None:
     named = DiskIdentity("d-0", 1, device="/dev/loop$(x)")
-    script = plan_shell(plan(step(Run(("tool", "{d-0}"))), disks=(named, DiskIdentity("d_0", 1, serial="S1"))))
+    script = plan_shell(
+        plan(step(Run(("tool", "{d-0}"))), disks=(named, DiskIdentity("d_0", 1, serial="S1")))
+    )
     assert "disk_d_0=$(use_device d-0 1 512 '/dev/loop$(x)')" in script
     assert "disk_d_0_2=$(find_disk d_0 1 512 S1 '' '' '')" in script
     assert 'tool "$disk_d_0"' in script
@@ -215,13 +228,23 @@ def test_without_a_plan_the_script_only_fails(tmp_path: Path) -> None:
 
 def test_it_can_be_checked(tmp_path: Path) -> None:
     everything = [
-        step(Run(("tool", *HOSTILE)), say="\n".join(HOSTILE), guard=("{d00}", "/swapfile"), awaits=("/dev/x y",)),
+        step(
+            Run(("tool", *HOSTILE)),
+            say="\n".join(HOSTILE),
+            guard=("{d00}", "/swapfile"),
+            awaits=("/dev/x y",),
+        ),
         step(WriteFile("/etc/x", "a\n")),
         step(WriteBlock("/etc/x", "a\n", "jbod", at_top=True)),
         step(SetAttribute("/sys/x", "1")),
     ]
-    for name, made in {"all": plan(*everything, disks=(DiskIdentity("d00", 1, serial="x"),)), "none": plan()}.items():
+    for name, made in {
+        "all": plan(*everything, disks=(DiskIdentity("d00", 1, serial="x"),)),
+        "none": plan(),
+    }.items():
         file = tmp_path / f"{name}.sh"
         file.write_text(plan_shell(made))
-    checked = subprocess.run(["shellcheck", "-s", "sh", *tmp_path.glob("*.sh")], capture_output=True, text=True)
+    checked = subprocess.run(
+        ["shellcheck", "-s", "sh", *tmp_path.glob("*.sh")], capture_output=True, text=True
+    )
     assert checked.returncode == 0, checked.stdout

@@ -1,0 +1,38 @@
+"""What md and the kernel call an array, and what a member is known by."""
+
+from __future__ import annotations
+
+import re
+
+from raidplan.kinds.device import Device
+
+STORED_NAME = 32
+"""Bytes for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
+
+
+def kernel_name(name: str) -> str:
+    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0 and 0 keep their number."""
+    if re.fullmatch(r"md\d{1,3}", name):
+        return name
+    return f"md{name}" if re.fullmatch(r"\d{1,3}", name) else f"md_{name}"
+
+
+def sync_action(name: str) -> str:
+    """The sysfs attribute that holds a sync and lets it go."""
+    return f"/sys/block/{kernel_name(name)}/md/sync_action"
+
+
+def device_node(name: str) -> str:
+    """The node that commands use."""
+    return f"/dev/{name}" if re.fullmatch(r"md\d{1,3}", name) else f"/dev/md/{name}"
+
+
+def stored_name(host: str, name: str) -> str:
+    """The name as the superblock holds it."""
+    full = f"{host}:{name}"
+    return full if len(full) <= STORED_NAME else name
+
+
+def identity(device: Device) -> str:
+    """What a member is known by when the machine is read: its partition, array or disk."""
+    return f"{{{device.name}}}" if device.kind == "disk" else f"{device.kind}:{device.uuid or device.name}"

@@ -1,0 +1,87 @@
+"""The structure that docs/architecture.md describes, kept by a test."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "raidplan"
+FILES = sorted(PACKAGE.rglob("*.py"))
+LAYERS = ("findings", "size", "levels", "identity", "geometry", "plan", "document", "kinds", "layout", "topology",
+          "placement", "rules", "compiler", "pipeline")  # fmt: skip
+"""Each may import those before it, and itself."""
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The modules a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def part(file: Path) -> str:
+    """The folder or module below raidplan that a file belongs to."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_imports_go_one_way() -> None:
+    for file in FILES:
+        if part(file) not in LAYERS:
+            continue
+        allowed = LAYERS[: LAYERS.index(part(file)) + 1]
+        used = {name.split(".")[1] for name in imports(file) if name.startswith("raidplan.")}
+        assert used <= set(allowed), f"{file.relative_to(PACKAGE)} imports {sorted(used - set(allowed))}"
+
+
+def test_the_half_that_writes_needs_little() -> None:
+    code = "import sys; before = set(sys.modules); import raidplan.apply.session, raidplan.apply.execute, raidplan.facts.read; print(*sys.modules)"
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+    assert not loaded & {"pydantic", "yaml", "jinja2", "rich"}
+    ours = {name.split(".")[1] for name in loaded if name.startswith("raidplan.")}
+    assert ours <= {"apply", "facts", "plan", "run", "size", "levels", "findings"}, ours
+
+
+def test_reading_and_planning_can_start_no_process() -> None:
+    code = (
+        "import sys; import raidplan.pipeline, raidplan.rules, raidplan.render.plan_text; print(*sys.modules)"
+    )
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+    assert not loaded & {"sh", "subprocess", "raidplan.run", "raidplan.apply"}
+
+
+def test_one_door_to_processes() -> None:
+    for file in FILES:
+        starts = {"sh", "subprocess"} & set(imports(file))
+        assert not starts or part(file) in ("run", "twin"), file
+
+
+def test_one_printer() -> None:
+    for file in FILES:
+        calls = [
+            n
+            for n in ast.walk(ast.parse(file.read_text()))
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "print"
+        ]
+        assert not calls or part(file) == "cli" or file.name == "__main__.py", file
+
+
+def test_files_fit_a_room() -> None:
+    long = {str(file.relative_to(PACKAGE)): len(file.read_text().splitlines()) for file in FILES}
+    assert {name: lines for name, lines in long.items() if lines > 320} == {}
+
+
+def test_every_file_says_what_it_is_for() -> None:
+    assert [file for file in FILES if not ast.get_docstring(ast.parse(file.read_text()))] == []

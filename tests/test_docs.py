@@ -1,0 +1,81 @@
+"""Documentation is executed: commands, layouts and the page made from the models."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from raidplan.layout.manual import layout_manual
+from raidplan.pipeline import check, plan
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.S | re.M)
+
+
+def commands(page: Path) -> list[tuple[str, list[str]]]:
+    """Each `$ raidplan …` of the console blocks, with the lines that it must print."""
+    found: list[tuple[str, list[str]]] = []
+    for block in blocks(page, "console"):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            elif found and line.strip() and line.strip() != "…":
+                found[-1][1].append(line)
+    return found
+
+
+RUNNABLE = [
+    pytest.param(command, lines, id=f"{page.name}: {command}")
+    for page in PAGES
+    for command, lines in commands(page)
+    if command.startswith("raidplan ")
+]
+
+
+@pytest.mark.parametrize(("command", "lines"), RUNNABLE)
+def test_commands_print_what_the_page_shows(command: str, lines: list[str]) -> None:
+    argv = [sys.executable, "-m", *shlex.split(command)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    for line in lines:
+        assert line in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_whole_layouts_on_a_page_can_be_planned(page: Path, tmp_path: Path) -> None:
+    for number, block in enumerate(blocks(page, "yaml")):
+        if not block.startswith("version:"):
+            continue
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(block)
+        made, loaded = plan(check(str(file)))
+        assert made is not None, loaded.findings
+
+
+def test_the_readme_names_two_commands_that_exist() -> None:
+    targets = re.findall(r"^make (\w+)", "\n".join(blocks(ROOT / "README.md", "sh")), re.M)
+    assert targets == ["demo", "test"]
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(f"\n{target}:" in makefile for target in targets)
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_page_of_the_layout_is_fresh(request: pytest.FixtureRequest) -> None:
+    page = ROOT / "docs" / "layout.md"
+    if request.config.getoption("--update-golden"):
+        page.write_text(layout_manual())
+    assert page.read_text() == layout_manual(), "run: pytest tests/test_docs.py --update-golden"

@@ -1,0 +1,174 @@
+"""The Vagrantfile, what it is told about a layout's disks, and the box, as far as that goes without a machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+VAGRANT = ROOT / "vagrant"
+EXAMPLES = ROOT / "examples"
+
+
+def _run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, str(VAGRANT / script), *words]
+    return subprocess.run(
+        argv, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+
+
+def _disks(layout: Path) -> dict[str, Any]:
+    done = _run("disks.py", str(layout))
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+@pytest.fixture
+def box(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(VAGRANT))
+    import box
+
+    return box
+
+
+def test_the_disks_of_a_pair() -> None:
+    told = _disks(EXAMPLES / "raid1-pair.yaml")
+    assert told["host"] == "pair"
+    assert told["unshown"] == {"libvirt": [], "virtualbox": []}
+    assert [(d["name"], d["size_bytes"], d["serial"], d["controller"]) for d in told["disks"]] == [
+        ("pa0", 4 << 30, "PAIR-S7K00", "pair_a"),
+        ("pa1", 4 << 30, "PAIR-S7K01", "pair_b"),
+    ]
+    assert all(d["rotational"] and d["logical_block"] == 512 for d in told["disks"])
+
+
+@pytest.mark.parametrize("layout", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_example_that_can_be_built_has_disks(layout: Path) -> None:
+    done = _run("disks.py", str(layout))
+    if layout.stem.endswith(("-mistake", "-cure")) and done.returncode == 2:
+        pytest.skip(f"it cannot be built: {done.stderr.splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["disks"]
+
+
+def test_what_a_provider_cannot_show_is_said(tmp_path: Path) -> None:
+    text = (EXAMPLES / "raid1-pair.yaml").read_text()
+    changed = text.replace(
+        "serial: PAIR-S7K0<1>", "serial: PAIR-S7K0<1>-AND-SO-ON-AND-SO\n      path: pci-x-ata-<1>"
+    )
+    (tmp_path / "layout.yaml").write_text(changed)
+    told = _disks(tmp_path / "layout.yaml")
+    assert told["unshown"]["libvirt"] == ["pa0: path pci-x-ata-0", "pa1: path pci-x-ata-1"]
+    assert (
+        "pa0: serial PAIR-S7K00-AND-SO-ON-AND-SO, ATA carries 20 characters" in told["unshown"]["virtualbox"]
+    )
+
+
+def test_no_layout_is_an_error_with_its_place() -> None:
+    done = _run("disks.py", str(ROOT / "README.md"))
+    assert done.returncode == 2
+    assert not done.stdout
+    assert "README.md:" in done.stderr
+
+
+def test_devices_are_found_by_serial_number(tmp_path: Path) -> None:
+    disks = [{"name": "a", "serial": "S1"}, {"name": "b", "serial": "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}]
+    done = _devices(
+        tmp_path, disks, [("/dev/sdb", "S1"), ("/dev/sda", "ABCDEFGHIJKLMNOPQRST"), ("/dev/vda", None)]
+    )
+    assert json.loads(done.stdout) == {"host": "h", "devices": {"a": "/dev/sdb", "b": "/dev/sda"}}
+
+
+def test_a_serial_number_of_two_devices_is_an_error(tmp_path: Path) -> None:
+    done = _devices(tmp_path, [{"name": "a", "serial": "S1"}], [("/dev/sda", "S1"), ("/dev/sdb", "S1")])
+    assert done.returncode == 1
+    assert "['/dev/sda', '/dev/sdb']" in done.stderr
+
+
+def _devices(
+    folder: Path, disks: list[dict[str, str]], seen: list[tuple[str, str | None]]
+) -> subprocess.CompletedProcess[str]:
+    """devices.py with an lsblk that shows what is given."""
+    shown = {"blockdevices": [{"path": path, "serial": serial} for path, serial in seen]}
+    (folder / "disks.json").write_text(json.dumps({"host": "h", "disks": disks}))
+    (folder / "shown.json").write_text(json.dumps(shown))
+    (folder / "lsblk").write_text(f"#!/bin/sh\ncat {folder}/shown.json\n")
+    (folder / "lsblk").chmod(0o755)
+    argv = [sys.executable, str(VAGRANT / "devices.py"), str(folder / "disks.json")]
+    path = f"{folder}:{os.environ['PATH']}"
+    return subprocess.run(argv, capture_output=True, text=True, env={**os.environ, "PATH": path})
+
+
+def test_the_accelerator_is_asked_once_per_boot(tmp_path: Path) -> None:
+    kept = tmp_path / "accelerator"
+    first = _run("accelerator.py", str(kept)).stdout
+    assert first in {"kvm\n", "qemu\n"}
+    boot, _, what = kept.read_text().partition(" ")
+    assert what == first
+    kept.write_text(f"{boot} what-was-kept\n")
+    assert _run("accelerator.py", str(kept)).stdout == "what-was-kept\n"
+    kept.write_text("another-boot what-was-kept\n")
+    assert _run("accelerator.py", str(kept)).stdout == first
+
+
+def test_the_metadata_of_the_box(box: ModuleType) -> None:
+    assert box.metadata(4097) == {"provider": "libvirt", "format": "qcow2", "virtual_size": 5}
+    assert box.metadata(4096)["virtual_size"] == 4
+
+
+def test_the_recipe_of_the_box_is_the_twins_with_vagrants_user(box: ModuleType) -> None:
+    recipe = box.BoxRecipe(vagrant_key="ssh-rsa AAAA vagrant")
+    files, links = recipe.files(), recipe.links()
+    assert set(box.PACKAGES) < set(recipe.packages)
+    assert (
+        "authorized_keys 0600 vagrant vagrant - ssh-rsa AAAA vagrant"
+        in files["usr/lib/tmpfiles.d/vagrant.conf"]
+    )
+    assert "NOPASSWD" in files["etc/sudoers.d/vagrant"]
+    assert "root=LABEL=twin-root" in files["boot/grub/grub.cfg"]
+    assert "etc/initramfs-tools/conf.d/twin" in files
+    assert "root/.ssh/authorized_keys" not in files
+    assert not any("twin-network" in path for path in (*files, *links))
+    assert recipe.digest != box.Recipe().digest
+
+
+def test_scripts_are_sound() -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck is not installed")
+    done = subprocess.run(["shellcheck", str(VAGRANT / "provision.sh")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("layout", ["raid1-pair", "loops", "tel-aviv-jbod"])
+def test_vagrant_validates_the_vagrantfile(layout: str, tmp_path: Path) -> None:
+    if shutil.which("vagrant") is None:
+        pytest.skip("Vagrant is not installed; on Debian: apt-get install vagrant vagrant-libvirt")
+    plugins = subprocess.run(["vagrant", "plugin", "list"], capture_output=True, text=True).stdout
+    if "vagrant-libvirt" not in plugins:
+        pytest.skip("the plugin vagrant-libvirt is not installed, so no provider can be validated here")
+    settings = {
+        "RAIDPLAN_LAYOUT": str(EXAMPLES / f"{layout}.yaml"),
+        "RAIDPLAN_PYTHON": sys.executable,
+        "RAIDPLAN_VIRT": "qemu",
+        "VAGRANT_DEFAULT_PROVIDER": "libvirt",
+        "VAGRANT_CHECKPOINT_DISABLE": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        ["vagrant", "validate", "--no-color"],
+        capture_output=True,
+        text=True,
+        cwd=VAGRANT,
+        env={**os.environ, **settings, "VAGRANT_DOTFILE_PATH": str(tmp_path / "state")},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "validated successfully" in done.stdout
