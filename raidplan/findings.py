@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import lru_cache
 
 LETTERS = string.ascii_letters + string.digits + "_-."
 
@@ -61,7 +62,7 @@ def dotted(path: Path) -> str:
 
 def shortened(text: str, most: int = 60) -> str:
     """A user's own text, short enough for a message."""
-    return text if len(text) <= most else f"{text[:most]}..."
+    return (text if len(text) <= most else f"{text[:most]}...").replace("\n", "\\n")
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
@@ -69,8 +70,13 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
     if len(word) > 64:
         return ""
     # Comparing with thousands of names takes too long; of those, only what is one slip away is found.
-    near = get_close_matches(word, known) if len(known) < 500 else [w for w in _slips(word) if w in known]
+    near = _closest(word, tuple(known)) if len(known) < 500 else [w for w in _slips(word) if w in known]
     return f"did you mean '{near[0]}'?" if near else ""
+
+
+@lru_cache
+def _closest(word: str, known: tuple[str, ...]) -> list[str]:
+    return get_close_matches(word, known)
 
 
 def _slips(word: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from raidplan.run import run
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has ended."""
+LOOK_AGAIN_SECONDS = 0.2
 WORKERS = 8
 
 
@@ -155,4 +156,4 @@ def _await(nodes: Iterable[str]) -> None:
         while not os.path.exists(node):
             if time.monotonic() > deadline:
                 raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
-            time.sleep(0.05)
+            time.sleep(LOOK_AGAIN_SECONDS)

@@ -26,11 +26,11 @@ FORBIDDEN_KEYS = {"on", "off", "yes", "no", "y", "n", "true", "false", "null", "
 
 
 INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Control characters, and what hides or reorders text (CVE-2021-42574; Unicode's Default_Ignorable)."""
+"""Control characters, spaces that are none to YAML, and what hides or reorders text (CVE-2021-42574; Unicode's Default_Ignorable)."""
 
 
 class _Refused(Exception):
@@ -78,12 +78,24 @@ def _yaml_problem(problem: yaml.YAMLError, text: str, file: str) -> tuple[str, S
     return f"not valid YAML: {what}" + (f" ({context})" if context else ""), span
 
 
+ADVICE = {
+    "mapping values are not allowed": "quote text that holds ': ', or check the indentation",
+    "end of stream": "a quote or bracket that was opened is not closed",
+    "',' or": "close the bracket, or quote text that holds one",
+    "cannot start any token": "quote text that begins with @ % ` or |",
+    "document start": "one file holds one layout; remove what follows '...'",
+    "escape": "use single quotes, in which a backslash is only that",
+}
+"""What to do, by a part of the parser's message."""
+
+
 def _advice(message: str, text: str, span: Span) -> str:
     lines = text.splitlines()
     line = lines[span.line - 1] if span.line <= len(lines) else ""
     if "\t" in line[: span.column]:
         return "indent with spaces; YAML does not allow tabs"
-    return ""
+    found = (advice for part, advice in ADVICE.items() if part in message)
+    return next(found, "check the indentation, brackets and quotes up to here")
 
 
 def _tree(text: str, file: str) -> Node:

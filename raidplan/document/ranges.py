@@ -19,13 +19,16 @@ from math import prod
 from raidplan.document.node import Node, Span
 from raidplan.findings import Finding, error, shortened
 
-VALUES = r"[0-9]{1,9}-[0-9]{1,9}|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
+VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
 RANGE = re.compile(rf"<({VALUES})>")
-REFERENCE = re.compile(rf"<([0-9]{{1,9}})(?::({VALUES}))?>")
+REFERENCE = re.compile(rf"<([0-9]+)(?::({VALUES}))?>")
 MAX_ENTRIES = 100_000
+MAX_DIGITS = 9
 
 Choice = tuple[str, int]
 """A range's value and its place in the range."""
+Place = tuple[int, int]
+"""Which of how many entries of the nearest range above."""
 
 
 class _Refused(Exception):
@@ -36,7 +39,7 @@ class _Refused(Exception):
 def expand(root: Node) -> tuple[Node, list[tuple[Finding, Span]]]:
     """The tree with every range written out, or the tree as it was and one finding."""
     try:
-        return _Expansion().node(root, (), 0), []
+        return _Expansion().node(root, (), (0, 1)), []
     except _Refused as no:
         return root, [(error("invalid-range", (), no.message, no.hint), no.span)]
 
@@ -46,6 +49,10 @@ def _values(text: str, span: Span) -> list[str]:
     if "/" in text:
         return text.split("/")
     first, last = text.split("-")
+    if max(len(first), len(last)) > MAX_DIGITS:
+        raise _Refused(
+            f"the numbers of <{shortened(text)}> have more than {MAX_DIGITS} digits", span, "shorten them"
+        )
     if int(last) < int(first):
         raise _Refused(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
     if int(last) - int(first) >= MAX_ENTRIES:
@@ -57,12 +64,16 @@ def _values(text: str, span: Span) -> list[str]:
 def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ...]]]:
     """Each name a text with ranges stands for, with the choice made for every range."""
     pieces = RANGE.split(text)
-    ranges = [list(enumerate(_values(piece, span))) for piece in pieces[1::2]]
-    if prod(map(len, ranges)) > MAX_ENTRIES:
-        raise _Refused(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")
-    # Before any is made: two ranges of 100,000 would fill the memory.
-    if prod(map(len, ranges)) > MAX_ENTRIES:
-        raise _Refused(f"the ranges of {text} make more than {MAX_ENTRIES} entries", span)
+    ranges: list[list[tuple[int, str]]] = []
+    for piece in pieces[1::2]:
+        ranges.append(list(enumerate(_values(piece, span))))
+        # Before any is made: two ranges of 100,000 would fill the memory.
+        if prod(map(len, ranges)) > MAX_ENTRIES:
+            raise _Refused(
+                f"the ranges of {shortened(text)} make more than {MAX_ENTRIES} entries",
+                span,
+                "describe fewer",
+            )
     for choice in product(*ranges):
         name = pieces[0] + "".join(
             value + tail for (_, value), tail in zip(choice, pieces[2::2], strict=True)
@@ -71,12 +82,12 @@ def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ..
 
 
 class _Expansion:
-    """Walks the tree; `chosen` are the values of the ranges above, `place` which of the entries this is."""
+    """Walks the tree; `chosen` are the values of the ranges above, `place` which of its entries this is."""
 
     def __init__(self) -> None:
         self.made = 0
 
-    def node(self, node: Node, chosen: tuple[Choice, ...], place: int) -> Node:
+    def node(self, node: Node, chosen: tuple[Choice, ...], place: Place) -> Node:
         match node.content:
             case {"each": Node(content=list() as items), **more} if chosen and not more:
                 return self.one_of(items, node, place, chosen)
@@ -91,16 +102,17 @@ class _Expansion:
             case _:
                 return node
 
-    def one_of(self, items: list[Node], node: Node, place: int, chosen: tuple[Choice, ...]) -> Node:
-        if place >= len(items):
+    def one_of(self, items: list[Node], node: Node, place: Place, chosen: tuple[Choice, ...]) -> Node:
+        number, count = place
+        if len(items) != count:
             raise _Refused(
-                f"'each' has {len(items)} values, and the range above it has more entries",
+                f"'each' has {len(items)} values for {count} entries",
                 node.span,
-                "give one value for each entry",
+                "give one value for each entry of the range above",
             )
-        return self.node(items[place], chosen, place)
+        return self.node(items[number], chosen, place)
 
-    def mapping(self, node: Node, entries: dict[str, Node], chosen: tuple[Choice, ...], place: int) -> Node:
+    def mapping(self, node: Node, entries: dict[str, Node], chosen: tuple[Choice, ...], place: Place) -> Node:
         content: dict[str, Node] = {}
         keys: dict[str, Span] = {}
         for key, value in entries.items():
@@ -109,7 +121,6 @@ class _Expansion:
             names = list(_combinations(text, span)) if "<" in text else [(text, ())]
             if chosen or names[0][1]:
                 self.count(len(names), span)
-            self.check_each(value, len(names), bool(names[0][1]))
             for number, (name, choices) in enumerate(names):
                 if name in content:
                     raise _Refused(
@@ -117,24 +128,13 @@ class _Expansion:
                         span,
                         "let the ranges not overlap",
                     )
-                content[name] = self.node(value, (*chosen, *choices), number if choices else place)
+                content[name] = self.node(
+                    value, (*chosen, *choices), (number, len(names)) if choices else place
+                )
                 keys[name] = span
         return replace(node, content=content, keys=keys)
 
-    def check_each(self, value: Node, count: int, is_range: bool) -> None:
-        """`each` lists directly below a range must have exactly one value for each entry."""
-        if not is_range:
-            return
-        for _, child in value.children():
-            match child.content:
-                case {"each": Node(content=list() as items), **more} if not more and len(items) != count:
-                    raise _Refused(
-                        f"'each' has {len(items)} values for {count} entries",
-                        child.span,
-                        "give one value for each entry",
-                    )
-
-    def item(self, item: Node, chosen: tuple[Choice, ...], place: int) -> Iterator[Node]:
+    def item(self, item: Node, chosen: tuple[Choice, ...], place: Place) -> Iterator[Node]:
         text = item.content
         if not isinstance(text, str) or item.quoted or "<" not in text:
             if chosen:
@@ -152,10 +152,10 @@ class _Expansion:
             return text
 
         def value(match: re.Match[str]) -> str:
-            number = int(match[1])
+            number = int(match[1]) if len(match[1]) <= MAX_DIGITS else 0
             if not 1 <= number <= len(chosen):
                 raise _Refused(
-                    f"{match[0]} stands for range {number}, and there are {len(chosen)} above it",
+                    f"{shortened(match[0])} stands for a range above it, and there are {len(chosen)}",
                     span,
                     "<1> is the first range of the keys above; quote the text if it is meant literally",
                 )

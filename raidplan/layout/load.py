@@ -19,6 +19,9 @@ WRONG_SHAPE = {
 }
 """What pydantic calls a list or a mapping that is none, and what we say."""
 
+MANY = 100
+"""For so many mistakes the words are looked for that were meant."""
+
 
 def load_layout(document: Document) -> tuple[Layout | None, list[Finding]]:
     """The layout a document means, or None and every mistake in it."""
@@ -49,60 +52,72 @@ def _findings(problems: list[ErrorDetails], document: Document) -> Iterator[Find
     if nothing else is said there. A key that is missing and the misspelt one beside it are one mistake too.
     """
     located = [(_path(details, document), details) for details in problems]
-    deeper = {
+    inside = {
         path[:end] for path, d in located if d["type"] not in WRONG_SHAPE for end in range(len(path) + 1)
     }
-    misspelt = {
-        (*path[:-1], meant)
-        for path, d in located
-        if d["type"] == "extra_forbidden"
-        for meant in [did_you_mean(str(path[-1]), _known_keys(path[:-1]))]
-    }
+    unknown = [path for path, details in located if details["type"] == "extra_forbidden"]
+    # Looking for near misses takes longer than all the rest; nobody reads that many.
+    meant = {path: _near(path) for path in unknown[:MANY]}
     said = set[Path]()
-    for path, details in located:
-        if details["type"] in WRONG_SHAPE:
-            if path in deeper or path in said:
-                continue
-            said.add(path)
-        if details["type"] == "missing" and (*path[:-1], f"did you mean '{path[-1]}'?") in misspelt:
-            continue
-        yield _finding(path, details)
+    for number, (path, details) in enumerate(located):
+        match details["type"]:
+            case shape if shape in WRONG_SHAPE:
+                if path not in inside and path not in said:
+                    yield _wrong_shape(path, details)
+                said.add(path)
+            case "missing":
+                beside = (near for other, near in meant.items() if other[:-1] == path[:-1])
+                if f"did you mean '{path[-1]}'?" not in beside:
+                    yield _missing(path)
+            case "extra_forbidden":
+                yield _unknown_key(path, meant.get(path, ""))
+            case "literal_error":
+                yield _no_such_word(path, details, near=number < MANY)
+            case _:
+                yield _invalid(path, details)
 
 
-def _finding(path: Path, details: ErrorDetails) -> Finding:
-    context: Mapping[str, Any] = details.get("ctx", {})
-    on_key = details["loc"][-1:] == ("[key]",)
-    match details["type"]:
-        case "extra_forbidden":
-            word, known = str(path[-1]), _known_keys(path[:-1])
-            hint = did_you_mean(word, known) or (f"known here: {', '.join(known)}" if known else "")
-            return error("unknown-key", path, f"unknown key '{shortened(word)}'", hint, on_key=True)
-        case "missing":
-            value = "1" if path == ("version",) else "..."
-            return error("missing-key", path, f"'{path[-1]}' is missing", f"add {path[-1]}: {value}")
-        case "literal_error":
-            return _no_such_word(path, details["input"], context["expected"])
-        case "value_error":
-            # Our own types put the advice after a semicolon.
-            message, _, hint = str(context["error"]).partition("; ")
-            return error("invalid-value", path, _without_length(message, details), hint, on_key=on_key)
-        case "refused":
-            message = _without_length(context["message"], details)
-            return error(context["rule"], path, message, context["hint"], on_key=on_key)
-        case shape if shape in WRONG_SHAPE:
-            what, hint = WRONG_SHAPE[shape]
-            found = "nothing is written here, and " if details["input"] is None else ""
-            return error("invalid-value", path, f"{found}{what} is expected" + " here" * (not found), hint)
-        case _:
-            return error("invalid-value", path, details["msg"])
+def _wrong_shape(path: Path, details: ErrorDetails) -> Finding:
+    what, hint = WRONG_SHAPE[details["type"]]
+    message = f"{what} is expected here"
+    if details["input"] is None:
+        message = f"nothing is written here, and {what} is expected"
+    return error("invalid-value", path, message, hint)
 
 
-def _no_such_word(path: Path, given: object, expected: str) -> Finding:
-    words = expected.replace("'", "").replace(" or ", ", ")
+def _missing(path: Path) -> Finding:
+    value = "1" if path == ("version",) else "..."
+    return error("missing-key", path, f"'{path[-1]}' is missing", f"add {path[-1]}: {value}")
+
+
+def _unknown_key(path: Path, near: str) -> Finding:
+    hint = near or f"known here: {', '.join(_known_keys(path[:-1]))}"
+    return error("unknown-key", path, f"unknown key '{shortened(str(path[-1]))}'", hint, on_key=True)
+
+
+def _near(path: Path) -> str:
+    return did_you_mean(str(path[-1]), _known_keys(path[:-1]))
+
+
+def _no_such_word(path: Path, details: ErrorDetails, *, near: bool) -> Finding:
+    given, words = details["input"], details["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
     if not isinstance(given, str):
         return error("invalid-value", path, "a single word is expected here", f"write one of {words}")
-    hint = did_you_mean(given, words.split(", ")) or "choose one of them"
-    return error("invalid-value", path, f"'{shortened(given)}' is none of {words}", hint)
+    hint = did_you_mean(given, words.split(", ")) if near else ""
+    message = f"'{shortened(given)}' is none of {words}"
+    return error("invalid-value", path, message, hint or "choose one of them")
+
+
+def _invalid(path: Path, details: ErrorDetails) -> Finding:
+    """What our own types say; their advice stands after a semicolon."""
+    context: Mapping[str, Any] = details.get("ctx", {})
+    on_key = details["loc"][-1:] == ("[key]",)
+    if details["type"] == "refused":
+        rule, message, hint = context["rule"], context["message"], context["hint"]
+    else:
+        rule = "invalid-value"
+        message, _, hint = str(context.get("error", details["msg"])).partition("; ")
+    return error(rule, path, _without_length(message, details), hint, on_key=on_key)
 
 
 def _without_length(message: str, details: ErrorDetails) -> str:

@@ -139,6 +139,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0

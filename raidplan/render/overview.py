@@ -29,6 +29,17 @@ def first_guards(plan: Plan) -> tuple[str, ...]:
     return tuple(guard for guard in guards if guard not in made)
 
 
+def new_partitions(plan: Plan) -> Iterator[tuple[str, int, int]]:
+    """(disk as `{d00}`, start, size in bytes) of every partition that is made."""
+    for step in plan.steps:
+        if step.proof is None or step.proof.kind != "table":
+            continue
+        rows = step.proof.expect["partitions"]
+        assert isinstance(rows, list)
+        for _, start, size, _ in (row.split() for row in rows):
+            yield step.guard[0], int(start), int(size)
+
+
 def written_disks(plan: Plan) -> tuple[str, ...]:
     """The disks that are written over as a whole, by name."""
     return tuple(disk_name(guard) for guard in first_guards(plan) if disk_name(guard))

@@ -13,7 +13,7 @@ from raidplan.render.command import disk_name, quoted
 from raidplan.render.visible import visible
 
 WIDTH = 110
-OWN_TOOLS = ("awk", "lsblk", "readlink", "sed", "wipefs")
+OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """What the functions run beyond the tools that every system has."""
 
 
@@ -73,6 +73,8 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
     blank = [_word(guard, variables) for guard in overview.first_guards(plan)]
     if blank:
         yield _wrapped(["require_all_blank", *blank])
+    for disk, start, size in overview.new_partitions(plan):
+        yield f"require_blank_range {_word(disk, variables)} {start} {size}"
 
 
 def _find(disk: DiskIdentity, variable: str) -> str:

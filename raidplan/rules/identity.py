@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity
+from raidplan.findings import Path, Severity, shortened
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import counted, listed
 
@@ -67,7 +67,7 @@ def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
     told = f"; {' and '.join(apart)} tell them apart" if apart and key != "path" else ""
     return Hit(
         ("hardware", "disks", name, key),
-        f"{name} has the same {key} as {other}, {getattr(disk, key)}{told}",
+        f"{name} has the same {key} as {other}, {shortened(getattr(disk, key))}{told}",
         "give each disk its own" + ("" if told else ", or something else that tells them apart"),
         severity=Severity.WARNING if told else None,
     )
@@ -157,7 +157,7 @@ def unstable_device_name(topology: Topology) -> Iterator[Hit]:
         if KERNEL_NAME.fullmatch(text):
             yield Hit(
                 path,
-                f"'{text}' may be another disk after the next boot",
+                f"'{shortened(text)}' may be another disk after the next boot",
                 "write udev's ID_PATH, such as pci-0000:00:1f.2-ata-1, or a serial number",
             )
 
@@ -192,8 +192,10 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
             by_path = text.removeprefix("/dev/disk/by-path/")
             yield Hit(
                 path,
-                f"'{text}' is a file, and ID_PATH never begins with a slash",
-                f"write {by_path}" if by_path != text else "write ID_PATH, or use 'serial' or 'wwn'",
+                f"'{shortened(text)}' is a file, and ID_PATH never begins with a slash",
+                f"write {shortened(by_path)}"
+                if by_path != text
+                else "write ID_PATH, or use 'serial' or 'wwn'",
             )
 
 

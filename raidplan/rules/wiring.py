@@ -155,7 +155,7 @@ def component_cycle(topology: Topology) -> Iterator[Hit]:
                 f"{' -> '.join([*ring[:8], name] if len(ring) <= 8 else [*ring[:8], '...', name])} is a circle",
                 "let one of them hang on the machine itself: remove its 'behind'",
             )
-        done |= walked.keys()
+        done.update(walked)
 
 
 @rule(Severity.ERROR)

@@ -42,6 +42,7 @@ class Topology:
     provider: dict[str, Item] = field(default_factory=dict)
     """Which item offers each device; known even where the device itself cannot be."""
     wiring: Wiring = field(init=False)
+    _disks: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.wiring = Wiring(self.layout.hardware)
@@ -75,8 +76,24 @@ class Topology:
             waiting += (use.device for use in item.kind.uses(item.name, item.path))
 
     def disks_below(self, device: str) -> frozenset[str]:
-        """The disks that a device stands on, itself if it is one."""
-        return frozenset(item.name for item in self.below(device) if item.path[:-1] == DISKS)
+        """The disks that a device stands on, itself if it is one; a circle has none."""
+        known, opened, waiting = self._disks, set[str](), [device]
+        while waiting:
+            name = waiting[-1]
+            item = self.provider.get(name)
+            if name in known or item is None:
+                waiting.pop()
+            elif item.path[:-1] == DISKS:
+                known[name] = frozenset((item.name,))
+            else:
+                parts = [use.device for use in item.kind.uses(item.name, item.path)]
+                later = [part for part in parts if part not in known and part not in opened]
+                if later and name not in opened:
+                    waiting += later
+                else:
+                    known[name] = frozenset().union(*(known.get(part, ()) for part in parts))
+                opened.add(name)
+        return known.get(device, frozenset())
 
 
 def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:

@@ -74,7 +74,7 @@ def _plugs(hardware: Hardware) -> Iterator[Plug]:
     for section, kind in SECTIONS.items():
         for name, entry in getattr(hardware, section).items():
             path = ("hardware", section, name)
-            port, ports = getattr(entry, "port", None), getattr(entry, "ports", None)
-            yield Plug(name, kind, path, entry.behind, port, ports)
+            given = vars(entry)
+            yield Plug(name, kind, path, entry.behind, given.get("port"), given.get("ports"))
     for name, disk in hardware.disks.items():
         yield Plug(name, "disk", ("hardware", "disks", name), disk.behind, disk.port, None)

@@ -99,6 +99,9 @@ dm_mod
 """
 """Loaded by the initramfs before it looks for the root file system; mdadm's own hook adds the levels of md."""
 
+SYNC_LIMIT = "dev.raid.speed_limit_max = 2000\n"
+"""KiB/s: emulated parity takes both processors for hours otherwise, and what is tested waits behind it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -131,6 +134,9 @@ class Recipe:
             "etc/resolv.conf": "nameserver 10.0.2.3\n",
             "etc/initramfs-tools/conf.d/twin": INITRAMFS,
             "usr/share/initramfs-tools/modules.d/twin": INITRAMFS_MODULES,
+            # Loaded early, or the limit would be set before there is anything to set.
+            "etc/modules-load.d/md.conf": "md_mod\n",
+            "etc/sysctl.d/60-sync.conf": SYNC_LIMIT,
             "etc/ssh/sshd_config.d/twin.conf": SSHD,
             "etc/systemd/system/twin-network.service": NETWORK_UNIT,
             "root/.ssh/authorized_keys": self.authorized_key,

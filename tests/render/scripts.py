@@ -34,6 +34,7 @@ class Bench:
             self.tool(tool, RECORDER)
         self.tool("lsblk", LSBLK)
         self.tool("wipefs", "#!/bin/sh\n")
+        self.tool("blkid", "#!/bin/sh\nexit 2\n")
         self.tool("id", "#!/bin/sh\necho 0\n")
         self.tool("sync", "#!/bin/sh\n")
 

@@ -64,6 +64,15 @@ def test_a_partition_table_is_seen(device: str) -> None:
     assert result.returncode == 4 and "is not blank" in result.stderr
 
 
+def test_an_old_file_system_inside_is_seen(device: str) -> None:
+    _sh("mke2fs", "-q", "-E", f"offset={8 * MIB}", device, "16m")
+    assert guarded(device).returncode == 0, "from outside the device looks blank"
+    for start, code in ((8 * MIB, 4), (9 * MIB, 0)):
+        script = f"set -eu\n{FUNCTIONS}\nrequire_blank_range {device} {start} {16 * MIB}\ncomplete=yes\n"
+        result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60)
+        assert result.returncode == code, result.stderr
+
+
 def test_the_script_makes_it_once(device: str) -> None:
     label = "$(x) `y` 'z'"
     step = Step(

@@ -127,6 +127,17 @@ def test_what_is_no_device_is_refused(bench: Bench) -> None:
     assert result.returncode == 4 and "not a block device" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("tool", "refused"), [("exit 2", False), ("echo TYPE=ext2", True), ("exit 8", True), ("exit 1", True)]
+)
+def test_an_old_superblock_where_a_partition_will_be_is_refused(
+    bench: Bench, tool: str, refused: bool
+) -> None:
+    bench.tool("blkid", f"#!/bin/sh\n{tool}\n")
+    result = bench.functions("require_blank_range /dev/sda 1048576 4096")
+    assert (result.returncode == 4) is refused, result.stderr
+
+
 def test_attributes_are_never_created(bench: Bench) -> None:
     file = bench.folder / "sync_action"
     assert bench.functions(f"set_attribute {file} idle").returncode == 4

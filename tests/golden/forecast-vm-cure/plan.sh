@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,11 +253,12 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mkdir mke2fs mount readlink sed sfdisk systemctl wipefs
+require_tools awk blkid lsblk mkdir mke2fs mount readlink sed sfdisk systemctl wipefs
 disks=$(list_disks)
 disk_fc0=$(find_disk fc0 500000000000 512 FCST-VD01 '' '' '')
 require_distinct "$disk_fc0"
 require_all_blank "$disk_fc0"
+require_blank_range "$disk_fc0" 1048576 499864567808
 
 # partition fc0: fc0.forecast of 465.5 GiB
 # layout line 16 (hardware.disks.fc0); destroys everything on the disk fc0

@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,13 +253,15 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl update-initramfs \
-	wipefs
+require_tools awk blkid lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl \
+	update-initramfs wipefs
 disks=$(list_disks)
 disk_li0=$(find_disk li0 2147483648 512 LINE-A200 '' '' '')
 disk_li1=$(find_disk li1 3221225472 512 LINE-B300 '' '' '')
 require_distinct "$disk_li0" "$disk_li1"
 require_all_blank "$disk_li0" "$disk_li1"
+require_blank_range "$disk_li0" 1048576 2143289344
+require_blank_range "$disk_li1" 1048576 3215982592
 
 # name 1 array in /etc/mdadm/mdadm.conf
 # layout line 14 (arrays)
@@ -323,7 +333,7 @@ await_node /dev/disk/by-uuid/d680460a-1fbd-5ab2-a142-606000c6da6e
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)
 step 8/12 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+update-initramfs -u -k all
 
 # enter 1 line into /etc/fstab
 # layout line 17 (filesystems)

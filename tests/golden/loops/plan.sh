@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,7 +253,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk chmod dd lsblk mdadm mkdir mke2fs mkswap modprobe mount readlink sed sfdisk swapon \
+require_tools awk blkid chmod dd lsblk mdadm mkdir mke2fs mkswap modprobe mount readlink sed sfdisk swapon \
 	systemctl update-initramfs wipefs
 disks=$(list_disks)
 disk_lo0=$(find_disk lo0 536870912 512 LOOP-0000 '' '' '')
@@ -255,10 +263,15 @@ disk_lo3=$(find_disk lo3 1073741824 512 LOOP-0003 '' '' '')
 disk_lo4=$(find_disk lo4 1073741824 512 LOOP-0004 '' '' '')
 require_distinct "$disk_lo0" "$disk_lo1" "$disk_lo2" "$disk_lo3" "$disk_lo4"
 require_all_blank "$disk_lo0" "$disk_lo1" "$disk_lo2" "$disk_lo3" "$disk_lo4" /swapfile-loops
+require_blank_range "$disk_lo0" 1048576 534773760
+require_blank_range "$disk_lo1" 1048576 534773760
+require_blank_range "$disk_lo2" 1048576 1070596096
+require_blank_range "$disk_lo3" 1048576 1070596096
+require_blank_range "$disk_lo4" 1048576 1070596096
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 14 (arrays)
-step 1/29 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/31 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf loops top 0644 <<'END'
 CREATE names=yes
@@ -269,22 +282,22 @@ END
 
 # load the kernel module md_mod
 # layout line 14 (arrays)
-step 2/29 'load the kernel module md_mod'
+step 2/31 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 14 (arrays)
-step 3/29 'load the kernel module raid1'
+step 3/31 'load the kernel module raid1'
 modprobe raid1
 
 # load the kernel module raid456
 # layout line 14 (arrays)
-step 4/29 'load the kernel module raid456'
+step 4/31 'load the kernel module raid456'
 modprobe raid456
 
 # partition lo0: lo0.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo0); destroys everything on the disk lo0
-step 5/29 'partition lo0: lo0.loop_pair of 510 MiB'
+step 5/31 'partition lo0: lo0.loop_pair of 510 MiB'
 require_blank "$disk_lo0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo0" <<'END'
 label: gpt
@@ -297,7 +310,7 @@ await_node /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
 
 # partition lo1: lo1.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo1); destroys everything on the disk lo1
-step 6/29 'partition lo1: lo1.loop_pair of 510 MiB'
+step 6/31 'partition lo1: lo1.loop_pair of 510 MiB'
 require_blank "$disk_lo1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo1" <<'END'
 label: gpt
@@ -310,7 +323,7 @@ await_node /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
 
 # partition lo2: lo2.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo2); destroys everything on the disk lo2
-step 7/29 'partition lo2: lo2.loop_five of 1021 MiB'
+step 7/31 'partition lo2: lo2.loop_five of 1021 MiB'
 require_blank "$disk_lo2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo2" <<'END'
 label: gpt
@@ -323,7 +336,7 @@ await_node /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
 
 # partition lo3: lo3.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo3); destroys everything on the disk lo3
-step 8/29 'partition lo3: lo3.loop_five of 1021 MiB'
+step 8/31 'partition lo3: lo3.loop_five of 1021 MiB'
 require_blank "$disk_lo3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo3" <<'END'
 label: gpt
@@ -336,7 +349,7 @@ await_node /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
 
 # partition lo4: lo4.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo4); destroys everything on the disk lo4
-step 9/29 'partition lo4: lo4.loop_five of 1021 MiB'
+step 9/31 'partition lo4: lo4.loop_five of 1021 MiB'
 require_blank "$disk_lo4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo4" <<'END'
 label: gpt
@@ -349,10 +362,10 @@ await_node /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
 
 # create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable
 # layout line 15 (arrays.loop_pair); destroys everything on lo0.loop_pair, everything on lo1.loop_pair
-step 10/29 'create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable'
+step 10/31 'create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable'
 require_blank /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
 require_blank /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
-mdadm --create /dev/md/loop_pair --run --quiet --metadata=1.2 --homehost=loops --name=loop_pair \
+mdadm --create /dev/md/loop_pair --run --quiet --readonly --metadata=1.2 --homehost=loops --name=loop_pair \
 	--uuid=e4e44bd9:ff5d5f65:968a075f:951f5592 --level=raid1 --raid-devices=2 --bitmap=internal \
 	--consistency-policy=bitmap /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871 \
 	/dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
@@ -360,16 +373,21 @@ await_node /dev/md/loop_pair
 
 # hold the initial sync of loop_pair, so that it does not slow down what follows
 # layout line 15 (arrays.loop_pair)
-step 11/29 'hold the initial sync of loop_pair, so that it does not slow down what follows'
+step 11/31 'hold the initial sync of loop_pair, so that it does not slow down what follows'
 set_attribute /sys/block/md_loop_pair/md/sync_action frozen
+
+# open loop_pair for writing
+# layout line 15 (arrays.loop_pair)
+step 12/31 'open loop_pair for writing'
+mdadm --readwrite /dev/md/loop_pair
 
 # create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable
 # layout line 16 (arrays.loop_five); destroys everything on lo2.loop_five, everything on lo3.loop_five, everything on lo4.loop_five
-step 12/29 'create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable'
+step 13/31 'create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable'
 require_blank /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
 require_blank /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
 require_blank /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
-mdadm --create /dev/md/loop_five --run --quiet --metadata=1.2 --homehost=loops --name=loop_five \
+mdadm --create /dev/md/loop_five --run --quiet --readonly --metadata=1.2 --homehost=loops --name=loop_five \
 	--uuid=4c15ef26:c59b5295:9eb9917c:66ca7718 --level=raid5 --raid-devices=3 --chunk=64K \
 	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
 	/dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10 \
@@ -379,12 +397,17 @@ await_node /dev/md/loop_five
 
 # hold the initial sync of loop_five, so that it does not slow down what follows
 # layout line 16 (arrays.loop_five)
-step 13/29 'hold the initial sync of loop_five, so that it does not slow down what follows'
+step 14/31 'hold the initial sync of loop_five, so that it does not slow down what follows'
 set_attribute /sys/block/md_loop_five/md/sync_action frozen
+
+# open loop_five for writing
+# layout line 16 (arrays.loop_five)
+step 15/31 'open loop_five for writing'
+mdadm --readwrite /dev/md/loop_five
 
 # make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair
-step 14/29 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
+step 16/31 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
 require_blank /dev/md/loop_pair
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -395,7 +418,7 @@ await_node /dev/disk/by-uuid/b845c78e-3bc1-5bf4-bc9a-8b9177b27c13
 
 # make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32
 # layout line 20 (filesystems.loop_five); destroys everything on loop_five
-step 15/29 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
+step 17/31 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
 require_blank /dev/md/loop_five
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -406,17 +429,17 @@ await_node /dev/disk/by-uuid/ac639dd4-0b85-5bb1-96a6-f6788a456741
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)
-step 16/29 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+step 18/31 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u -k all
 
 # read all members once a month for latent errors
 # layout line 25 (monitoring.scrub)
-step 17/29 'read all members once a month for latent errors'
+step 19/31 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 3 lines into /etc/fstab
 # layout line 18 (filesystems)
-step 18/29 'enter 3 lines into /etc/fstab'
+step 20/31 'enter 3 lines into /etc/fstab'
 write_block /etc/fstab loops bottom 0644 <<'END'
 /swapfile-loops none swap sw,nofail,pri=1 0 0
 UUID=b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /srv/loop-pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
@@ -425,58 +448,58 @@ END
 
 # let systemd read fstab again
 # layout line 18 (filesystems)
-step 19/29 'let systemd read fstab again'
+step 21/31 'let systemd read fstab again'
 systemctl daemon-reload
 
 # write the swap file /swapfile-loops, 64 MiB
 # layout line 23 (swap.loop_file)
-step 20/29 'write the swap file /swapfile-loops, 64 MiB'
+step 22/31 'write the swap file /swapfile-loops, 64 MiB'
 require_blank /swapfile-loops
 dd if=/dev/zero of=/swapfile-loops bs=1MiB count=64 conv=excl,fsync status=none
 
 # let only root read /swapfile-loops
 # layout line 23 (swap.loop_file)
-step 21/29 'let only root read /swapfile-loops'
+step 23/31 'let only root read /swapfile-loops'
 chmod 0600 /swapfile-loops
 
 # make swap loop_file in /swapfile-loops
 # layout line 23 (swap.loop_file)
-step 22/29 'make swap loop_file in /swapfile-loops'
+step 24/31 'make swap loop_file in /swapfile-loops'
 mkswap --quiet --uuid 195d962c-01bf-557b-97ae-6eaac424af58 /swapfile-loops
 
 # use swap loop_file
 # layout line 23 (swap.loop_file)
-step 23/29 'use swap loop_file'
+step 25/31 'use swap loop_file'
 swapon --priority 1 /swapfile-loops
 
 # make the folder /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 24/29 'make the folder /srv/loop-pair'
+step 26/31 'make the folder /srv/loop-pair'
 mkdir --parents /srv/loop-pair
 
 # mount loop_pair at /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 25/29 'mount loop_pair at /srv/loop-pair'
+step 27/31 'mount loop_pair at /srv/loop-pair'
 mount /srv/loop-pair
 
 # make the folder /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 26/29 'make the folder /srv/loop-five'
+step 28/31 'make the folder /srv/loop-five'
 mkdir --parents /srv/loop-five
 
 # mount loop_five at /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 27/29 'mount loop_five at /srv/loop-five'
+step 29/31 'mount loop_five at /srv/loop-five'
 mount /srv/loop-five
 
 # let the initial sync of loop_pair run
 # layout line 15 (arrays.loop_pair)
-step 28/29 'let the initial sync of loop_pair run'
+step 30/31 'let the initial sync of loop_pair run'
 set_attribute /sys/block/md_loop_pair/md/sync_action idle
 
 # let the initial sync of loop_five run
 # layout line 16 (arrays.loop_five)
-step 29/29 'let the initial sync of loop_five run'
+step 31/31 'let the initial sync of loop_five run'
 set_attribute /sys/block/md_loop_five/md/sync_action idle
 
 complete=yes

@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,17 +253,19 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl update-initramfs \
-	wipefs
+require_tools awk blkid lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl \
+	update-initramfs wipefs
 disks=$(list_disks)
 disk_gf0=$(find_disk gf0 500107862016 512 GFOR-VF5500R0 '' '' '')
 disk_gf1=$(find_disk gf1 500107862016 512 GFOR-VF5500R1 '' '' '')
 require_distinct "$disk_gf0" "$disk_gf1"
 require_all_blank "$disk_gf0" "$disk_gf1"
+require_blank_range "$disk_gf0" 1048576 499972571136
+require_blank_range "$disk_gf1" 1048576 499972571136
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 21 (arrays)
-step 1/15 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/16 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf gforce top 0644 <<'END'
 CREATE names=yes
@@ -265,17 +275,17 @@ END
 
 # load the kernel module md_mod
 # layout line 21 (arrays)
-step 2/15 'load the kernel module md_mod'
+step 2/16 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 21 (arrays)
-step 3/15 'load the kernel module raid1'
+step 3/16 'load the kernel module raid1'
 modprobe raid1
 
 # partition gf0: gf0.backup of 465.6 GiB
 # layout line 18 (hardware.disks.gf0); destroys everything on the disk gf0
-step 4/15 'partition gf0: gf0.backup of 465.6 GiB'
+step 4/16 'partition gf0: gf0.backup of 465.6 GiB'
 require_blank "$disk_gf0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_gf0" <<'END'
 label: gpt
@@ -288,7 +298,7 @@ await_node /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b
 
 # partition gf1: gf1.backup of 465.6 GiB
 # layout line 18 (hardware.disks.gf1); destroys everything on the disk gf1
-step 5/15 'partition gf1: gf1.backup of 465.6 GiB'
+step 5/16 'partition gf1: gf1.backup of 465.6 GiB'
 require_blank "$disk_gf1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_gf1" <<'END'
 label: gpt
@@ -301,10 +311,10 @@ await_node /dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
 
 # create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable
 # layout line 22 (arrays.backup); destroys everything on gf0.backup, everything on gf1.backup
-step 6/15 'create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable'
+step 6/16 'create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable'
 require_blank /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b
 require_blank /dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
-mdadm --create /dev/md/backup --run --quiet --metadata=1.2 --homehost=gforce --name=backup \
+mdadm --create /dev/md/backup --run --quiet --readonly --metadata=1.2 --homehost=gforce --name=backup \
 	--uuid=d63c18b9:a1ec500b:8437aba0:57ae12a6 --level=raid1 --raid-devices=2 --bitmap=internal \
 	--consistency-policy=bitmap /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b \
 	/dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
@@ -312,12 +322,17 @@ await_node /dev/md/backup
 
 # hold the initial sync of backup, so that it does not slow down what follows
 # layout line 22 (arrays.backup)
-step 7/15 'hold the initial sync of backup, so that it does not slow down what follows'
+step 7/16 'hold the initial sync of backup, so that it does not slow down what follows'
 set_attribute /sys/block/md_backup/md/sync_action frozen
+
+# open backup for writing
+# layout line 22 (arrays.backup)
+step 8/16 'open backup for writing'
+mdadm --readwrite /dev/md/backup
 
 # make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes
 # layout line 25 (filesystems.backup); destroys everything on backup
-step 8/15 'make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes'
+step 9/16 'make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes'
 require_blank /dev/md/backup
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 30507648 -m 1 -E stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
@@ -326,39 +341,39 @@ await_node /dev/disk/by-uuid/d4105d49-12fe-5d8c-a066-3a87006aa40b
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 21 (arrays)
-step 9/15 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+step 10/16 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u -k all
 
 # read all members once a month for latent errors
 # layout line 27 (monitoring.scrub)
-step 10/15 'read all members once a month for latent errors'
+step 11/16 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 1 line into /etc/fstab
 # layout line 24 (filesystems)
-step 11/15 'enter 1 line into /etc/fstab'
+step 12/16 'enter 1 line into /etc/fstab'
 write_block /etc/fstab gforce bottom 0644 <<'END'
 UUID=d4105d49-12fe-5d8c-a066-3a87006aa40b /srv/backup ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 24 (filesystems)
-step 12/15 'let systemd read fstab again'
+step 13/16 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/backup
 # layout line 25 (filesystems.backup)
-step 13/15 'make the folder /srv/backup'
+step 14/16 'make the folder /srv/backup'
 mkdir --parents /srv/backup
 
 # mount backup at /srv/backup
 # layout line 25 (filesystems.backup)
-step 14/15 'mount backup at /srv/backup'
+step 15/16 'mount backup at /srv/backup'
 mount /srv/backup
 
 # let the initial sync of backup run
 # layout line 22 (arrays.backup)
-step 15/15 'let the initial sync of backup run'
+step 16/16 'let the initial sync of backup run'
 set_attribute /sys/block/md_backup/md/sync_action idle
 
 complete=yes

@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,17 +253,21 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mdadm mkdir mke2fs mkswap modprobe mount readlink sed sfdisk swapon systemctl \
+require_tools awk blkid lsblk mdadm mkdir mke2fs mkswap modprobe mount readlink sed sfdisk swapon systemctl \
 	update-initramfs wipefs
 disks=$(list_disks)
 disk_pa0=$(find_disk pa0 4294967296 512 PAIR-S7K00 '' '' '')
 disk_pa1=$(find_disk pa1 4294967296 512 PAIR-S7K01 '' '' '')
 require_distinct "$disk_pa0" "$disk_pa1"
 require_all_blank "$disk_pa0" "$disk_pa1"
+require_blank_range "$disk_pa0" 1048576 536870912
+require_blank_range "$disk_pa0" 537919488 3751804928
+require_blank_range "$disk_pa1" 1048576 536870912
+require_blank_range "$disk_pa1" 537919488 3751804928
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 24 (arrays)
-step 1/20 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/22 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf pair top 0644 <<'END'
 CREATE names=yes
@@ -266,17 +278,17 @@ END
 
 # load the kernel module md_mod
 # layout line 24 (arrays)
-step 2/20 'load the kernel module md_mod'
+step 2/22 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 24 (arrays)
-step 3/20 'load the kernel module raid1'
+step 3/22 'load the kernel module raid1'
 modprobe raid1
 
 # partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB
 # layout line 15 (hardware.disks.pa0); destroys everything on the disk pa0
-step 4/20 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
+step 4/22 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
 require_blank "$disk_pa0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa0" <<'END'
 label: gpt
@@ -291,7 +303,7 @@ await_node /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
 
 # partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB
 # layout line 15 (hardware.disks.pa1); destroys everything on the disk pa1
-step 5/20 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
+step 5/22 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
 require_blank "$disk_pa1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa1" <<'END'
 label: gpt
@@ -306,10 +318,10 @@ await_node /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
 
 # create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable
 # layout line 25 (arrays.pair_data); destroys everything on pa0.data, everything on pa1.data
-step 6/20 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
+step 6/22 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
 require_blank /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
 require_blank /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
-mdadm --create /dev/md/pair_data --run --quiet --metadata=1.2 --homehost=pair --name=pair_data \
+mdadm --create /dev/md/pair_data --run --quiet --readonly --metadata=1.2 --homehost=pair --name=pair_data \
 	--uuid=61bfac42:5eac5815:b528d791:eabae151 --level=raid1 --raid-devices=2 --bitmap=internal \
 	--consistency-policy=bitmap /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e \
 	/dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
@@ -317,15 +329,20 @@ await_node /dev/md/pair_data
 
 # hold the initial sync of pair_data, so that it does not slow down what follows
 # layout line 25 (arrays.pair_data)
-step 7/20 'hold the initial sync of pair_data, so that it does not slow down what follows'
+step 7/22 'hold the initial sync of pair_data, so that it does not slow down what follows'
 set_attribute /sys/block/md_pair_data/md/sync_action frozen
+
+# open pair_data for writing
+# layout line 25 (arrays.pair_data)
+step 8/22 'open pair_data for writing'
+mdadm --readwrite /dev/md/pair_data
 
 # create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable
 # layout line 26 (arrays.pair_swap); destroys everything on pa0.swap, everything on pa1.swap
-step 8/20 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
+step 9/22 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
 require_blank /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600
 require_blank /dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
-mdadm --create /dev/md/pair_swap --run --quiet --metadata=1.2 --homehost=pair --name=pair_swap \
+mdadm --create /dev/md/pair_swap --run --quiet --readonly --metadata=1.2 --homehost=pair --name=pair_swap \
 	--uuid=15f2d65f:193c5533:b6f308e1:ca480a67 --level=raid1 --raid-devices=2 --bitmap=internal \
 	--consistency-policy=bitmap /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600 \
 	/dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
@@ -333,12 +350,17 @@ await_node /dev/md/pair_swap
 
 # hold the initial sync of pair_swap, so that it does not slow down what follows
 # layout line 26 (arrays.pair_swap)
-step 9/20 'hold the initial sync of pair_swap, so that it does not slow down what follows'
+step 10/22 'hold the initial sync of pair_swap, so that it does not slow down what follows'
 set_attribute /sys/block/md_pair_swap/md/sync_action frozen
+
+# open pair_swap for writing
+# layout line 26 (arrays.pair_swap)
+step 11/22 'open pair_swap for writing'
+mdadm --readwrite /dev/md/pair_swap
 
 # make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes
 # layout line 29 (filesystems.pair_data); destroys everything on pair_data
-step 10/20 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
+step 12/22 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
 require_blank /dev/md/pair_data
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -349,24 +371,24 @@ await_node /dev/disk/by-uuid/efbfa133-34ae-599c-ad3f-c4f8d8158f28
 
 # make swap pair_swap on pair_swap, 511 MiB
 # layout line 32 (swap.pair_swap); destroys everything on pair_swap
-step 11/20 'make swap pair_swap on pair_swap, 511 MiB'
+step 13/22 'make swap pair_swap on pair_swap, 511 MiB'
 require_blank /dev/md/pair_swap
 mkswap --quiet --uuid ecf037a4-7ddb-5515-b235-3514e1e3a56a --label pair-swap /dev/md/pair_swap
 await_node /dev/disk/by-uuid/ecf037a4-7ddb-5515-b235-3514e1e3a56a
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 24 (arrays)
-step 12/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+step 14/22 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u -k all
 
 # read all members once a month for latent errors
 # layout line 34 (monitoring.scrub)
-step 13/20 'read all members once a month for latent errors'
+step 15/22 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 2 lines into /etc/fstab
 # layout line 28 (filesystems)
-step 14/20 'enter 2 lines into /etc/fstab'
+step 16/22 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab pair bottom 0644 <<'END'
 UUID=efbfa133-34ae-599c-ad3f-c4f8d8158f28 /srv/pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 UUID=ecf037a4-7ddb-5515-b235-3514e1e3a56a none swap sw,nofail,pri=10 0 0
@@ -374,32 +396,32 @@ END
 
 # let systemd read fstab again
 # layout line 28 (filesystems)
-step 15/20 'let systemd read fstab again'
+step 17/22 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/pair
 # layout line 29 (filesystems.pair_data)
-step 16/20 'make the folder /srv/pair'
+step 18/22 'make the folder /srv/pair'
 mkdir --parents /srv/pair
 
 # mount pair_data at /srv/pair
 # layout line 29 (filesystems.pair_data)
-step 17/20 'mount pair_data at /srv/pair'
+step 19/22 'mount pair_data at /srv/pair'
 mount /srv/pair
 
 # use swap pair_swap
 # layout line 32 (swap.pair_swap)
-step 18/20 'use swap pair_swap'
+step 20/22 'use swap pair_swap'
 swapon --priority 10 /dev/md/pair_swap
 
 # let the initial sync of pair_data run
 # layout line 25 (arrays.pair_data)
-step 19/20 'let the initial sync of pair_data run'
+step 21/22 'let the initial sync of pair_data run'
 set_attribute /sys/block/md_pair_data/md/sync_action idle
 
 # let the initial sync of pair_swap run
 # layout line 26 (arrays.pair_swap)
-step 20/20 'let the initial sync of pair_swap run'
+step 22/22 'let the initial sync of pair_swap run'
 set_attribute /sys/block/md_pair_swap/md/sync_action idle
 
 complete=yes

@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,7 +253,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl udevadm \
+require_tools awk blkid lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl udevadm \
 	update-initramfs wipefs
 disks=$(list_disks)
 disk_be0=$(find_disk be0 300090728448 512 BEST-B610 '' '' '')
@@ -260,10 +268,18 @@ require_distinct "$disk_be0" "$disk_be1" "$disk_be2" "$disk_be3" "$disk_be4" "$d
 	"$disk_be7"
 require_all_blank "$disk_be0" "$disk_be1" "$disk_be2" "$disk_be3" "$disk_be4" "$disk_be5" "$disk_be6" \
 	"$disk_be7"
+require_blank_range "$disk_be0" 1048576 299954601984
+require_blank_range "$disk_be1" 1048576 299954601984
+require_blank_range "$disk_be2" 1048576 299954601984
+require_blank_range "$disk_be3" 1048576 299954601984
+require_blank_range "$disk_be4" 1048576 299954601984
+require_blank_range "$disk_be5" 1048576 299954601984
+require_blank_range "$disk_be6" 1048576 299954601984
+require_blank_range "$disk_be7" 1048576 299954601984
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 30 (arrays)
-step 1/25 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/26 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast top 0644 <<'END'
 CREATE names=yes
@@ -273,7 +289,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules
 # layout line 30 (arrays)
-step 2/25 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules'
+step 2/26 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules'
 write_file /etc/udev/rules.d/65-raidplan-beast.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # storage
@@ -282,22 +298,22 @@ END
 
 # let udev read its rules again
 # layout line 30 (arrays)
-step 3/25 'let udev read its rules again'
+step 3/26 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 30 (arrays)
-step 4/25 'load the kernel module md_mod'
+step 4/26 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 30 (arrays)
-step 5/25 'load the kernel module raid456'
+step 5/26 'load the kernel module raid456'
 modprobe raid456
 
 # partition be0: be0.storage of 279.4 GiB
 # layout line 25 (hardware.disks.be0); destroys everything on the disk be0
-step 6/25 'partition be0: be0.storage of 279.4 GiB'
+step 6/26 'partition be0: be0.storage of 279.4 GiB'
 require_blank "$disk_be0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be0" <<'END'
 label: gpt
@@ -310,7 +326,7 @@ await_node /dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392
 
 # partition be1: be1.storage of 279.4 GiB
 # layout line 25 (hardware.disks.be1); destroys everything on the disk be1
-step 7/25 'partition be1: be1.storage of 279.4 GiB'
+step 7/26 'partition be1: be1.storage of 279.4 GiB'
 require_blank "$disk_be1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be1" <<'END'
 label: gpt
@@ -323,7 +339,7 @@ await_node /dev/disk/by-partuuid/21fa2838-ad98-5b8d-9053-ceff432d7aed
 
 # partition be2: be2.storage of 279.4 GiB
 # layout line 25 (hardware.disks.be2); destroys everything on the disk be2
-step 8/25 'partition be2: be2.storage of 279.4 GiB'
+step 8/26 'partition be2: be2.storage of 279.4 GiB'
 require_blank "$disk_be2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be2" <<'END'
 label: gpt
@@ -336,7 +352,7 @@ await_node /dev/disk/by-partuuid/d6ccff30-5b30-5a25-aa76-1344db69d883
 
 # partition be3: be3.storage of 279.4 GiB
 # layout line 25 (hardware.disks.be3); destroys everything on the disk be3
-step 9/25 'partition be3: be3.storage of 279.4 GiB'
+step 9/26 'partition be3: be3.storage of 279.4 GiB'
 require_blank "$disk_be3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be3" <<'END'
 label: gpt
@@ -349,7 +365,7 @@ await_node /dev/disk/by-partuuid/ea33a0f7-1ec5-5758-9681-cc7ef101d45a
 
 # partition be4: be4.storage of 279.4 GiB
 # layout line 27 (hardware.disks.be4); destroys everything on the disk be4
-step 10/25 'partition be4: be4.storage of 279.4 GiB'
+step 10/26 'partition be4: be4.storage of 279.4 GiB'
 require_blank "$disk_be4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be4" <<'END'
 label: gpt
@@ -362,7 +378,7 @@ await_node /dev/disk/by-partuuid/8809ae40-8e47-543a-b3ab-4f3872f1149f
 
 # partition be5: be5.storage of 279.4 GiB
 # layout line 27 (hardware.disks.be5); destroys everything on the disk be5
-step 11/25 'partition be5: be5.storage of 279.4 GiB'
+step 11/26 'partition be5: be5.storage of 279.4 GiB'
 require_blank "$disk_be5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be5" <<'END'
 label: gpt
@@ -375,7 +391,7 @@ await_node /dev/disk/by-partuuid/7afb8831-edac-507d-89a8-e4a5faada767
 
 # partition be6: be6.storage of 279.4 GiB
 # layout line 27 (hardware.disks.be6); destroys everything on the disk be6
-step 12/25 'partition be6: be6.storage of 279.4 GiB'
+step 12/26 'partition be6: be6.storage of 279.4 GiB'
 require_blank "$disk_be6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be6" <<'END'
 label: gpt
@@ -388,7 +404,7 @@ await_node /dev/disk/by-partuuid/012e9d94-cc81-5bc5-8cc1-5e71c343bf93
 
 # partition be7: be7.storage of 279.4 GiB
 # layout line 27 (hardware.disks.be7); destroys everything on the disk be7
-step 13/25 'partition be7: be7.storage of 279.4 GiB'
+step 13/26 'partition be7: be7.storage of 279.4 GiB'
 require_blank "$disk_be7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be7" <<'END'
 label: gpt
@@ -401,7 +417,7 @@ await_node /dev/disk/by-partuuid/661f51d8-20b1-5eb1-94dd-694b75528f62
 
 # create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable
 # layout line 31 (arrays.storage); destroys everything on be0.storage, everything on be1.storage, everything on be2.storage, everything on be3.storage, everything on be4.storage, everything on be5.storage, everything on be6.storage, everything on be7.storage
-step 14/25 'create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable'
+step 14/26 'create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable'
 require_blank /dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392
 require_blank /dev/disk/by-partuuid/21fa2838-ad98-5b8d-9053-ceff432d7aed
 require_blank /dev/disk/by-partuuid/d6ccff30-5b30-5a25-aa76-1344db69d883
@@ -410,7 +426,7 @@ require_blank /dev/disk/by-partuuid/8809ae40-8e47-543a-b3ab-4f3872f1149f
 require_blank /dev/disk/by-partuuid/7afb8831-edac-507d-89a8-e4a5faada767
 require_blank /dev/disk/by-partuuid/012e9d94-cc81-5bc5-8cc1-5e71c343bf93
 require_blank /dev/disk/by-partuuid/661f51d8-20b1-5eb1-94dd-694b75528f62
-mdadm --create /dev/md/storage --run --quiet --metadata=1.2 --homehost=beast --name=storage \
+mdadm --create /dev/md/storage --run --quiet --readonly --metadata=1.2 --homehost=beast --name=storage \
 	--uuid=a864ad56:f6b35f54:8f84fad5:0f219218 --level=raid5 --raid-devices=8 --chunk=64K \
 	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
 	/dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392 \
@@ -425,17 +441,22 @@ await_node /dev/md/storage
 
 # hold the initial sync of storage, so that it does not slow down what follows
 # layout line 31 (arrays.storage)
-step 15/25 'hold the initial sync of storage, so that it does not slow down what follows'
+step 15/26 'hold the initial sync of storage, so that it does not slow down what follows'
 set_attribute /sys/block/md_storage/md/sync_action frozen
+
+# open storage for writing
+# layout line 31 (arrays.storage)
+step 16/26 'open storage for writing'
+mdadm --readwrite /dev/md/storage
 
 # let udev tune storage as it will at every boot: read_ahead_kb 896
 # layout line 31 (arrays.storage)
-step 16/25 'let udev tune storage as it will at every boot: read_ahead_kb 896'
+step 17/26 'let udev tune storage as it will at every boot: read_ahead_kb 896'
 udevadm trigger --settle --action=change --name-match=/dev/md/storage
 
 # make ext3 storage on storage, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112
 # layout line 34 (filesystems.storage); destroys everything on storage
-step 17/25 'make ext3 storage on storage, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112'
+step 18/26 'make ext3 storage on storage, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112'
 require_blank /dev/md/storage
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 128096640 -m 1 -E \
@@ -445,44 +466,44 @@ await_node /dev/disk/by-uuid/607b76e2-d665-5ea5-8fcf-a29a601ba075
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)
-step 18/25 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+step 19/26 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u -k all
 
 # do not start degraded arrays at boot by themselves
 # layout line 36 (boot.degraded)
-step 19/25 'do not start degraded arrays at boot by themselves'
+step 20/26 'do not start degraded arrays at boot by themselves'
 systemctl mask mdadm-last-resort@.timer
 
 # read all members once a month for latent errors
 # layout line 37 (monitoring.scrub)
-step 20/25 'read all members once a month for latent errors'
+step 21/26 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 1 line into /etc/fstab
 # layout line 33 (filesystems)
-step 21/25 'enter 1 line into /etc/fstab'
+step 22/26 'enter 1 line into /etc/fstab'
 write_block /etc/fstab beast bottom 0644 <<'END'
 UUID=607b76e2-d665-5ea5-8fcf-a29a601ba075 /storage ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 33 (filesystems)
-step 22/25 'let systemd read fstab again'
+step 23/26 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /storage
 # layout line 34 (filesystems.storage)
-step 23/25 'make the folder /storage'
+step 24/26 'make the folder /storage'
 mkdir --parents /storage
 
 # mount storage at /storage
 # layout line 34 (filesystems.storage)
-step 24/25 'mount storage at /storage'
+step 25/26 'mount storage at /storage'
 mount /storage
 
 # let the initial sync of storage run
 # layout line 31 (arrays.storage)
-step 25/25 'let the initial sync of storage run'
+step 26/26 'let the initial sync of storage run'
 set_attribute /sys/block/md_storage/md/sync_action idle
 
 complete=yes

@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,7 +253,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
+require_tools awk blkid lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
 	update-initramfs wipefs
 disks=$(list_disks)
 disk_fi00=$(find_disk fi00 3221225472 512 FIFT-0H0 '' '' '')
@@ -256,10 +264,16 @@ disk_fi20=$(find_disk fi20 3221225472 512 FIFT-2H0 '' '' '')
 disk_fi21=$(find_disk fi21 3221225472 512 FIFT-2H1 '' '' '')
 require_distinct "$disk_fi00" "$disk_fi01" "$disk_fi10" "$disk_fi11" "$disk_fi20" "$disk_fi21"
 require_all_blank "$disk_fi00" "$disk_fi01" "$disk_fi10" "$disk_fi11" "$disk_fi20" "$disk_fi21"
+require_blank_range "$disk_fi00" 1048576 3215982592
+require_blank_range "$disk_fi01" 1048576 3215982592
+require_blank_range "$disk_fi10" 1048576 3215982592
+require_blank_range "$disk_fi11" 1048576 3215982592
+require_blank_range "$disk_fi20" 1048576 3215982592
+require_blank_range "$disk_fi21" 1048576 3215982592
 
 # name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 16 (arrays)
-step 1/29 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/31 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf fifty top 0644 <<'END'
 CREATE names=yes
@@ -271,7 +285,7 @@ END
 
 # keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules
 # layout line 16 (arrays)
-step 2/29 'keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules'
+step 2/31 'keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules'
 write_file /etc/udev/rules.d/65-raidplan-fifty.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # leg0
@@ -284,27 +298,27 @@ END
 
 # let udev read its rules again
 # layout line 16 (arrays)
-step 3/29 'let udev read its rules again'
+step 3/31 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 16 (arrays)
-step 4/29 'load the kernel module md_mod'
+step 4/31 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid0
 # layout line 16 (arrays)
-step 5/29 'load the kernel module raid0'
+step 5/31 'load the kernel module raid0'
 modprobe raid0
 
 # load the kernel module raid456
 # layout line 16 (arrays)
-step 6/29 'load the kernel module raid456'
+step 6/31 'load the kernel module raid456'
 modprobe raid456
 
 # partition fi00: fi00.leg0 of 3.0 GiB
 # layout line 14 (hardware.disks.fi00); destroys everything on the disk fi00
-step 7/29 'partition fi00: fi00.leg0 of 3.0 GiB'
+step 7/31 'partition fi00: fi00.leg0 of 3.0 GiB'
 require_blank "$disk_fi00"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi00" <<'END'
 label: gpt
@@ -317,7 +331,7 @@ await_node /dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246
 
 # partition fi01: fi01.leg1 of 3.0 GiB
 # layout line 14 (hardware.disks.fi01); destroys everything on the disk fi01
-step 8/29 'partition fi01: fi01.leg1 of 3.0 GiB'
+step 8/31 'partition fi01: fi01.leg1 of 3.0 GiB'
 require_blank "$disk_fi01"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi01" <<'END'
 label: gpt
@@ -330,7 +344,7 @@ await_node /dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924
 
 # partition fi10: fi10.leg0 of 3.0 GiB
 # layout line 14 (hardware.disks.fi10); destroys everything on the disk fi10
-step 9/29 'partition fi10: fi10.leg0 of 3.0 GiB'
+step 9/31 'partition fi10: fi10.leg0 of 3.0 GiB'
 require_blank "$disk_fi10"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi10" <<'END'
 label: gpt
@@ -343,7 +357,7 @@ await_node /dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c
 
 # partition fi11: fi11.leg1 of 3.0 GiB
 # layout line 14 (hardware.disks.fi11); destroys everything on the disk fi11
-step 10/29 'partition fi11: fi11.leg1 of 3.0 GiB'
+step 10/31 'partition fi11: fi11.leg1 of 3.0 GiB'
 require_blank "$disk_fi11"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi11" <<'END'
 label: gpt
@@ -356,7 +370,7 @@ await_node /dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2
 
 # partition fi20: fi20.leg0 of 3.0 GiB
 # layout line 14 (hardware.disks.fi20); destroys everything on the disk fi20
-step 11/29 'partition fi20: fi20.leg0 of 3.0 GiB'
+step 11/31 'partition fi20: fi20.leg0 of 3.0 GiB'
 require_blank "$disk_fi20"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi20" <<'END'
 label: gpt
@@ -369,7 +383,7 @@ await_node /dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
 
 # partition fi21: fi21.leg1 of 3.0 GiB
 # layout line 14 (hardware.disks.fi21); destroys everything on the disk fi21
-step 12/29 'partition fi21: fi21.leg1 of 3.0 GiB'
+step 12/31 'partition fi21: fi21.leg1 of 3.0 GiB'
 require_blank "$disk_fi21"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi21" <<'END'
 label: gpt
@@ -382,11 +396,11 @@ await_node /dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
 
 # create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable
 # layout line 17 (arrays.leg0); destroys everything on fi00.leg0, everything on fi10.leg0, everything on fi20.leg0
-step 13/29 'create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable'
+step 13/31 'create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable'
 require_blank /dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246
 require_blank /dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c
 require_blank /dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
-mdadm --create /dev/md/leg0 --run --quiet --metadata=1.2 --homehost=fifty --name=leg0 \
+mdadm --create /dev/md/leg0 --run --quiet --readonly --metadata=1.2 --homehost=fifty --name=leg0 \
 	--uuid=452786c8:5eb65727:98c8448f:14f24d43 --level=raid5 --raid-devices=3 --chunk=64K \
 	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
 	/dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246 \
@@ -396,21 +410,26 @@ await_node /dev/md/leg0
 
 # hold the initial sync of leg0, so that it does not slow down what follows
 # layout line 17 (arrays.leg0)
-step 14/29 'hold the initial sync of leg0, so that it does not slow down what follows'
+step 14/31 'hold the initial sync of leg0, so that it does not slow down what follows'
 set_attribute /sys/block/md_leg0/md/sync_action frozen
+
+# open leg0 for writing
+# layout line 17 (arrays.leg0)
+step 15/31 'open leg0 for writing'
+mdadm --readwrite /dev/md/leg0
 
 # let udev tune leg0 as it will at every boot: stripe_cache_size 1024
 # layout line 17 (arrays.leg0)
-step 15/29 'let udev tune leg0 as it will at every boot: stripe_cache_size 1024'
+step 16/31 'let udev tune leg0 as it will at every boot: stripe_cache_size 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/leg0
 
 # create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable
 # layout line 17 (arrays.leg1); destroys everything on fi01.leg1, everything on fi11.leg1, everything on fi21.leg1
-step 16/29 'create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable'
+step 17/31 'create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable'
 require_blank /dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924
 require_blank /dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2
 require_blank /dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
-mdadm --create /dev/md/leg1 --run --quiet --metadata=1.2 --homehost=fifty --name=leg1 \
+mdadm --create /dev/md/leg1 --run --quiet --readonly --metadata=1.2 --homehost=fifty --name=leg1 \
 	--uuid=114147c3:928650ff:85c99cea:f263baf3 --level=raid5 --raid-devices=3 --chunk=64K \
 	--layout=left-symmetric --bitmap=internal --consistency-policy=bitmap --force \
 	/dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924 \
@@ -420,17 +439,22 @@ await_node /dev/md/leg1
 
 # hold the initial sync of leg1, so that it does not slow down what follows
 # layout line 17 (arrays.leg1)
-step 17/29 'hold the initial sync of leg1, so that it does not slow down what follows'
+step 18/31 'hold the initial sync of leg1, so that it does not slow down what follows'
 set_attribute /sys/block/md_leg1/md/sync_action frozen
+
+# open leg1 for writing
+# layout line 17 (arrays.leg1)
+step 19/31 'open leg1 for writing'
+mdadm --readwrite /dev/md/leg1
 
 # let udev tune leg1 as it will at every boot: stripe_cache_size 1024
 # layout line 17 (arrays.leg1)
-step 18/29 'let udev tune leg1 as it will at every boot: stripe_cache_size 1024'
+step 20/31 'let udev tune leg1 as it will at every boot: stripe_cache_size 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/leg1
 
 # create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable
 # layout line 18 (arrays.fifty); destroys everything on leg0, everything on leg1
-step 19/29 'create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable'
+step 21/31 'create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable'
 require_blank /dev/md/leg0
 require_blank /dev/md/leg1
 mdadm --create /dev/md/fifty --run --quiet --metadata=1.2 --homehost=fifty --name=fifty \
@@ -440,12 +464,12 @@ await_node /dev/md/fifty
 
 # let udev tune fifty as it will at every boot: read_ahead_kb 1024
 # layout line 18 (arrays.fifty)
-step 20/29 'let udev tune fifty as it will at every boot: read_ahead_kb 1024'
+step 22/31 'let udev tune fifty as it will at every boot: read_ahead_kb 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/fifty
 
 # make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2
 # layout line 21 (filesystems.fifty); destroys everything on fifty
-step 21/29 'make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2'
+step 23/31 'make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2'
 require_blank /dev/md/fifty
 mkfs.xfs -q -K -m crc=1,uuid=185588b5-71fe-5df3-8f6c-f56006236662 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=802553856,su=131072,sw=2 -l size=67108864,su=131072 -L fifty /dev/md/fifty
@@ -453,44 +477,44 @@ await_node /dev/disk/by-uuid/185588b5-71fe-5df3-8f6c-f56006236662
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 16 (arrays)
-step 22/29 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+step 24/31 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u -k all
 
 # read all members once a month for latent errors
 # layout line 23 (monitoring.scrub)
-step 23/29 'read all members once a month for latent errors'
+step 25/31 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 1 line into /etc/fstab
 # layout line 20 (filesystems)
-step 24/29 'enter 1 line into /etc/fstab'
+step 26/31 'enter 1 line into /etc/fstab'
 write_block /etc/fstab fifty bottom 0644 <<'END'
 UUID=185588b5-71fe-5df3-8f6c-f56006236662 /data/fifty xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 20 (filesystems)
-step 25/29 'let systemd read fstab again'
+step 27/31 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/fifty
 # layout line 21 (filesystems.fifty)
-step 26/29 'make the folder /data/fifty'
+step 28/31 'make the folder /data/fifty'
 mkdir --parents /data/fifty
 
 # mount fifty at /data/fifty
 # layout line 21 (filesystems.fifty)
-step 27/29 'mount fifty at /data/fifty'
+step 29/31 'mount fifty at /data/fifty'
 mount /data/fifty
 
 # let the initial sync of leg0 run
 # layout line 17 (arrays.leg0)
-step 28/29 'let the initial sync of leg0 run'
+step 30/31 'let the initial sync of leg0 run'
 set_attribute /sys/block/md_leg0/md/sync_action idle
 
 # let the initial sync of leg1 run
 # layout line 17 (arrays.leg1)
-step 29/29 'let the initial sync of leg1 run'
+step 31/31 'let the initial sync of leg1 run'
 set_attribute /sys/block/md_leg1/md/sync_action idle
 
 complete=yes

@@ -152,6 +152,14 @@ require_all_blank() {
 	done
 }
 
+# require_blank_range NODE START SIZE: no old superblock lies where a partition will be, in bytes; it would
+# come alive the moment the table is written.
+require_blank_range() {
+	code=0
+	old=$(blkid --probe --output=export --offset="$2" --size="$3" "$1") || code=$?
+	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
+}
+
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
 	tries=0
@@ -245,8 +253,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk lsblk mdadm mkdir mkfs.xfs mkswap modprobe mount readlink sed sfdisk swapon systemctl \
-	update-initramfs wipefs
+require_tools awk blkid lsblk mdadm mkdir mkfs.xfs mkswap modprobe mount readlink sed sfdisk swapon \
+	systemctl update-initramfs wipefs
 disks=$(list_disks)
 disk_rs0=$(find_disk rs0 300069052416 512 RIOS-5QF00 '' '' '')
 disk_rs1=$(find_disk rs1 300069052416 512 RIOS-5QF01 '' '' '')
@@ -254,10 +262,18 @@ disk_rs2=$(find_disk rs2 300069052416 512 RIOS-5QF02 '' '' '')
 disk_rs3=$(find_disk rs3 300069052416 512 RIOS-5QF03 '' '' '')
 require_distinct "$disk_rs0" "$disk_rs1" "$disk_rs2" "$disk_rs3"
 require_all_blank "$disk_rs0" "$disk_rs1" "$disk_rs2" "$disk_rs3"
+require_blank_range "$disk_rs0" 1048576 2147483648
+require_blank_range "$disk_rs0" 2148532224 297786146816
+require_blank_range "$disk_rs1" 1048576 2147483648
+require_blank_range "$disk_rs1" 2148532224 297786146816
+require_blank_range "$disk_rs2" 1048576 2147483648
+require_blank_range "$disk_rs2" 2148532224 297786146816
+require_blank_range "$disk_rs3" 1048576 2147483648
+require_blank_range "$disk_rs3" 2148532224 297786146816
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 30 (arrays)
-step 1/23 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/25 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio top 0644 <<'END'
 CREATE names=yes
@@ -268,22 +284,22 @@ END
 
 # load the kernel module md_mod
 # layout line 30 (arrays)
-step 2/23 'load the kernel module md_mod'
+step 2/25 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 30 (arrays)
-step 3/23 'load the kernel module raid1'
+step 3/25 'load the kernel module raid1'
 modprobe raid1
 
 # load the kernel module raid10
 # layout line 30 (arrays)
-step 4/23 'load the kernel module raid10'
+step 4/25 'load the kernel module raid10'
 modprobe raid10
 
 # partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs0); destroys everything on the disk rs0
-step 5/23 'partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB'
+step 5/25 'partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB'
 require_blank "$disk_rs0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs0" <<'END'
 label: gpt
@@ -298,7 +314,7 @@ await_node /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727
 
 # partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs1); destroys everything on the disk rs1
-step 6/23 'partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB'
+step 6/25 'partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB'
 require_blank "$disk_rs1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs1" <<'END'
 label: gpt
@@ -313,7 +329,7 @@ await_node /dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9
 
 # partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs2); destroys everything on the disk rs2
-step 7/23 'partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB'
+step 7/25 'partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB'
 require_blank "$disk_rs2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs2" <<'END'
 label: gpt
@@ -328,7 +344,7 @@ await_node /dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340
 
 # partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs3); destroys everything on the disk rs3
-step 8/23 'partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB'
+step 8/25 'partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB'
 require_blank "$disk_rs3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs3" <<'END'
 label: gpt
@@ -343,10 +359,10 @@ await_node /dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
 
 # create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable
 # layout line 32 (arrays.rio_swap); destroys everything on rs0.swap, everything on rs1.swap
-step 9/23 'create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable'
+step 9/25 'create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable'
 require_blank /dev/disk/by-partuuid/af752ec5-d63d-516c-9149-5eee7f59fa0a
 require_blank /dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
-mdadm --create /dev/md/rio_swap --run --quiet --metadata=1.2 --homehost=rio --name=rio_swap \
+mdadm --create /dev/md/rio_swap --run --quiet --readonly --metadata=1.2 --homehost=rio --name=rio_swap \
 	--uuid=25f11259:2da65088:8ce3480d:7da021bc --level=raid1 --raid-devices=2 --bitmap=internal \
 	--consistency-policy=bitmap /dev/disk/by-partuuid/af752ec5-d63d-516c-9149-5eee7f59fa0a \
 	/dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
@@ -354,17 +370,22 @@ await_node /dev/md/rio_swap
 
 # hold the initial sync of rio_swap, so that it does not slow down what follows
 # layout line 32 (arrays.rio_swap)
-step 10/23 'hold the initial sync of rio_swap, so that it does not slow down what follows'
+step 10/25 'hold the initial sync of rio_swap, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio_swap/md/sync_action frozen
+
+# open rio_swap for writing
+# layout line 32 (arrays.rio_swap)
+step 11/25 'open rio_swap for writing'
+mdadm --readwrite /dev/md/rio_swap
 
 # create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable
 # layout line 31 (arrays.rio_data); destroys everything on rs0.data, everything on rs1.data, everything on rs2.data, everything on rs3.data
-step 11/23 'create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable'
+step 12/25 'create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable'
 require_blank /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727
 require_blank /dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9
 require_blank /dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340
 require_blank /dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
-mdadm --create /dev/md/rio_data --run --quiet --metadata=1.2 --homehost=rio --name=rio_data \
+mdadm --create /dev/md/rio_data --run --quiet --readonly --metadata=1.2 --homehost=rio --name=rio_data \
 	--uuid=a453dd1c:696056ab:9417af72:9cd92d41 --level=raid10 --raid-devices=4 --chunk=64K --layout=n2 \
 	--bitmap=internal --consistency-policy=bitmap /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727 \
 	/dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9 \
@@ -374,19 +395,24 @@ await_node /dev/md/rio_data
 
 # hold the initial sync of rio_data, so that it does not slow down what follows
 # layout line 31 (arrays.rio_data)
-step 12/23 'hold the initial sync of rio_data, so that it does not slow down what follows'
+step 13/25 'hold the initial sync of rio_data, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio_data/md/sync_action frozen
+
+# open rio_data for writing
+# layout line 31 (arrays.rio_data)
+step 14/25 'open rio_data for writing'
+mdadm --readwrite /dev/md/rio_data
 
 # make swap mirror on rio_swap, 2.0 GiB
 # layout line 38 (swap.mirror); destroys everything on rio_swap
-step 13/23 'make swap mirror on rio_swap, 2.0 GiB'
+step 15/25 'make swap mirror on rio_swap, 2.0 GiB'
 require_blank /dev/md/rio_swap
 mkswap --quiet --uuid e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
 await_node /dev/disk/by-uuid/e1b56213-5527-5c6c-bfd9-0d225fa616a7
 
 # make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2
 # layout line 35 (filesystems.rio_data); destroys everything on rio_data
-step 14/23 'make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2'
+step 16/25 'make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2'
 require_blank /dev/md/rio_data
 mkfs.xfs -q -K -m crc=1,uuid=c66b2995-f651-52f3-bcfc-9ca32f12fef1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=18603114496,su=65536,sw=2 -l size=290717696,su=65536 -L rio-data \
@@ -395,17 +421,17 @@ await_node /dev/disk/by-uuid/c66b2995-f651-52f3-bcfc-9ca32f12fef1
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)
-step 15/23 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u
+step 17/25 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+update-initramfs -u -k all
 
 # read all members once a month for latent errors
 # layout line 40 (monitoring.scrub)
-step 16/23 'read all members once a month for latent errors'
+step 18/25 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 2 lines into /etc/fstab
 # layout line 34 (filesystems)
-step 17/23 'enter 2 lines into /etc/fstab'
+step 19/25 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab rio bottom 0644 <<'END'
 UUID=e1b56213-5527-5c6c-bfd9-0d225fa616a7 none swap sw,nofail,pri=10 0 0
 UUID=c66b2995-f651-52f3-bcfc-9ca32f12fef1 /srv/rio-data xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -413,32 +439,32 @@ END
 
 # let systemd read fstab again
 # layout line 34 (filesystems)
-step 18/23 'let systemd read fstab again'
+step 20/25 'let systemd read fstab again'
 systemctl daemon-reload
 
 # use swap mirror
 # layout line 38 (swap.mirror)
-step 19/23 'use swap mirror'
+step 21/25 'use swap mirror'
 swapon --priority 10 /dev/md/rio_swap
 
 # make the folder /srv/rio-data
 # layout line 35 (filesystems.rio_data)
-step 20/23 'make the folder /srv/rio-data'
+step 22/25 'make the folder /srv/rio-data'
 mkdir --parents /srv/rio-data
 
 # mount rio_data at /srv/rio-data
 # layout line 35 (filesystems.rio_data)
-step 21/23 'mount rio_data at /srv/rio-data'
+step 23/25 'mount rio_data at /srv/rio-data'
 mount /srv/rio-data
 
 # let the initial sync of rio_swap run
 # layout line 32 (arrays.rio_swap)
-step 22/23 'let the initial sync of rio_swap run'
+step 24/25 'let the initial sync of rio_swap run'
 set_attribute /sys/block/md_rio_swap/md/sync_action idle
 
 # let the initial sync of rio_data run
 # layout line 31 (arrays.rio_data)
-step 23/23 'let the initial sync of rio_data run'
+step 25/25 'let the initial sync of rio_data run'
 set_attribute /sys/block/md_rio_data/md/sync_action idle
 
 complete=yes
