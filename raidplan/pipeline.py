@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
-from raidplan.compiler import compile_plan
 from raidplan.document import Document, Span, read_document
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
@@ -97,6 +96,8 @@ def plan(loaded: Loaded) -> tuple[Plan | None, Loaded]:
     assert loaded.topology is not None and loaded.document is not None
     if _failed(loaded):
         return None, loaded
+    from raidplan.compiler import compile_plan  # `check` starts faster without it
+
     made, findings = compile_plan(loaded.topology, loaded.document)
     loaded = _with(loaded, findings)
     return (None if _failed(loaded) else made), loaded

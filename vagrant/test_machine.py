@@ -13,6 +13,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -56,9 +58,14 @@ def _mounted() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def host() -> Host:
-    """The machine, as root."""
-    return testinfra.get_host("ssh://machine", ssh_config=SSH_CONFIG, sudo=True)
+def host() -> Iterator[Host]:
+    """The machine, as root, over one connection for all tests: emulation takes seconds for each login."""
+    with tempfile.TemporaryDirectory(prefix="ssh-") as folder:
+        options = ["-F", SSH_CONFIG, "-o", f"ControlPath={folder}/socket"]
+        yield testinfra.get_host(
+            "ssh://machine", ssh_config=SSH_CONFIG, sudo=True, timeout=60, controlpath=f"{folder}/socket"
+        )
+        subprocess.run(["ssh", *options, "-O", "exit", "machine"], capture_output=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ class Block:
 @pytest.fixture(scope="module")
 def blocks(host: Host) -> dict[str, Block]:
     """By kernel name: sda1, md127."""
-    columns = "KNAME,PATH,TYPE,SERIAL,SIZE,LOG-SEC,PHY-SEC,ROTA,WWN,FSTYPE,LABEL,PARTN"
+    columns = "KNAME,PATH,TYPE,SERIAL,SIZE,LOG-SEC,PHY-SEC,ROTA,WWN,FSTYPE,LABEL"
     told = json.loads(host.check_output(f"lsblk --json --bytes --output {columns}"))
     return {block.entry["kname"]: block for entry in told["blockdevices"] for block in _flat(entry, "")}
 

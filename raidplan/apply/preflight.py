@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raidplan.apply.against import file_text
-from raidplan.apply.execute import resolved
 from raidplan.apply.files import BrokenBlock, outside_block
 from raidplan.apply.guard import not_blank
 from raidplan.facts import DiskFact, Machine
@@ -110,9 +109,8 @@ def other_targets_blank(situation: Situation) -> Iterator[str]:
     """Partitions, arrays and volumes that are there already, and files that would be written over."""
     for step in situation.plan.steps:
         for target in step.guard:
-            node = resolved(target, situation.nodes)
-            if not target.startswith("{") and os.path.exists(node):
-                yield from not_blank(node)
+            if not target.startswith("{") and os.path.exists(target):
+                yield from not_blank(target)
 
 
 def names_free(situation: Situation) -> Iterator[str]:

@@ -67,7 +67,10 @@ def _place(text: str, position: int, file: str) -> Span:
 
 
 def _yaml_problem(problem: yaml.YAMLError, text: str, file: str) -> tuple[str, Span]:
-    mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
+    mark, opened = getattr(problem, "problem_mark", None), getattr(problem, "context_mark", None)
+    # A bracket that is never closed is missed at the end of the file, and wanted where it was opened.
+    if opened is not None and (mark is None or mark.line > text.rstrip().count("\n")):
+        mark = opened
     what = getattr(problem, "problem", None) or getattr(problem, "reason", None) or str(problem)
     if mark is not None:
         line, column = mark.line + 1, mark.column + 1

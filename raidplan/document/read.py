@@ -70,13 +70,14 @@ def _text(file: str) -> tuple[str | None, str]:
 def _regular_file(file: str) -> bytes:
     # Without O_NONBLOCK a FIFO with no writer would block here for ever.
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as opened:
+    try:
         mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(0, "it is a directory")
         if not stat.S_ISREG(mode):
-            raise OSError(0, "it is not a regular file")
-        return opened.read(MAX_BYTES + 1)
+            raise OSError(0, "it is a directory" if stat.S_ISDIR(mode) else "it is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            return opened.read(MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
 
 
 def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node, list[Located]]:

@@ -5,10 +5,15 @@ Every scalar arrives as the text that was typed; the field's type alone decides 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any
+
+# No plugin of another package has a say in what a layout means;
+# looking for some reads the metadata of every installed package.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")
 
 from pydantic import (
     BaseModel,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from raidplan.size import human
 
 SECTORS = (512, 1024, 2048, 4096)
 """Bytes: what a loop device can have on every architecture."""
+
+LAST_WORDS = 0.5
+"""Seconds: an interrupt ends us, and not the losetup that was just running; what it makes is to be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,8 @@ def _build(folder: Folder, record: Record, layout: str, tell: Callable[[str], No
         folder.write_devices(record.host, nodes)
         return Up(folder.path, nodes, tuple(made), tuple(attached))
     except BaseException as no:
+        if not isinstance(no, Exception):
+            time.sleep(LAST_WORDS)
         undone = fresh and _undone(folder, tell)
         if isinstance(no, OSError | CommandFailed | RuntimeError):
             raise Stopped(str(no), left=not undone) from no

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 from raidplan.loops.losetup import Loop
 from raidplan.loops.refused import Refused
@@ -162,8 +163,7 @@ def _stop(unit: str, stack: Stack) -> Action | None:
 
 def group_uuid(digits: str) -> str:
     """A group's UUID as LVM prints it, from the 32 characters that device mapper keeps."""
-    ends = (6, 10, 14, 18, 22, 26, 32)
-    return "-".join(digits[start:end] for start, end in zip((0, *ends), ends, strict=False))
+    return "-".join(digits[start:end] for start, end in pairwise((0, 6, 10, 14, 18, 22, 26, 32)))
 
 
 def _nodes(names: Iterable[str]) -> str:
