@@ -81,7 +81,7 @@ class Block:
 @pytest.fixture(scope="module")
 def blocks(host: Host) -> dict[str, Block]:
     """By kernel name: sda1, md127."""
-    columns = "KNAME,PATH,TYPE,SERIAL,SIZE,LOG-SEC,PHY-SEC,ROTA,WWN,FSTYPE,LABEL"
+    columns = "NAME,KNAME,PATH,TYPE,SERIAL,SIZE,LOG-SEC,PHY-SEC,ROTA,WWN,FSTYPE,LABEL"
     told = json.loads(host.check_output(f"lsblk --json --bytes --output {columns}"))
     return {block.entry["kname"]: block for entry in told["blockdevices"] for block in _flat(entry, "")}
 
@@ -178,7 +178,7 @@ def test_an_array_has_its_members_in_slot_order(name: str, host: Host, blocks: d
 @pytest.mark.parametrize("name", _names("arrays"))
 def test_an_array_is_whole_and_writable(name: str, host: Host) -> None:
     md = _md(host, name)
-    assert _attribute(host, md, "array_state") in {"clean", "active", "write-pending", "active-idle"}
+    assert _attribute(host, md, "array_state") in {"clean", "active", "write-pending", "active-idle", "read-auto"}
     if _layout().arrays[name].policy:
         assert int(_attribute(host, md, "degraded")) == 0
 

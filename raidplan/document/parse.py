@@ -68,8 +68,10 @@ def _place(text: str, position: int, file: str) -> Span:
 
 def _yaml_problem(problem: yaml.YAMLError, text: str, file: str) -> tuple[str, Span]:
     mark, opened = getattr(problem, "problem_mark", None), getattr(problem, "context_mark", None)
-    # A bracket that is never closed is missed at the end of the file, and wanted where it was opened.
-    if opened is not None and (mark is None or mark.line > text.rstrip().count("\n")):
+    # What is never closed is missed at the end of the file, and wanted where it was opened.
+    whole = text.rstrip()
+    end = whole.count("\n"), len(whole) - whole.rfind("\n") - 1
+    if opened is not None and (mark is None or (mark.line, mark.column) >= end):
         mark = opened
     what = getattr(problem, "problem", None) or getattr(problem, "reason", None) or str(problem)
     if mark is not None:

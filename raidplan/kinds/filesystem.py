@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from raidplan.findings import Path
+from raidplan.findings import Path, shortened
 from raidplan.identity import derived_uuid
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
-from raidplan.kinds.formats import FORMATS, Format
+from raidplan.kinds.formats import FORMATS, BadLabel, Format
 from raidplan.kinds.model import Integer, Model, Percent, Reference, Size, Word, typed
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
@@ -82,7 +82,8 @@ class Filesystem(Model, Kind):
             raise Impossible(
                 "label-too-long",
                 (*path, "label"),
-                f"a label of {self.type} has at most {self.format.label_bytes} bytes, '{self.label}' has {length}",
+                f"a label of {self.type} has at most {self.format.label_bytes} bytes, "
+                f"'{shortened(self.label or '')}' has {length}",
                 "shorten it",
             )
         for key in EXT_KEYS:
@@ -92,10 +93,12 @@ class Filesystem(Model, Kind):
                 )
         try:
             self.format.check(self, device)
+        except BadLabel as no:
+            raise Impossible("invalid-value", (*path, "label"), str(no), "write it in capitals") from None
         except ValueError as no:
-            given = (key for key in EXT_KEYS if key in self.model_fields_set)
-            hint = "change the value, or make the device fit it"
-            raise Impossible("impossible-filesystem", (*path, next(given, "device")), str(no), hint) from None
+            key = next((key for key in EXT_KEYS if key in self.model_fields_set), "device")
+            hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"
+            raise Impossible("impossible-filesystem", (*path, key), str(no), hint) from None
         yield from ()
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from raidplan.kinds.filesystem import Filesystem
 
 
+class BadLabel(ValueError):
+    """The label, and not the size, is in the way."""
+
+
 class Format(Protocol):
     """What a file system type knows."""
 
@@ -178,7 +182,7 @@ class Vfat:
         if device.size < least:
             raise ValueError(f"FAT32 needs {human(least)}, and {device.name} has {human(device.size)}")
         if wanted.label and (wanted.label != wanted.label.upper() or not wanted.label.isascii()):
-            raise ValueError(f"the FAT label '{wanted.label}' has lower case or letters beyond ASCII")
+            raise BadLabel(f"the FAT label '{wanted.label}' has lower case or letters beyond ASCII")
 
     def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
         label = ("-n", wanted.label) if wanted.label else ()

@@ -108,7 +108,7 @@ def _reference(text: str) -> str:
             f"'{text}' may be another disk after the next boot",
             "describe the disk under hardware.disks by its serial number, and use its name there",
         )
-    if not re.fullmatch(REFERENCE_PATTERN, text):
+    if not re.fullmatch(REFERENCE_PATTERN, text) or len(text) > 129:
         raise ValueError(
             f"'{text}' is not the name of a device; write one such as d00, d00.root, s0 or vg0.home"
         )

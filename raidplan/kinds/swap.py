@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.findings import Path
+from raidplan.findings import Path, shortened
 from raidplan.identity import derived_uuid
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.filesystem import MountPoint, fstab_field
@@ -32,16 +32,25 @@ class Swap(Model, Kind):
             yield Use((*path, "device"), self.device, "swap")
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
-        if bool(self.device) == bool(self.file):
+        if not self.device and not self.file:
             raise Impossible(
-                "invalid-value", path, f"swap {name} needs either 'device' or 'file'", "write one of the two"
+                "missing-key", path, f"{name} has neither 'device' nor 'file'", "add one of the two"
             )
-        if bool(self.file) != bool(self.size):
+        if self.device and self.file:
             raise Impossible(
                 "invalid-value",
-                path,
-                "'file' and 'size' belong together",
-                "a file needs its size; a device has one already",
+                (*path, "file"),
+                f"{name} has both 'device' and 'file'",
+                "remove one of the two",
+            )
+        if self.file and not self.size:
+            raise Impossible("missing-key", path, f"the file of {name} has no size", "add size: 4GiB")
+        if self.device and self.size is not None:
+            raise Impossible(
+                "invalid-value",
+                (*path, "size"),
+                f"{name} lies on a device, which has its size",
+                "remove 'size'",
             )
         if self.priority is not None and not -1 <= self.priority <= 32767:
             raise Impossible(
@@ -50,13 +59,10 @@ class Swap(Model, Kind):
                 f"priority {self.priority} is outside -1 to 32767 (swapon(8))",
                 "write a number in between, or leave it out",
             )
-        if len((self.label or "").encode()) > LABEL_BYTES:
-            raise Impossible(
-                "label-too-long",
-                (*path, "label"),
-                f"a swap label has at most {LABEL_BYTES} bytes",
-                "shorten it",
-            )
+        length = len((self.label or "").encode())
+        if length > LABEL_BYTES:
+            message = f"a label of swap has at most {LABEL_BYTES} bytes, '{shortened(self.label or '')}' has {length}"
+            raise Impossible("label-too-long", (*path, "label"), message, "shorten it")
         yield from ()
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:

@@ -86,13 +86,13 @@ def _conflict(name: str, array: Array) -> tuple[str, str, str] | None:
         return (
             "journal",
             f"only raid4, raid5 and raid6 take a journal, and {name} is {array.level}",
-            "remove it",
+            "remove 'journal'",
         )
     if bitmap == "internal" and policy != "bitmap":
         return (
             "bitmap",
             f"{name} has a bitmap and the policy {policy}, which exclude each other",
-            "remove one",
+            "remove one of the two",
         )
     if bitmap == "none" and policy == "bitmap":
         return (

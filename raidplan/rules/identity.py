@@ -64,7 +64,7 @@ def duplicate_serial(topology: Topology) -> Iterator[Hit]:
 
 def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
     apart = [k for k in IDENTIFIERS if _apart(_comparable(disk, k), _comparable(original, k))]
-    told = f"; {' and '.join(apart)} tell them apart" if apart and key != "path" else ""
+    told = f"; they differ in {' and '.join(apart)}" if apart and key != "path" else ""
     return Hit(
         ("hardware", "disks", name, key),
         f"{name} has the same {key} as {other}, {shortened(getattr(disk, key))}{told}",

@@ -9,7 +9,7 @@ from raidplan.findings import Severity, did_you_mean
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, counted, redundant
+from raidplan.rules.subjects import arrays, counted, listed, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -47,8 +47,8 @@ def too_few_members(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         count, least = len(array.named_members), LEVELS[array.level].minimum
         if isinstance(array.members, tuple) and count < least:
-            smaller = [level.name for level in LEVELS.values() if level.redundant and level.minimum <= count]
-            advice = f", or choose {' or '.join(smaller)}" if smaller and redundant(array) else ""
+            smaller = [name for name in ("raid1", "raid5", "raid10") if LEVELS[name].minimum <= count]
+            advice = f", or choose {listed(smaller, last=' or ')}" if smaller else ""
             yield Hit(
                 (*path, "members"),
                 f"{array.level} needs at least {least} members, and {name} has {count}",

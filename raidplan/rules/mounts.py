@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.findings import Severity, shortened
 from raidplan.rules.engine import Hit, rule
 
 if TYPE_CHECKING:
@@ -45,6 +45,6 @@ def duplicate_mount(topology: Topology) -> Iterator[Hit]:
         if entry.mount and first.setdefault(entry.mount, name) != name:
             yield Hit(
                 ("filesystems", name, "mount"),
-                f"{entry.mount} is already the mount point of {first[entry.mount]}",
+                f"{shortened(entry.mount)} is already the mount point of {first[entry.mount]}",
                 "give each file system a mount point of its own",
             )

@@ -38,10 +38,11 @@ def member_disks(topology: Topology, array: Array) -> list[frozenset[str]]:
     return below if all(below) else []
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """`d0, d1, d2`, or the first ones and how many more."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def listed(names: Sequence[str], most: int = 8, last: str = ", ") -> str:
+    """`d0, d1, d2`, or the first ones and how many more; `last` joins the last one to the others."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return last.join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else ", ".join(names)
 
 
 def counted(number: int, word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.findings import Severity, shortened
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays, listed, redundant
 
@@ -61,8 +61,9 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
         first = next(name for name, under in plain.items() if not under.isdisjoint(touched))
         yield Hit(
             ("swap", first, "device"),
-            f"swap lies without a mirror on {len(disks)} disks ({listed(disks)}), which also carry "
-            f"{listed(hurt)}: if any one of them fails, the machine goes down with the array intact",
+            f"swap lies without a mirror on {len(disks)} disks ({listed(disks)}), which also carry the "
+            f"{'array' if len(hurt) == 1 else 'arrays'} {listed(hurt)}: if any one of these disks fails, the "
+            "machine goes down with its arrays intact",
             "put swap on a raid1 or raid10 of these partitions, or else on one disk only",
         )
 
@@ -116,7 +117,7 @@ def swap_file_on_btrfs(topology: Topology) -> Iterator[Hit]:
         if mount is not None and mounts[mount][1].type == "btrfs":
             yield Hit(
                 ("swap", name, "file"),
-                f"{swap.file} lies on {mounts[mount][0]}, which is btrfs, and the kernel refuses swap there",
+                f"{shortened(swap.file or '')} lies on {mounts[mount][0]}, which is btrfs, and the kernel refuses swap there",
                 "put the file on ext4 or XFS, or use a partition",
             )
 
@@ -160,6 +161,6 @@ def swap_file_used_twice(topology: Topology) -> Iterator[Hit]:
         if swap.file and first.setdefault(swap.file, name) != name:
             yield Hit(
                 ("swap", name, "file"),
-                f"{swap.file} is already the file of {first[swap.file]}",
+                f"{shortened(swap.file)} is already the file of {first[swap.file]}",
                 "give each area a file of its own",
             )

@@ -184,7 +184,7 @@ def sync_speed_range(topology: Topology) -> Iterator[Hit]:
             if rate is not None and not least <= rate // KIB <= most:
                 yield Hit(
                     (*path, key),
-                    f"{key} of {name} is {exact(rate)}/s; the kernel takes 1KiB/s to {most}KiB/s",
+                    f"{key} of {name} is {exact(rate)}/s; the kernel takes at least 1KiB/s and less than 4TiB/s",
                     "write a rate such as 50MB/s",
                 )
 

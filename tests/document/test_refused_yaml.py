@@ -48,7 +48,7 @@ REFUSED = {
     "tag directive": ("%TAG ! tag:x,2000:\n---\n" + H, "1:1", "YAML directives are not allowed"),
     "unknown directive": ("%FOO bar\n---\n" + H, "1:5", "found unknown directive name"),
     "tab": ("hardware:\n\tdisks: {}", "2:1", "found character that cannot start any token"),
-    "tab before a key": ("a: 1\n \tb: 2", "2:4", "cannot start any token"),
+    "tab before a key": ("a: 1\n \tb: 2", "2:4", "mapping values are not allowed"),
     "open quote": ("a: 1\nhost: 'jbod", "2:7", "unexpected end of stream"),
     "open bracket": ("members: [a, b", "1:10", "did not find expected ',' or ']'"),
     "open brace": ("a: {b: c", "1:4", "did not find expected ',' or '}'"),

@@ -1,16 +1,12 @@
-"""A document through the stages, with what each of them states at its place."""
+"""A layout through all stages of `check`, with what they state at its place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from raidplan.document import Document, read_document
-from raidplan.document.node import Span
-from raidplan.findings import Finding, Severity, has_errors
-from raidplan.layout import load_layout
-from raidplan.placement import place
-from raidplan.rules import check
-from raidplan.topology import resolve
+from raidplan.findings import Severity
+from raidplan.pipeline import check
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +25,16 @@ class Stated:
         return f"{self.line}:{self.column}:{self.severity}:{self.rule}"
 
 
-def stated(document: Document) -> list[Stated]:
-    """What layout, placement, resolution and rules have to say, in the order of the file."""
-    layout, findings = load_layout(document)
-    if layout is not None:
-        layout, findings = place(layout)
-        if not has_errors(findings):
-            topology, found = resolve(layout)
-            findings += check(topology, found)
-    return _in_order([(f, document.locate(f.path, on_key=f.on_key)) for f in findings])
-
-
-def stated_in(file: str) -> list[Stated]:
-    """The same from a file, beginning with what reading it has to say."""
-    document, problems = read_document(file)
-    return _in_order(problems) if problems or document is None else stated(document)
-
-
-def _in_order(located: list[tuple[Finding, Span]]) -> list[Stated]:
-    every = [
-        Stated(s.line, s.column, f.severity, f.rule, f.message, f.hint, s.file)
-        for f, s in dict.fromkeys(located)
+def stated_in(file: Path | str) -> list[Stated]:
+    """What is said about a file, in its order."""
+    return [
+        Stated(span.line, span.column, f.severity, f.rule, f.message, f.hint, span.file)
+        for f, span in ((located.finding, located.span) for located in check(str(file)).findings)
     ]
-    return sorted(every, key=lambda each: (each.line, each.column, each.rule, each.message))
+
+
+def stated(text: str, folder: Path) -> list[Stated]:
+    """What is said about a text, which is written to a file in the folder."""
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    return stated_in(file)

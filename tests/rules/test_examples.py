@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from raidplan.document.read import parse_document
 from raidplan.findings import Severity
 from raidplan.rules import RULES, Rule
-from tests.rules.stages import Stated, stated
+from tests.rules.stages import stated
 
 HEAD = "version: 1\nhost: example\n"
 MARK = "# <-- here"
 
-
-def _examine(text: str) -> list[Stated]:
-    document, problems = parse_document(HEAD + text, "example.yaml")
-    assert document is not None and not problems, problems
-    return stated(document)
+every_rule = pytest.mark.parametrize("each", RULES.values(), ids=RULES)
 
 
-@pytest.mark.parametrize("each", RULES.values(), ids=RULES)
-def test_bad_example_is_caught_once_at_the_marked_line(each: Rule) -> None:
+@every_rule
+def test_bad_example_is_caught_once_at_the_marked_line(each: Rule, tmp_path: Path) -> None:
     marked = [number for number, line in enumerate((HEAD + each.bad).splitlines(), 1) if MARK in line]
-    findings = _examine(each.bad)
+    findings = stated(HEAD + each.bad, tmp_path)
     assert [(f.line, f.severity) for f in findings if f.rule == each.name] == [(marked[0], each.severity)]
     others = [f for f in findings if f.rule != each.name and f.severity is Severity.ERROR]
-    assert not others, "another error stands beside the one the example is about"
+    assert not others, "another error stands beside the one that the example is about"
 
 
-@pytest.mark.parametrize("each", RULES.values(), ids=RULES)
-def test_good_example_is_silent(each: Rule) -> None:
-    findings = _examine(each.good)
+@every_rule
+def test_good_example_is_silent(each: Rule, tmp_path: Path) -> None:
+    findings = stated(HEAD + each.good, tmp_path)
     assert not [f for f in findings if f.rule == each.name or f.severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize("each", RULES.values(), ids=RULES)
+@every_rule
 def test_page_has_all_its_parts(each: Rule) -> None:
     assert each.summary.endswith(".") and len(each.summary) <= 110
     assert "\n\nWhy: " in each.page
@@ -43,9 +40,9 @@ def test_page_has_all_its_parts(each: Rule) -> None:
     assert max(len(line) for line in each.page.splitlines()) <= 110
 
 
-@pytest.mark.parametrize("each", RULES.values(), ids=RULES)
-def test_messages_are_sentences_with_advice(each: Rule) -> None:
-    for finding in (f for f in _examine(each.bad) if f.rule == each.name):
-        assert finding.hint, "a finding says what to do"
-        assert not finding.message.endswith((".", "!")) and not finding.hint.endswith(".")
+@every_rule
+def test_a_finding_states_the_fact_and_says_what_to_do(each: Rule, tmp_path: Path) -> None:
+    for finding in stated(HEAD + each.bad, tmp_path):
+        assert finding.hint
+        assert not finding.message.endswith((".", "!")) and not finding.hint.endswith((".", "!"))
         assert len(finding.message) <= 260

@@ -100,7 +100,7 @@ def test_raidplan_runs_in_the_guest(twin: Twin) -> None:
 def test_a_clean_reboot_uses_the_guests_own_initramfs(twin: Twin) -> None:
     twin.put(b"kept\n", "/root/kept")
     twin.put(b"#!/bin/sh\necho mark > $DESTDIR/twin-mark\n", "/etc/initramfs-tools/hooks/mark", mode=0o755)
-    show = b'#!/bin/sh\n[ "$1" = prereqs ] && exit\ncp /twin-mark /run/initramfs/\n'
+    show = b'#!/bin/sh\n[ "$1" = prereqs ] && exit\ncat /twin-mark > /run/initramfs/twin-mark\n'
     twin.put(show, "/etc/initramfs-tools/scripts/init-bottom/mark", mode=0o755)
     twin.run("update-initramfs -u")
     before = twin.run(["cat", "/proc/sys/kernel/random/boot_id"]).stdout
