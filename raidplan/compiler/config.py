@@ -49,9 +49,10 @@ def _made(topology: Topology) -> Iterator[Step]:
 
 def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
     mail = topology.layout.monitoring.mail
-    # names=yes: the kernel calls the array md_s0 instead of counting down from md127.
+    # names=yes: the kernel calls the array md_s0 instead of counting down from md127. In small letters, because
+    # Debian's initramfs hook comments out lines that begin with CREATE (for owners it could not look up there).
     # Before the first line, because mdadm takes the first MAILADDR only.
-    content = "\n".join(["CREATE names=yes", *([f"MAILADDR {mail}"] if mail else []), *arrays]) + "\n"
+    content = "\n".join(["create names=yes", *([f"MAILADDR {mail}"] if mail else []), *arrays]) + "\n"
     return Step(
         id="config.mdadm.conf",
         phase="prepare",

@@ -286,7 +286,7 @@ require_blank_range "$disk_c9" 1048576 1000068874240
 step 1/27 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf cluster1 top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/box1 metadata=1.2 UUID=30f258ba:19065e8f:a29fd601:0e17a080
 END

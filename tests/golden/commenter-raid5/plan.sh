@@ -272,7 +272,7 @@ require_blank_range "$disk_co3" 1048576 199914160128
 step 1/24 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf commenter top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/home metadata=1.2 UUID=500f6f7a:c6555497:ae4fbc8a:770a5ee7 spares=1
 END

@@ -276,7 +276,7 @@ require_blank_range "$disk_k10_1" 1048576 599990992896
 step 1/34 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf r710 top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/quick metadata=1.2 UUID=f4b1a083:30da58dd:ab8fc4a0:f7c90bfa
 ARRAY /dev/md/archive metadata=1.2 UUID=0edfe845:b5b2579f:b5e64972:314a8e27

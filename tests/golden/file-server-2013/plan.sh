@@ -282,7 +282,7 @@ require_blank_range "$disk_fs7" 1048576 2000263577600
 step 1/25 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf fileserver top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/pool metadata=1.2 UUID=65bf43b4:a933504b:98f0ffda:a07f79c1
 END

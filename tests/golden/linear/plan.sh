@@ -268,7 +268,7 @@ require_blank_range "$disk_li1" 1048576 3215982592
 step 1/12 'name 1 array in /etc/mdadm/mdadm.conf'
 begun=yes
 write_block /etc/mdadm/mdadm.conf linear top 0644 <<'END'
-CREATE names=yes
+create names=yes
 ARRAY /dev/md/chain metadata=1.2 UUID=73f3d392:1aeb5c4e:9d1260fa:8fcc4553
 END
 

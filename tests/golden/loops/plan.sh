@@ -274,7 +274,7 @@ require_blank_range "$disk_lo4" 1048576 1070596096
 step 1/31 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf loops top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/loop_pair metadata=1.2 UUID=e4e44bd9:ff5d5f65:968a075f:951f5592
 ARRAY /dev/md/loop_five metadata=1.2 UUID=4c15ef26:c59b5295:9eb9917c:66ca7718

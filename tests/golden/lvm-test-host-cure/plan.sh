@@ -280,7 +280,7 @@ require_blank_range "$disk_t7" 1048576 1000068874240
 step 1/28 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf lvm-test top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md0 metadata=1.2 UUID=20a61fb0:4cf35196:baf9da0d:cd551fda
 END

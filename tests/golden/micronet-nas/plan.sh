@@ -268,7 +268,7 @@ require_blank_range "$disk_gf1" 1048576 499972571136
 step 1/16 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf gforce top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/backup metadata=1.2 UUID=d63c18b9:a1ec500b:8437aba0:57ae12a6
 END

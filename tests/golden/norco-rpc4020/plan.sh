@@ -298,7 +298,7 @@ require_blank_range "$disk_nc7" 1048576 2000263577600
 step 1/41 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf norco top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/fast metadata=1.2 UUID=a242a0f1:705f560f:8ed72816:f4cd71b5
 ARRAY /dev/md/bulk metadata=1.2 UUID=3f86bb2f:e5095b80:b6182a44:d7d29c46

@@ -278,7 +278,7 @@ require_blank_range "$disk_of6" 1048576 750020198400
 step 1/28 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf office top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/shares metadata=1.2 UUID=c288fd56:e42951be:90b66fd5:aaaf5e31
 ARRAY /dev/md/moved metadata=1.2 UUID=47769148:7321526b:88780c96:d764aefc

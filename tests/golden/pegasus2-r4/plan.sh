@@ -272,7 +272,7 @@ require_blank_range "$disk_pg3" 1048576 3000457232384
 step 1/21 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf pegasus top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/pegasus metadata=1.2 UUID=c118c691:9abe5c29:8ead6044:03cc94f1
 END

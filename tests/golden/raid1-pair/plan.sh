@@ -270,7 +270,7 @@ require_blank_range "$disk_pa1" 537919488 3751804928
 step 1/22 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf pair top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/pair_data metadata=1.2 UUID=61bfac42:5eac5815:b528d791:eabae151
 ARRAY /dev/md/pair_swap metadata=1.2 UUID=15f2d65f:193c5533:b6f308e1:ca480a67

@@ -272,7 +272,7 @@ require_blank_range "$disk_fa3" 1048576 2143289344
 step 1/21 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf far top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/far metadata=1.2 UUID=d0b31972:c1e655b8:9305c895:c4705947
 END

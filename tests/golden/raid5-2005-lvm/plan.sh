@@ -282,7 +282,7 @@ require_blank_range "$disk_bl7" 1048576 299954601984
 step 1/25 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast-lvm top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/storagearray metadata=1.2 UUID=ecadfc6b:dcbf595a:82df3f73:c40e50fa
 END

@@ -282,7 +282,7 @@ require_blank_range "$disk_be7" 1048576 299954601984
 step 1/26 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/storage metadata=1.2 UUID=a864ad56:f6b35f54:8f84fad5:0f219218
 END

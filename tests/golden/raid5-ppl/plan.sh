@@ -270,7 +270,7 @@ require_blank_range "$disk_pp2" 1048576 3215982592
 step 1/20 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf ppl top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/logged metadata=1.2 UUID=2bf4f62f:4dd4548c:8a29acbb:787145fd
 END

@@ -276,7 +276,7 @@ require_blank_range "$disk_fi21" 1048576 3215982592
 step 1/31 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf fifty top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/leg0 metadata=1.2 UUID=452786c8:5eb65727:98c8448f:14f24d43
 ARRAY /dev/md/leg1 metadata=1.2 UUID=114147c3:928650ff:85c99cea:f263baf3

@@ -274,7 +274,7 @@ require_blank_range "$disk_jossd" 1048576 1073741824
 step 1/22 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf journal top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/journaled metadata=1.2 UUID=abd55f68:4f6651c2:87b843f8:177b037a
 END

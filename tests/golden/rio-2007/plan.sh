@@ -272,7 +272,7 @@ require_blank_range "$disk_ri3" 1048576 299933630464
 step 1/18 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio-2007 top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/rio metadata=1.2 UUID=13a4f14a:b1bf5381:a21ee812:5dd3ef8e
 END

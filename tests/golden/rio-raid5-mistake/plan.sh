@@ -270,7 +270,7 @@ require_blank_range "$disk_rf2" 1048576 299933630464
 step 1/17 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio-before top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/rio5 metadata=1.2 UUID=27cce91f:c2585c70:8bcb2696:7f9a1085
 END

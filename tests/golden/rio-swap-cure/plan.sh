@@ -276,7 +276,7 @@ require_blank_range "$disk_rs3" 2148532224 297786146816
 step 1/25 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/rio_swap metadata=1.2 UUID=25f11259:2da65088:8ce3480d:7da021bc
 ARRAY /dev/md/rio_data metadata=1.2 UUID=a453dd1c:696056ab:9417af72:9cd92d41

@@ -316,7 +316,7 @@ require_blank_range "$disk_e23" 1048576 2000263577600
 step 1/41 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf expander top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/wide metadata=1.2 UUID=3eb3016c:b4d257a7:bded2c63:92affa2e
 END

@@ -352,7 +352,7 @@ require_blank_range "$disk_d74" 1048576 3000457232384
 step 1/89 'name 5 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf jbod top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/s0 metadata=1.2 UUID=0c4f1d20:dd375ca9:863af423:c510e24e
 ARRAY /dev/md/s1 metadata=1.2 UUID=f6e50b11:6c775b49:bcdc2c4e:c436e023

@@ -360,7 +360,7 @@ require_blank_range "$disk_d74" 1048576 3000457232384
 step 1/113 'name 8 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf jbod top 0644 <<'END'
-CREATE names=yes
+create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/r0 metadata=1.2 UUID=9d021578:51eb5ee3:a986ce83:2734d738
 ARRAY /dev/md/r1 metadata=1.2 UUID=76eb8cd7:fbcc574d:9d287cb0:33c0745b
