@@ -49,7 +49,7 @@ def single(value: object) -> str:
     """The text of a scalar. Raises ValueError for anything else."""
     if not isinstance(value, str):
         found = "nothing" if value is None else "a mapping" if isinstance(value, dict) else "a list"
-        raise ValueError(f"{found} is written here, and a single value is expected")
+        raise ValueError(f"{found} is written here, and a single value is expected; write key: value")
     return value
 
 

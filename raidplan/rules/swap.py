@@ -61,9 +61,8 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
         first = next(name for name, under in plain.items() if not under.isdisjoint(touched))
         yield Hit(
             ("swap", first, "device"),
-            f"swap lies without a mirror on {len(disks)} disks ({listed(disks)}), which also carry the "
-            f"{'array' if len(hurt) == 1 else 'arrays'} {listed(hurt)}: if any one of these disks fails, the "
-            "machine goes down with its arrays intact",
+            f"swap lies without a mirror on {len(disks)} disks ({listed(disks)}), which also carry "
+            f"{listed(hurt)}: if any one of them fails, the machine goes down with its arrays intact",
             "put swap on a raid1 or raid10 of these partitions, or else on one disk only",
         )
 
