@@ -157,6 +157,11 @@ def test_a_disk_has_its_serial_number_and_size(name: str, blocks: dict[str, Bloc
 
 
 @pytest.mark.parametrize("name", _names("arrays"))
+def test_an_array_has_its_name(name: str, host: Host) -> None:
+    assert _md(host, name) == f"md_{name}"
+
+
+@pytest.mark.parametrize("name", _names("arrays"))
 def test_an_array_has_its_level_and_chunk(name: str, host: Host) -> None:
     array, md = _layout().arrays[name], _md(host, name)
     assert _attribute(host, md, "level") == array.level
@@ -178,7 +183,13 @@ def test_an_array_has_its_members_in_slot_order(name: str, host: Host, blocks: d
 @pytest.mark.parametrize("name", _names("arrays"))
 def test_an_array_is_whole_and_writable(name: str, host: Host) -> None:
     md = _md(host, name)
-    assert _attribute(host, md, "array_state") in {"clean", "active", "write-pending", "active-idle", "read-auto"}
+    assert _attribute(host, md, "array_state") in {
+        "clean",
+        "active",
+        "write-pending",
+        "active-idle",
+        "read-auto",
+    }
     if _layout().arrays[name].policy:
         assert int(_attribute(host, md, "degraded")) == 0
 

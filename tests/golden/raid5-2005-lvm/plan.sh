@@ -1,7 +1,7 @@
 #!/bin/sh
 # The plan for the host beast-lvm, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:d3600c747a04262aad916da67d1a2d2abb15454503cde59a3263bfdb793b214a
+# layout sha256:780835b4501a39e90b24c857f13a24171682287bc3581e9420be74b5a7485737
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -455,14 +455,13 @@ lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=500377 --readahead=
 	VolumeGroup1
 await_node /dev/VolumeGroup1/lvol0
 
-# make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112
+# make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
 # layout line 38 (filesystems.storagearray); destroys everything on VolumeGroup1.lvol0
-step 18/25 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112'
+step 18/25 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
 require_blank /dev/VolumeGroup1/lvol0
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
-	4096 -I 256 -N 128096512 -m 1 -E \
-	stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
-	9363e64e-53e2-5c01-8480-50e05b938590 -L storagearray /dev/VolumeGroup1/lvol0 512386048
+	4096 -I 256 -N 500377 -m 1 -E stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
+	-U 9363e64e-53e2-5c01-8480-50e05b938590 -L storagearray /dev/VolumeGroup1/lvol0 512386048
 await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
@@ -471,7 +470,7 @@ step 19/25 'put the new configuration into the initramfs, so that arrays keep th
 update-initramfs -u -k all
 
 # read all members once a month for latent errors
-# layout line 41 (monitoring.scrub)
+# layout line 42 (monitoring.scrub)
 step 20/25 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The plan for the host beast, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:a97f3f082f9028a03977b67819e62d6f6617a0c6dd27bddea201f3dd84ed221f
+# layout sha256:b8e99de4c68c2682622c4688b37c123315a2a2d3a2ac4cb5206245cb0ebcdbbc
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -278,7 +278,7 @@ require_blank_range "$disk_be6" 1048576 299954601984
 require_blank_range "$disk_be7" 1048576 299954601984
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
-# layout line 30 (arrays)
+# layout line 31 (arrays)
 step 1/26 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast top 0644 <<'END'
@@ -288,7 +288,7 @@ ARRAY /dev/md/storage metadata=1.2 UUID=a864ad56:f6b35f54:8f84fad5:0f219218
 END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules
-# layout line 30 (arrays)
+# layout line 31 (arrays)
 step 2/26 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules'
 write_file /etc/udev/rules.d/65-raidplan-beast.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
@@ -297,22 +297,22 @@ SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", E
 END
 
 # let udev read its rules again
-# layout line 30 (arrays)
+# layout line 31 (arrays)
 step 3/26 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
-# layout line 30 (arrays)
+# layout line 31 (arrays)
 step 4/26 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
-# layout line 30 (arrays)
+# layout line 31 (arrays)
 step 5/26 'load the kernel module raid456'
 modprobe raid456
 
 # partition be0: be0.storage of 279.4 GiB
-# layout line 25 (hardware.disks.be0); destroys everything on the disk be0
+# layout line 26 (hardware.disks.be0); destroys everything on the disk be0
 step 6/26 'partition be0: be0.storage of 279.4 GiB'
 require_blank "$disk_be0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be0" <<'END'
@@ -325,7 +325,7 @@ END
 await_node /dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392
 
 # partition be1: be1.storage of 279.4 GiB
-# layout line 25 (hardware.disks.be1); destroys everything on the disk be1
+# layout line 26 (hardware.disks.be1); destroys everything on the disk be1
 step 7/26 'partition be1: be1.storage of 279.4 GiB'
 require_blank "$disk_be1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be1" <<'END'
@@ -338,7 +338,7 @@ END
 await_node /dev/disk/by-partuuid/21fa2838-ad98-5b8d-9053-ceff432d7aed
 
 # partition be2: be2.storage of 279.4 GiB
-# layout line 25 (hardware.disks.be2); destroys everything on the disk be2
+# layout line 26 (hardware.disks.be2); destroys everything on the disk be2
 step 8/26 'partition be2: be2.storage of 279.4 GiB'
 require_blank "$disk_be2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be2" <<'END'
@@ -351,7 +351,7 @@ END
 await_node /dev/disk/by-partuuid/d6ccff30-5b30-5a25-aa76-1344db69d883
 
 # partition be3: be3.storage of 279.4 GiB
-# layout line 25 (hardware.disks.be3); destroys everything on the disk be3
+# layout line 26 (hardware.disks.be3); destroys everything on the disk be3
 step 9/26 'partition be3: be3.storage of 279.4 GiB'
 require_blank "$disk_be3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be3" <<'END'
@@ -364,7 +364,7 @@ END
 await_node /dev/disk/by-partuuid/ea33a0f7-1ec5-5758-9681-cc7ef101d45a
 
 # partition be4: be4.storage of 279.4 GiB
-# layout line 27 (hardware.disks.be4); destroys everything on the disk be4
+# layout line 28 (hardware.disks.be4); destroys everything on the disk be4
 step 10/26 'partition be4: be4.storage of 279.4 GiB'
 require_blank "$disk_be4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be4" <<'END'
@@ -377,7 +377,7 @@ END
 await_node /dev/disk/by-partuuid/8809ae40-8e47-543a-b3ab-4f3872f1149f
 
 # partition be5: be5.storage of 279.4 GiB
-# layout line 27 (hardware.disks.be5); destroys everything on the disk be5
+# layout line 28 (hardware.disks.be5); destroys everything on the disk be5
 step 11/26 'partition be5: be5.storage of 279.4 GiB'
 require_blank "$disk_be5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be5" <<'END'
@@ -390,7 +390,7 @@ END
 await_node /dev/disk/by-partuuid/7afb8831-edac-507d-89a8-e4a5faada767
 
 # partition be6: be6.storage of 279.4 GiB
-# layout line 27 (hardware.disks.be6); destroys everything on the disk be6
+# layout line 28 (hardware.disks.be6); destroys everything on the disk be6
 step 12/26 'partition be6: be6.storage of 279.4 GiB'
 require_blank "$disk_be6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be6" <<'END'
@@ -403,7 +403,7 @@ END
 await_node /dev/disk/by-partuuid/012e9d94-cc81-5bc5-8cc1-5e71c343bf93
 
 # partition be7: be7.storage of 279.4 GiB
-# layout line 27 (hardware.disks.be7); destroys everything on the disk be7
+# layout line 28 (hardware.disks.be7); destroys everything on the disk be7
 step 13/26 'partition be7: be7.storage of 279.4 GiB'
 require_blank "$disk_be7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be7" <<'END'
@@ -416,7 +416,7 @@ END
 await_node /dev/disk/by-partuuid/661f51d8-20b1-5eb1-94dd-694b75528f62
 
 # create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable
-# layout line 31 (arrays.storage); destroys everything on be0.storage, everything on be1.storage, everything on be2.storage, everything on be3.storage, everything on be4.storage, everything on be5.storage, everything on be6.storage, everything on be7.storage
+# layout line 32 (arrays.storage); destroys everything on be0.storage, everything on be1.storage, everything on be2.storage, everything on be3.storage, everything on be4.storage, everything on be5.storage, everything on be6.storage, everything on be7.storage
 step 14/26 'create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable'
 require_blank /dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392
 require_blank /dev/disk/by-partuuid/21fa2838-ad98-5b8d-9053-ceff432d7aed
@@ -440,69 +440,68 @@ mdadm --create /dev/md/storage --run --quiet --readonly --metadata=1.2 --homehos
 await_node /dev/md/storage
 
 # hold the initial sync of storage, so that it does not slow down what follows
-# layout line 31 (arrays.storage)
+# layout line 32 (arrays.storage)
 step 15/26 'hold the initial sync of storage, so that it does not slow down what follows'
 set_attribute /sys/block/md_storage/md/sync_action frozen
 
 # open storage for writing
-# layout line 31 (arrays.storage)
+# layout line 32 (arrays.storage)
 step 16/26 'open storage for writing'
 mdadm --readwrite /dev/md/storage
 
 # let udev tune storage as it will at every boot: read_ahead_kb 896
-# layout line 31 (arrays.storage)
+# layout line 32 (arrays.storage)
 step 17/26 'let udev tune storage as it will at every boot: read_ahead_kb 896'
 udevadm trigger --settle --action=change --name-match=/dev/md/storage
 
-# make ext3 storage on storage, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112
-# layout line 34 (filesystems.storage); destroys everything on storage
-step 18/26 'make ext3 storage on storage, 1.9 TiB, 128,098,304 inodes, stride 16, stripe width 112'
+# make ext3 storage on storage, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
+# layout line 35 (filesystems.storage); destroys everything on storage
+step 18/26 'make ext3 storage on storage, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
 require_blank /dev/md/storage
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
-	4096 -I 256 -N 128096640 -m 1 -E \
-	stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
-	607b76e2-d665-5ea5-8fcf-a29a601ba075 -L storage /dev/md/storage 512386560
+	4096 -I 256 -N 500377 -m 1 -E stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
+	-U 607b76e2-d665-5ea5-8fcf-a29a601ba075 -L storage /dev/md/storage 512386560
 await_node /dev/disk/by-uuid/607b76e2-d665-5ea5-8fcf-a29a601ba075
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
-# layout line 30 (arrays)
+# layout line 31 (arrays)
 step 19/26 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
 
 # do not start degraded arrays at boot by themselves
-# layout line 36 (boot.degraded)
+# layout line 37 (boot.degraded)
 step 20/26 'do not start degraded arrays at boot by themselves'
 systemctl mask mdadm-last-resort@.timer
 
 # read all members once a month for latent errors
-# layout line 37 (monitoring.scrub)
+# layout line 38 (monitoring.scrub)
 step 21/26 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # enter 1 line into /etc/fstab
-# layout line 33 (filesystems)
+# layout line 34 (filesystems)
 step 22/26 'enter 1 line into /etc/fstab'
 write_block /etc/fstab beast bottom 0644 <<'END'
 UUID=607b76e2-d665-5ea5-8fcf-a29a601ba075 /storage ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
-# layout line 33 (filesystems)
+# layout line 34 (filesystems)
 step 23/26 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /storage
-# layout line 34 (filesystems.storage)
+# layout line 35 (filesystems.storage)
 step 24/26 'make the folder /storage'
 mkdir --parents /storage
 
 # mount storage at /storage
-# layout line 34 (filesystems.storage)
+# layout line 35 (filesystems.storage)
 step 25/26 'mount storage at /storage'
 mount /storage
 
 # let the initial sync of storage run
-# layout line 31 (arrays.storage)
+# layout line 32 (arrays.storage)
 step 26/26 'let the initial sync of storage run'
 set_attribute /sys/block/md_storage/md/sync_action idle
 
