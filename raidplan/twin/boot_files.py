@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-import subprocess
 from pathlib import Path
 
 from raidplan.twin.failure import BootError
+from raidplan.twin.tools import run_tool
 
 _FAST_LINK = re.compile(r'^Fast link dest: "(.*)"$', re.MULTILINE)
 _LINKS_AT_MOST = 8
@@ -40,13 +40,11 @@ def _followed(root: Path, path: str) -> str:
 
 
 def _debugfs(root: Path, request: str) -> str:
-    return _tool("debugfs", "-R", request, str(root)).stdout
+    return _tool("debugfs", "-R", request, str(root))
 
 
-def _tool(*argv: str) -> subprocess.CompletedProcess[str]:
+def _tool(*argv: str) -> str:
     try:
-        return subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-        )
-    except FileNotFoundError:
-        raise BootError(f"{argv[0]} is not installed; it reads the guest's /boot") from None
+        return run_tool(argv).stdout
+    except FileNotFoundError as missing:
+        raise BootError(str(missing)) from None

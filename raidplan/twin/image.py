@@ -12,7 +12,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from pathlib import Path
 from raidplan.twin.failure import BuildError
 from raidplan.twin.recipe import Recipe
 from raidplan.twin.sources import apt_options, debian_sources
+from raidplan.twin.tools import run_tool
 
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
@@ -86,7 +86,7 @@ def find_or_build(
 
 def _build(recipe: Recipe, final: Path, say: Say) -> None:
     for stale in final.parent.glob(f"{recipe.digest}.making-*"):
-        shutil.rmtree(stale, ignore_errors=True)  # we hold the lock: nobody is working in it
+        tool(_as_root("rm", "-rf", str(stale)))  # we hold the lock: nobody is working in it
     work = Path(tempfile.mkdtemp(prefix=f"{recipe.digest}.making-", dir=final.parent))
     try:
         _fill(recipe, work, say)
@@ -95,14 +95,14 @@ def _build(recipe: Recipe, final: Path, say: Say) -> None:
         finished = work / "finished"
         finished.rename(final)
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        tool(_as_root("rm", "-rf", str(work)))
 
 
 def _fill(recipe: Recipe, work: Path, say: Say) -> None:
     folder, finished = work / "root", work / "finished"
     finished.mkdir()
     say(f"unpacking and configuring {recipe.release} ({len(recipe.packages)} packages and what they need)")
-    tool(_mmdebstrap(recipe, work, folder))
+    tool(_as_root(*_mmdebstrap(recipe, work, folder)))
     say(f"making the root file system ({recipe.size_mib} MiB)")
     # uninitialised, systemd would enable units by preset at the first boot, which no installed Debian does
     (folder / "etc/machine-id").write_text(f"{recipe.digest}{recipe.digest}\n")
@@ -113,7 +113,7 @@ def _fill(recipe: Recipe, work: Path, say: Say) -> None:
         image.truncate(recipe.size_mib * MIB)
     made = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"  # the host writes zeros faster than the guest
     options = ["-t", "ext4", "-m", "0", "-L", "twin-root", "-E", made, "-d", str(folder)]
-    tool(["mke2fs", "-q", "-F", *options, str(finished / "root.img")])
+    tool(_as_root("mke2fs", "-q", "-F", *options, str(finished / "root.img")))
     tool(["fallocate", "--dig-holes", str(finished / "root.img")])
 
 
@@ -127,15 +127,20 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
     overlay, sources = work / "overlay.tar", work / "debian.sources"
     overlay.write_bytes(recipe.overlay())
     sources.write_text(debian_sources(recipe.release))
-    options = ["--variant=minbase", f"--include={','.join(recipe.packages)}"]
+    options = ["--mode=root", "--variant=minbase", f"--include={','.join(recipe.packages)}"]
     options += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("doc", "man", "locale", "info")]
     options += [f"--aptopt={line}" for line in apt_options()]
     options += [f"--essential-hook=tar-in {overlay} /"]  # before the initramfs is made
-    options += [
-        '--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"'
-    ]  # this machine's proxy is not the guest's
+    # this machine's proxy is not the guest's
+    options += ['--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"']
     mirror = [str(sources)] if sources.stat().st_size else []
     return ["mmdebstrap", *options, recipe.release, str(folder), *mirror]
+
+
+def _as_root(*argv: str) -> list[str]:
+    """As root, or as root of a namespace of the user's own, in which the image's files get their owners."""
+    own = [] if os.geteuid() == 0 else ["unshare", "--map-auto", "--map-root-user", "--mount", "--"]
+    return [*own, *argv]
 
 
 def _identity(folder: Path) -> Path:
@@ -161,11 +166,9 @@ def locked(path: Path) -> Iterator[None]:
 def tool(argv: Sequence[str]) -> None:
     """Runs a program to its end. Raises BuildError with what it said where it fails or is missing."""
     try:
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-        )
-    except FileNotFoundError:
-        raise BuildError(f"{argv[0]} is not installed; a twin's image needs it") from None
+        done = run_tool(argv)
+    except FileNotFoundError as missing:
+        raise BuildError(str(missing)) from None
     if done.returncode:
         tail = (done.stdout + done.stderr)[-_LOG_TAIL:]
-        raise BuildError(f"{argv[0]} ended with {done.returncode}:\n{tail}")
+        raise BuildError(f"{' '.join(argv)[:200]} ended with {done.returncode}:\n{tail}")

@@ -57,8 +57,8 @@ class Shell:
             "StrictHostKeyChecking": "yes",
             "BatchMode": "yes",
             "ConnectTimeout": 60,
-            "ServerAliveInterval": 15,
-            "ServerAliveCountMax": 8,
+            "ServerAliveInterval": 60,
+            "ServerAliveCountMax": 10,  # a busy host may stop the guest for minutes
             "KexAlgorithms": "curve25519-sha256",  # the cheapest that every release has
             "ControlPath": f'"{self.control}"',
             "LogLevel": "ERROR",

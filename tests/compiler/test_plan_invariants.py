@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from raidplan.placement import place
 
 from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout import load_layout
+from raidplan.placement import place
 from raidplan.plan import PHASES, Plan, Run, plan_from_json, plan_to_json
 from raidplan.topology import resolve
 
