@@ -33,6 +33,14 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """Another place of the layout that a finding is about, and what is there in a few words."""
+
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One statement of fact with its numbers (`message`) and what to do about it (`hint`)."""
 
@@ -43,6 +51,7 @@ class Finding:
     hint: str = ""
     on_key: bool = False
     """Point at the key, not at the value (an unknown key, a name that is used twice)."""
+    related: tuple[Related, ...] = ()
 
 
 def error(rule: str, path: Path, message: str, hint: str = "", *, on_key: bool = False) -> Finding:

@@ -23,6 +23,8 @@ class Located:
 
     finding: Finding
     span: Span
+    related: tuple[Span, ...] = ()
+    """The places of the finding's `related`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,14 @@ def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
     if loaded.document is None:
         return loaded
     document = loaded.document
-    located = [Located(f, document.locate(f.path, on_key=f.on_key)) for f in findings]
+    located = [
+        Located(
+            f,
+            document.locate(f.path, on_key=f.on_key),
+            tuple(document.locate(place.path, on_key=True) for place in f.related),
+        )
+        for f in findings
+    ]
     return replace(loaded, findings=_in_order([*loaded.findings, *located], document.sources))
 
 

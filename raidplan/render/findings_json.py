@@ -10,6 +10,7 @@ from raidplan.findings import Severity, dotted
 from raidplan.render.visible import json_safe
 
 if TYPE_CHECKING:
+    from raidplan.document import Span
     from raidplan.pipeline import Located
 
 FORMAT_VERSION = 1
@@ -30,13 +31,23 @@ def findings_to_data(findings: Sequence[Located]) -> dict[str, Any]:
 
 def finding_to_data(item: Located) -> dict[str, Any]:
     """One finding as plain values."""
-    finding, span = item.finding, item.span
+    finding = item.finding
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
         "message": finding.message,
         "hint": finding.hint,
         "path": dotted(finding.path),
+        **_place(item.span),
+        "related": [
+            {"message": place.message, "path": dotted(place.path), **_place(span)}
+            for place, span in zip(finding.related, item.related, strict=True)
+        ],
+    }
+
+
+def _place(span: Span) -> dict[str, Any]:
+    return {
         "file": span.file,
         "line": span.line,
         "column": span.column,

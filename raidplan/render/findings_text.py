@@ -11,6 +11,7 @@ from raidplan.render.snippet import lines_of, snippet
 from raidplan.render.visible import plural, visible
 
 if TYPE_CHECKING:
+    from raidplan.document import Span
     from raidplan.pipeline import Located
 
 
@@ -45,6 +46,7 @@ def _finding(group: Sequence[Located], lines: Mapping[str, Sequence[str]], style
         yield f"{style['faint'](f'{number} |')} {found[0]}".rstrip()
         yield f"{style['faint'](' ' * len(number) + ' |')} {style[finding.severity.value](found[1])}"
     yield from _alike(group)
+    yield from _related(group)
     if finding.hint:
         yield f"  hint: {visible(finding.hint)}"
 
@@ -60,6 +62,20 @@ def _alike(group: Sequence[Located]) -> Iterator[str]:
         yield f"  also: {visible(other)}"
     if cut:
         yield f"  and {len(others) - ALIKE} more here; --format json has them all"
+
+
+def _related(group: Sequence[Located]) -> Iterator[str]:
+    """The other places, each once: a range in the layout describes many things in one."""
+    places: dict[Span, list[str]] = {}
+    for item in group:
+        for place, span in zip(item.finding.related, item.related, strict=True):
+            texts = places.setdefault(span, [])
+            if place.message not in texts:
+                texts.append(place.message)
+    for span, texts in list(places.items())[:ALIKE]:
+        yield f"  see {visible(span.file)}:{span.line}:{span.column}: {_some(texts)}"
+    if len(places) > ALIKE:
+        yield f"  and {len(places) - ALIKE} places more; --format json has them all"
 
 
 def _some(words: Sequence[str]) -> str:

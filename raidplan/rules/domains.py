@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, counted, losses, member_disks, redundant
+from raidplan.rules.subjects import arrays, counted, losses, member_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -65,6 +65,7 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
             f"{_all(disks)} members of {name} share the one uplink of {multiplier}{share}, and fail with it",
             "take the members from behind different multipliers"
             + ("; members: {from: [...], count: N, spread: multiplier} picks them so" if others else ""),
+            related=(place("multiplier", topology.wiring.components[multiplier].path),),
         )
 
 
@@ -126,6 +127,7 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
             if enough
             else "the other controllers have too few free ports to change that; keep a second card at hand",
             severity=None if enough else Severity.NOTE,
+            related=(place("controller", wiring.components[controller].path),),
         )
 
 
@@ -211,6 +213,7 @@ def two_members_one_disk(topology: Topology) -> Iterator[Hit]:
                     f"{first[shared]} and {member} stand on the disk {shared}: it takes two members of {name} "
                     f"with it, and {array.level} always survives the loss of {losses(array)}",
                     "take each member from a disk of its own",
+                    related=(place("disk", ("hardware", "disks", shared)),),
                 )
             for disk in disks:
                 first.setdefault(disk, member)
@@ -263,4 +266,5 @@ def journal_on_member(topology: Topology) -> Iterator[Hit]:
                 journal,
                 f"the journal of {name} lies on {shared}, and so does its member {member}: both are lost together",
                 "put the journal on disks of its own, best a raid1 of two SSDs",
+                related=(place("disk", ("hardware", "disks", shared)),),
             )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Finding, Path, Severity
+from raidplan.findings import Finding, Path, Related, Severity
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -25,6 +25,8 @@ class Hit:
     """Point at the key, not at the value."""
     severity: Severity | None = None
     """Where this case is milder or graver than the rule usually is."""
+    related: tuple[Related, ...] = ()
+    """Other places that the finding is about: the disk, the array, the swap area."""
 
 
 Search = Callable[["Topology"], Iterator[Hit]]
@@ -106,4 +108,6 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
 
 
 def _stamp(each: Rule, hit: Hit) -> Finding:
-    return Finding(each.name, hit.severity or each.severity, hit.path, hit.message, hit.hint, hit.on_key)
+    return Finding(
+        each.name, hit.severity or each.severity, hit.path, hit.message, hit.hint, hit.on_key, hit.related
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path
+from raidplan.findings import Path, Related
 from raidplan.levels import LEVELS, losses_survived
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def member_disks(topology: Topology, array: Array) -> list[frozenset[str]]:
     """The disks below each member; nothing at all where a member is unknown."""
     below = [topology.disks_below(member) for member in array.named_members]
     return below if all(below) else []
+
+
+def place(word: str, path: Path) -> Related:
+    """A thing of the layout that a finding is also about: `the disk d0`, where it is described."""
+    return Related(path, f"the {word} {path[-1]}")
 
 
 def listed(names: Sequence[str], most: int = 8, last: str = ", ") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity, shortened
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, listed, redundant
+from raidplan.rules.subjects import arrays, listed, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -59,11 +59,14 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
     if hurt:
         touched = frozenset().union(*(below[name] for name in hurt))
         first = next(name for name, under in plain.items() if not under.isdisjoint(touched))
+        areas = (place("swap area", ("swap", area)) for area in plain if area != first)
+        stand = (place("array", ("arrays", name)) for name in hurt)
         yield Hit(
             ("swap", first, "device"),
             f"swap lies without a mirror on {len(disks)} disks ({listed(disks)}), which also carry "
             f"{listed(hurt)}: if any one of them fails, the machine goes down with its arrays intact",
             "put swap on a raid1 or raid10 of these partitions, or else on one disk only",
+            related=(*areas, *stand),
         )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.document import Span
-from raidplan.findings import Finding, Severity
+from raidplan.findings import Finding, Related, Severity
 from raidplan.pipeline import Located
 from raidplan.render.findings_json import findings_json
 from raidplan.render.findings_text import findings_text, summary_text
@@ -30,8 +31,15 @@ def located(
     severity: Severity = Severity.ERROR,
     rule: str = "some-rule",
     path: tuple[str, ...] = ("arrays", "s0"),
+    related: Sequence[tuple[int, str]] = (),
 ) -> Located:
-    return Located(Finding(rule, severity, path, message, hint), Span(file, line, column, line, end))
+    """A finding; `related` are lines of the same file, and what is there."""
+    places = tuple(Related(("hardware", "disks", text), text) for _, text in related)
+    return Located(
+        Finding(rule, severity, path, message, hint, related=places),
+        Span(file, line, column, line, end),
+        tuple(Span(file, at, 1, at, 2) for at, _ in related),
+    )
 
 
 def test_a_finding_is_said_shown_and_answered() -> None:
@@ -46,6 +54,36 @@ def test_a_finding_is_said_shown_and_answered() -> None:
         "       |        ^^^\n"
         "  hint: write 64KiB\n"
     )  # fmt: skip
+
+
+def test_related_places_are_named_with_their_lines() -> None:
+    finding = located("both halves on d0", hint="move one", related=[(7, "d0"), (9, "w0 lies here")])
+    assert findings_text([finding], {}) == (
+        "error[some-rule] both halves on d0\n"
+        "  --> f.yaml:1:1\n"
+        "  see f.yaml:7:1: d0\n"
+        "  see f.yaml:9:1: w0 lies here\n"
+        "  hint: move one\n"
+    )
+    (data,) = json.loads(findings_json([finding]))["findings"]
+    assert data["related"][1] == {
+        "message": "w0 lies here",
+        "path": "hardware.disks.w0 lies here",
+        "file": "f.yaml",
+        "line": 9,
+        "column": 1,
+        "end_line": 9,
+        "end_column": 2,
+    }
+
+
+def test_related_places_of_one_line_are_one_and_many_are_cut() -> None:
+    text = findings_text([located(related=[(7, f"d{n}") for n in range(9)])], {})
+    assert text.count("see f.yaml:7:1: d0, d1, d2, d3, d4, ...\n") == 1 and "d5" not in text
+    text = findings_text([located(related=[(n, f"d{n}") for n in range(1, 10)])], {})
+    assert text.count("  see ") == 5 and "  and 4 places more; --format json has them all\n" in text
+    alike = [located(f"m{n}", related=[(3, "pm0")]) for n in range(40)]
+    assert findings_text(alike, {}).count("see f.yaml:3:1: pm0\n") == 1
 
 
 def test_colour_adds_nothing_but_colour() -> None:
@@ -146,6 +184,7 @@ def test_json_is_the_contracts() -> None:
     assert data["findings"][0] == {
         "rule": "some-rule", "severity": "error", "message": "x", "hint": "", "path": "arrays.s0",
         "file": "f.yaml", "line": 3, "column": 5, "end_line": 3, "end_column": 9,
+        "related": [],
     }  # fmt: skip
     assert json.loads(findings_json([]))["findings"] == []
 
