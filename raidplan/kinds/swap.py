@@ -52,13 +52,6 @@ class Swap(Model, Kind):
                 f"{name} lies on a device, which has its size",
                 "remove 'size'",
             )
-        if self.priority is not None and not -1 <= self.priority <= 32767:
-            raise Impossible(
-                "invalid-value",
-                (*path, "priority"),
-                f"priority {self.priority} is outside -1 to 32767 (swapon(8))",
-                "write a number in between, or leave it out",
-            )
         length = len((self.label or "").encode())
         if length > LABEL_BYTES:
             message = f"a label of swap has at most {LABEL_BYTES} bytes, '{shortened(self.label or '')}' has {length}"

@@ -1,8 +1,9 @@
-"""What rules talk about: the arrays with their paths, the disks below members, lists in words."""
+"""What rules talk about: the arrays with their paths, what stands on what, lists in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Related
@@ -10,7 +11,7 @@ from raidplan.levels import LEVELS, losses_survived
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
-    from raidplan.topology import Topology
+    from raidplan.topology import Item, Topology
 
 
 def arrays(topology: Topology) -> Iterator[tuple[str, Path, Array]]:
@@ -36,6 +37,70 @@ def member_disks(topology: Topology, array: Array) -> list[frozenset[str]]:
     """The disks below each member; nothing at all where a member is unknown."""
     below = [topology.disks_below(member) for member in array.named_members]
     return below if all(below) else []
+
+
+def array_disks(topology: Topology, array: Array) -> frozenset[str]:
+    """All disks below an array's members; nothing at all where a member is unknown."""
+    return frozenset[str]().union(*member_disks(topology, array))
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """What a device stands on, down to the first redundant arrays."""
+
+    exposed: frozenset[str] = frozenset()
+    """The disks of which each alone takes the device with it."""
+    arrays: tuple[str, ...] = ()
+    """The arrays met on the way."""
+
+
+def footing(topology: Topology, device: str) -> Footing:
+    """What a device stands on; nothing for one that the layout does not have."""
+    item = topology.provider.get(device)
+    if item is None:
+        return Footing()
+    known = topology.once(_footings)
+    if item.path not in known:
+        known[item.path] = _footing(topology, item)
+    return known[item.path]
+
+
+def _footings(_: Topology) -> dict[Path, Footing]:
+    return {}
+
+
+def _footing(topology: Topology, top: Item) -> Footing:
+    exposed, met = set[str](), list[str]()
+    seen, waiting = {top.path}, [top]
+    while waiting:
+        item = waiting.pop()
+        array = topology.layout.arrays.get(item.name) if item.path[0] == "arrays" else None
+        if array is not None:
+            met.append(item.name)
+        if item.path[0] == "hardware":
+            exposed.add(item.name)
+        elif array is None or not redundant(array):
+            below = (topology.provider.get(use.device) for use in item.kind.uses(item.name, item.path))
+            new = {each.path: each for each in below if each is not None and each.path not in seen}
+            seen.update(new)
+            waiting += new.values()
+    return Footing(frozenset(exposed), tuple(met))
+
+
+def mounted(topology: Topology) -> dict[str, str]:
+    """The name of the file system at each mount point."""
+    entries = topology.layout.filesystems.items()
+    return {entry.mount: name for name, entry in entries if entry.mount}
+
+
+def filesystem_of(topology: Topology, file: str) -> str | None:
+    """The file system of the layout that a file lies on: the one mounted deepest above it."""
+    mounts = topology.once(mounted)
+    while file:
+        file = file.rpartition("/")[0]
+        if (file or "/") in mounts:
+            return mounts[file or "/"]
+    return None
 
 
 def place(word: str, path: Path) -> Related:

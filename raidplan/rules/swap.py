@@ -3,14 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity, shortened
+from raidplan.findings import Path, Related, Severity
+from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, listed, place, redundant
+from raidplan.rules.subjects import (
+    Footing,
+    arrays,
+    counted,
+    filesystem_of,
+    footing,
+    listed,
+    mounted,
+    place,
+    redundant,
+)
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A swap area and what it stands on; a file stands on the device of its file system."""
+
+    name: str
+    path: Path
+    device: str
+    priority: int | None
+    on: Footing
+    striped: str | None
+    """The first array without redundancy that it stands on."""
+
+    @property
+    def mirrored(self) -> bool:
+        """No single disk takes it away."""
+        return not self.on.exposed
+
+    @property
+    def plain(self) -> bool:
+        """On bare disks, with no array to blame."""
+        return not self.mirrored and self.striped is None
+
+
+def swap_areas(topology: Topology) -> list[Area]:
+    """Every area whose disks the layout names."""
+    made = []
+    for name, swap in topology.layout.swap.items():
+        under = filesystem_of(topology, swap.file or "")
+        device = topology.layout.filesystems[under].device if under else swap.device
+        key = "file" if under else "device"
+        if device and topology.disks_below(device):
+            on = footing(topology, device)
+            striped = next((each for each in on.arrays if not redundant(topology.layout.arrays[each])), None)
+            made.append(Area(name, ("swap", name, key), device, swap.priority, on, striped))
+    return made
+
+
+def _places(areas: list[Area], but: Area) -> Iterator[Related]:
+    return (place("swap area", ("swap", area.name)) for area in areas if area is not but)
 
 
 @rule(Severity.ERROR)
@@ -50,119 +103,215 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
 
     Source: *Coder Blog, "New Disk" (about 2009); https://www.linuxjournal.com/article/5898; swapon(8).
     """
-    plain = dict(_plain_swap(topology))
-    disks = sorted(frozenset().union(*plain.values()))
+    plain = [area for area in topology.once(swap_areas) if area.plain]
+    disks = frozenset[str]().union(*(area.on.exposed for area in plain))
     if len(disks) < 2:
         return
     below = {name: topology.disks_below(name) for name, _, array in arrays(topology) if redundant(array)}
     hurt = [name for name, under in below.items() if not under.isdisjoint(disks)]
     if hurt:
-        touched = frozenset().union(*(below[name] for name in hurt))
-        first = next(name for name, under in plain.items() if not under.isdisjoint(touched))
-        areas = (place("swap area", ("swap", area)) for area in plain if area != first)
-        stand = (place("array", ("arrays", name)) for name in hurt)
+        touched = frozenset[str]().union(*(below[name] for name in hurt))
+        first = next(area for area in plain if not area.on.exposed.isdisjoint(touched))
+        other = next((area for area in plain if area.on.exposed.isdisjoint(first.on.exposed)), None)
+        pair = f"{first.device} and {other.device}" if other else "two of these disks"
         yield Hit(
-            ("swap", first, "device"),
-            f"swap lies without a mirror on {len(disks)} disks ({listed(disks)}), which also carry "
+            first.path,
+            f"swap lies without a mirror on {len(disks)} disks ({listed(sorted(disks))}), which also carry "
             f"{listed(hurt)}: if any one of them fails, the machine goes down with its arrays intact",
-            "put swap on a raid1 or raid10 of these partitions, or else on one disk only",
-            related=(*areas, *stand),
+            f"put swap on a raid1 or raid10 of these places, such as {pair}, or else on one disk only",
+            related=(*_places(plain, first), *(place("array", ("arrays", name)) for name in hurt)),
         )
 
 
-def _plain_swap(topology: Topology) -> Iterator[tuple[str, frozenset[str]]]:
-    """Swap areas that stand on no array, with their disks."""
-    for name, swap in topology.layout.swap.items():
-        if swap.device and not any(item.path[0] == "arrays" for item in topology.below(swap.device)):
-            disks = topology.disks_below(swap.device)
-            if disks:
-                yield name, disks
+@rule(Severity.WARNING)
+def equal_swap_priorities(topology: Topology) -> Iterator[Hit]:
+    """Swap areas without a mirror on different disks have the same priority.
 
-
-@rule(Severity.ERROR)
-def swap_file_on_btrfs(topology: Topology) -> Iterator[Hit]:
-    """A swap file lies on btrfs, where the kernel refuses it.
-
-    Why: the kernel writes to a swap file's blocks directly, so they must never move. btrfs writes every
-    change to a new place; `swapon` fails with "Invalid argument" unless the file was made with
-    `chattr +C` (no copy on write) while it was empty, which raidplan does not do.
+    Why: the kernel deals pages out in turn to areas of equal priority, which makes a stripe of them, a RAID0
+    of swap: nearly every process then has pages on every disk, and the loss of any one disk takes something
+    from all of them. With different priorities the first area fills before the next is touched; most
+    machines never come to the second. Areas without a priority get different ones from kernels before 6.19.
 
     **Bad**
 
     ```yaml
     hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      root: {device: d0, type: btrfs, mount: /srv}
+      disks: {d<0-1>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
     swap:
-      swap0: {file: /srv/swapfile, size: 4GiB}    # <-- here
+      swap0:
+        device: d0.swap
+        priority: 10    # <-- here
+      swap1: {device: d1.swap, priority: 10}
     ```
 
     **Good**
 
     ```yaml
     hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      root: {device: d0, type: ext4, mount: /srv}
+      disks: {d<0-1>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
     swap:
-      swap0: {file: /srv/swapfile, size: 4GiB}
+      swap0: {device: d0.swap, priority: 10}
+      swap1: {device: d1.swap, priority: 5}
     ```
 
-    Source: swapon(8), "Files with holes" and "Btrfs"; btrfs(5), "SWAPFILE SUPPORT".
+    Source: swapon(2), "Priority"; http://unthought.net/Software-RAID.HOWTO/Software-RAID.HOWTO-2.html.
     """
-    mounts = {
-        entry.mount: (name, entry) for name, entry in topology.layout.filesystems.items() if entry.mount
-    }
-    for name, swap in topology.layout.swap.items():
-        mount = next((at for at in _folders(swap.file or "") if at in mounts), None)
-        if mount is not None and mounts[mount][1].type == "btrfs":
+    equal: dict[int, list[Area]] = {}
+    for area in topology.once(swap_areas):
+        if not area.mirrored and area.priority is not None and area.priority >= 0:
+            equal.setdefault(area.priority, []).append(area)
+    for priority, areas_of_it in equal.items():
+        disks = frozenset[str]().union(*(area.on.exposed for area in areas_of_it))
+        first = areas_of_it[0]
+        if any(area.on.exposed != first.on.exposed for area in areas_of_it):
             yield Hit(
-                ("swap", name, "file"),
-                f"{shortened(swap.file or '')} lies on {mounts[mount][0]}, which is btrfs, and the kernel refuses swap there",
-                "put the file on ext4 or XFS, or use a partition",
+                ("swap", first.name, "priority"),
+                f"{len(areas_of_it)} swap areas without a mirror ({listed([a.name for a in areas_of_it])}) have "
+                f"the priority {priority}: the kernel stripes swap over {len(disks)} disks, and any one takes "
+                "pages of nearly every process with it",
+                "give them different priorities, so that one fills before the next, or put swap on a raid1",
+                related=tuple(_places(areas_of_it, first)),
             )
 
 
-def _folders(file: str) -> Iterator[str]:
-    """The folders above a file, the deepest first: /srv/a, /srv, /."""
-    while file.count("/") > 1:
-        file = file.rpartition("/")[0]
-        yield file
-    if file:
-        yield "/"
+@rule(Severity.WARNING)
+def swap_on_raid0(topology: Topology) -> Iterator[Hit]:
+    """Swap lies on raid0 or linear, which any one disk takes away.
 
-
-@rule(Severity.ERROR)
-def swap_file_used_twice(topology: Topology) -> Iterator[Hit]:
-    """Two swap areas name the same file.
-
-    Why: `apply` writes a swap file only where none is, so the second area cannot be made; the kernel would
-    refuse the second `swapon` of one file as well ("Device or resource busy").
+    Why: the pages on a lost disk are gone, and the processes they belong to die, often the whole machine with
+    them; over n disks that is about n times as likely as on one. Nothing is gained either: the kernel
+    stripes over several areas by itself if they have the same priority.
 
     **Bad**
 
     ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 300GB}}
+    arrays:
+      fast: {level: raid0, members: [d<0-1>]}
     swap:
-      swap0: {file: /swapfile, size: 4GiB}
-      swap1: {file: /swapfile, size: 8GiB}    # <-- here
+      swap0: {device: fast}    # <-- here
     ```
 
     **Good**
 
     ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 300GB}}
+    arrays:
+      safe: {level: raid1, members: [d<0-1>]}
     swap:
-      swap0: {file: /swapfile0, size: 4GiB}
-      swap1: {file: /swapfile1, size: 8GiB}
+      swap0: {device: safe}
     ```
 
-    Source: swapon(2), EBUSY.
+    Source: http://unthought.net/Software-RAID.HOWTO/Software-RAID.HOWTO-2.html; swapon(2), "Priority".
     """
-    first: dict[str, str] = {}
-    for name, swap in topology.layout.swap.items():
-        if swap.file and first.setdefault(swap.file, name) != name:
+    for area in topology.once(swap_areas):
+        name = area.striped
+        if name is not None and not area.mirrored:
+            level, disks = topology.layout.arrays[name].level, len(area.on.exposed)
             yield Hit(
-                ("swap", name, "file"),
-                f"{shortened(swap.file)} is already the file of {first[swap.file]}",
-                "give each area a file of its own",
+                area.path,
+                f"{area.name} lies on {name}, which is {level} over {counted(disks, 'disk')}: "
+                "whichever fails takes swapped pages with it",
+                f"make {name} a raid1 or raid10, or swap on one disk",
+                related=(place("array", ("arrays", name)),),
+            )
+
+
+@rule(Severity.NOTE)
+def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
+    """The root file system survives the loss of a disk, and swap does not.
+
+    Why: the mirror below `/` is there so that the machine keeps running when a disk dies. With swap on a
+    single disk it does not when that disk is the one: pages swapped out are gone, and the processes they
+    belong to die. Swap on one disk of four has a quarter of the risk of swap on all four; a mirror has none.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 300GB, partitions: {root: {size: 40GB}, swap: {size: 2GiB}}}}
+    arrays:
+      root: {level: raid1, members: [d<0-1>.root]}
+    filesystems:
+      root: {device: root, type: ext4, mount: /}
+    swap:
+      swap0: {device: d0.swap}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 300GB, partitions: {root: {size: 40GB}, swap: {size: 2GiB}}}}
+    arrays:
+      root: {level: raid1, members: [d<0-1>.root]}
+      swap: {level: raid1, members: [d<0-1>.swap]}
+    filesystems:
+      root: {device: root, type: ext4, mount: /}
+    swap:
+      swap0: {device: swap}
+    ```
+
+    Source: *Coder Blog, "New Disk" (about 2009).
+    """
+    root = topology.once(mounted).get("/")
+    device = topology.layout.filesystems[root].device if root is not None else ""
+    if root is None or not topology.disks_below(device) or footing(topology, device).exposed:
+        return
+    plain = [area for area in topology.once(swap_areas) if area.plain]
+    disks = frozenset[str]().union(*(area.on.exposed for area in plain))
+    if len(disks) == 1:
+        disk = min(disks)
+        yield Hit(
+            plain[0].path,
+            f"the root file system {root} survives the loss of a disk, and swap on {disk} alone does not",
+            "put swap on a raid1 too",
+            related=(place("disk", ("hardware", "disks", disk)), place("file system", ("filesystems", root))),
+        )
+
+
+@rule(Severity.NOTE)
+def swap_on_parity(topology: Topology) -> Iterator[Hit]:
+    """Swap lies on an array with parity.
+
+    Why: it works and survives the loss of a disk. But swap writes single pages, and each costs four disk
+    operations on raid5 (read data and parity, write both) and six on raid6, and pages of the stripe cache,
+    just when memory is short. A mirror writes two.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 300GB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-2>]}
+    swap:
+      swap0: {device: s0}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 300GB}}
+    arrays:
+      s0: {level: raid10, members: [d<0-2>]}
+    swap:
+      swap0: {device: s0}
+    ```
+
+    Source: md(4), "RAID4", "RAID5" and "RAID6".
+    """
+    for area in topology.once(swap_areas):
+        name = next((n for n in area.on.arrays if LEVELS[topology.layout.arrays[n].level].parity), None)
+        if name is not None:
+            array = topology.layout.arrays[name]
+            yield Hit(
+                area.path,
+                f"{area.name} lies on {name}, which is {array.level}: each page swapped out costs "
+                f"{2 + 2 * LEVELS[array.level].parity} disk operations",
+                "put swap on a raid1 or raid10",
+                related=(place("array", ("arrays", name)),),
             )

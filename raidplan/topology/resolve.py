@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from typing import Any, TypeVar
 
 from raidplan.findings import Finding, Path, did_you_mean, dotted, error
 from raidplan.kinds.device import Device, Impossible, Kind, Use
@@ -18,6 +19,9 @@ SECTIONS = ("hardware.disks", "arrays", "volume_groups", "filesystems", "swap")
 DISKS: Path = ("hardware", "disks")
 MANY = 20
 """After so many unknown names no near miss is looked for: it takes a comparison with every known name."""
+
+
+Fact = TypeVar("Fact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Topology:
     """Which item offers each device; known even where the device itself cannot be."""
     wiring: Wiring = field(init=False)
     _disks: dict[str, frozenset[str]] = field(default_factory=dict)
+    _known: dict[Callable[[Topology], Any], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.wiring = Wiring(self.layout.hardware)
@@ -51,6 +56,13 @@ class Topology:
     def host(self) -> str:
         """The host's name."""
         return self.layout.host
+
+    def once(self, fact: Callable[[Topology], Fact]) -> Fact:
+        """What `fact` makes of this topology, computed for the first who asks; for facts that rules share."""
+        if fact not in self._known:
+            self._known[fact] = fact(self)
+        known: Fact = self._known[fact]
+        return known
 
     def taken(self, use: Use) -> Device:
         """The device a use gets: of a bare disk, the partition made for it."""

@@ -33,6 +33,20 @@ def stated_in(file: Path | str) -> list[Stated]:
     ]
 
 
+HEAD = "version: 1\nhost: example\n"
+"""What stands before every layout of a test."""
+
+
+def found(rule: str, text: str, folder: Path) -> list[str]:
+    """`line:severity` of each finding of one rule in a layout without its head; its first line is line 3."""
+    return [f"{f.line}:{f.severity}" for f in stated(HEAD + text, folder) if f.rule == rule]
+
+
+def said(rule: str, text: str, folder: Path) -> list[tuple[str, str]]:
+    """Message and hint of each finding of one rule in a layout without its head."""
+    return [(f.message, f.hint) for f in stated(HEAD + text, folder) if f.rule == rule]
+
+
 def stated(text: str, folder: Path) -> list[Stated]:
     """What is said about a text, which is written to a file in the folder."""
     file = folder / "layout.yaml"

@@ -2,6 +2,7 @@
 # The plan for the host fileserver, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:3476e4de29747ba582f2eb068c2269a163eacca14b1fbce0ce1d9dd329a52957
+# note[no-spare] layout line 33: pool has 8 members and no spare: after a failure it stays degraded until a disk is changed
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

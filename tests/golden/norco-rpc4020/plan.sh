@@ -2,6 +2,8 @@
 # The plan for the host norco, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:b56e97c8f98afed0adc88a74eb551091e658671e5c1ea8f08bee1dd078c597db
+# note[no-spare] layout line 30: fast has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 36: bulk has 8 members and no spare: after a failure it stays degraded until a disk is changed
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

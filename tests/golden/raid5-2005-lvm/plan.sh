@@ -2,6 +2,7 @@
 # The plan for the host beast-lvm, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:780835b4501a39e90b24c857f13a24171682287bc3581e9420be74b5a7485737
+# note[no-spare] layout line 32: storagearray has 8 members and no spare: after a failure it stays degraded until a disk is changed
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -2,6 +2,7 @@
 # The plan for the host beast, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:b8e99de4c68c2682622c4688b37c123315a2a2d3a2ac4cb5206245cb0ebcdbbc
+# note[no-spare] layout line 32: storage has 8 members and no spare: after a failure it stays degraded until a disk is changed
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -2,6 +2,7 @@
 # The plan for the host journal, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:8af821d85ea34f803e4b94716e2551b96207ca6c59e019815742201c159448bc
+# note[degenerate-parity] layout line 30: journaled is raid6 of 4 members: it holds 2 members' worth, as raid10 would, and small writes cost 6 disk operations instead of 2
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -2,6 +2,11 @@
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:494592d7f14aada577083d7a2b72e25900b54b27d16fb5c39dcfef576c90078e
+# note[no-spare] layout line 30: s0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 30: s1 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 30: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 30: s3 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 30: s4 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -1,0 +1,60 @@
+"""Disks that nothing uses, so that a hint can name what is there already."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from raidplan.rules.subjects import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+LOOKED_AT = 100
+"""Free disks of the right size that are tried before a hint does without names."""
+
+
+def free_disks(topology: Topology) -> list[str]:
+    """Disks of known size without partitions that nothing uses; the smallest first, else in their order."""
+    disks = topology.layout.hardware.disks
+    free = {
+        name: disk.size
+        for name, disk in disks.items()
+        if disk.size is not None and not disk.partitions and name not in topology.used_by
+    }
+    return sorted(free, key=free.__getitem__)
+
+
+def free_behind(topology: Topology) -> dict[str, list[str]]:
+    """The free disks behind each multiplier, expander, controller and bus, by its name."""
+    found: dict[str, list[str]] = {}
+    for disk in topology.once(free_disks):
+        for plug in topology.wiring.above(disk):
+            found.setdefault(plug.name, []).append(disk)
+    return found
+
+
+def fitting(topology: Topology, array: Array, among: Sequence[str], most: int = 4) -> list[str]:
+    """The first of some free disks that could be members: as large as the array's smallest, and of its kind.
+
+    Nothing where the size of a member is not known.
+    """
+    disks = topology.layout.hardware.disks
+    own = [disks[name] for member in array.named_members for name in topology.disks_below(member)]
+    sizes = [disk.size for disk in own if disk.size is not None]
+    if not own or len(sizes) < len(own):
+        return []
+    turning = {disk.rotational for disk in own}
+    enough = bisect_left(among, min(sizes), key=lambda name: disks[name].size or 0)
+    alike = (n for n in islice(among, enough, enough + LOOKED_AT) if disks[n].rotational in turning)
+    return list(islice(alike, most))
+
+
+def are_free(names: Sequence[str], behind: str = "") -> str:
+    """`d31 and d36 are free behind pm7`."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"{listed(names, last=' and ')} {verb} free{f' behind {behind}' if behind else ''}"

@@ -1,0 +1,127 @@
+"""Rules about swap files, and about the numbers of swap areas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity, shortened
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import filesystem_of, place
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+PRIORITIES = (-1, 32767)
+"""What swapon(8) takes."""
+
+
+@rule(Severity.ERROR)
+def swap_file_on_btrfs(topology: Topology) -> Iterator[Hit]:
+    """A swap file lies on btrfs, where the kernel refuses it.
+
+    Why: the kernel writes to a swap file's blocks directly, so they must never move. btrfs writes every
+    change to a new place; `swapon` fails with "Invalid argument" unless the file was made with
+    `chattr +C` (no copy on write) while it was empty, which raidplan does not do.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      root: {device: d0, type: btrfs, mount: /srv}
+    swap:
+      swap0: {file: /srv/swapfile, size: 4GiB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      root: {device: d0, type: ext4, mount: /srv}
+    swap:
+      swap0: {file: /srv/swapfile, size: 4GiB}
+    ```
+
+    Source: swapon(8), "Files with holes" and "Btrfs"; btrfs(5), "SWAPFILE SUPPORT".
+    """
+    for name, swap in topology.layout.swap.items():
+        under = filesystem_of(topology, swap.file or "")
+        if under is not None and topology.layout.filesystems[under].type == "btrfs":
+            yield Hit(
+                ("swap", name, "file"),
+                f"{shortened(swap.file or '')} lies on {under}, which is btrfs, and the kernel refuses swap there",
+                "put the file on ext4 or XFS, or use a partition",
+                related=(place("file system", ("filesystems", under)),),
+            )
+
+
+@rule(Severity.ERROR)
+def swap_file_used_twice(topology: Topology) -> Iterator[Hit]:
+    """Two swap areas name the same file.
+
+    Why: `apply` writes a swap file only where none is, so the second area cannot be made; the kernel would
+    refuse the second `swapon` of one file as well ("Device or resource busy").
+
+    **Bad**
+
+    ```yaml
+    swap:
+      swap0: {file: /swapfile, size: 4GiB}
+      swap1: {file: /swapfile, size: 8GiB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    swap:
+      swap0: {file: /swapfile0, size: 4GiB}
+      swap1: {file: /swapfile1, size: 8GiB}
+    ```
+
+    Source: swapon(2), EBUSY.
+    """
+    first: dict[str, str] = {}
+    for name, swap in topology.layout.swap.items():
+        if swap.file and first.setdefault(swap.file, name) != name:
+            yield Hit(
+                ("swap", name, "file"),
+                f"{shortened(swap.file)} is already the file of {first[swap.file]}",
+                "give each area a file of its own",
+            )
+
+
+@rule(Severity.ERROR)
+def swap_priority_range(topology: Topology) -> Iterator[Hit]:
+    """A swap area has a priority that swapon does not take.
+
+    Why: swapon(8) takes -1 to 32767 and refuses anything else; from fstab the area would then be missing
+    after every boot. -1 is what an area without a priority has. Areas of higher priority are filled first.
+
+    **Bad**
+
+    ```yaml
+    swap:
+      swap0: {file: /swapfile0, size: 4GiB, priority: 32768}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    swap:
+      swap0: {file: /swapfile0, size: 4GiB, priority: 32767}
+    ```
+
+    Source: swapon(8), `--priority`.
+    """
+    least, most = PRIORITIES
+    for name, swap in topology.layout.swap.items():
+        if swap.priority is not None and not least <= swap.priority <= most:
+            yield Hit(
+                ("swap", name, "priority"),
+                f"{name} has the priority {swap.priority}; swapon takes {least} to {most}",
+                "write a number in between, or leave it out",
+            )

@@ -1,0 +1,172 @@
+"""Both sides of every threshold of the rules about levels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.stages import found, said
+
+
+def array(count: int, level: str, more: str = "", disk: str = "size: 1TB") -> str:
+    last = f"{count - 1:02}"
+    return (
+        f"hardware: {{disks: {{d<00-{last}>: {{serial: S<1>, {disk}}}, x<0-2>: {{serial: X<1>, {disk}}}}}}}\n"
+        f"arrays: {{s: {{level: {level}, members: [d<00-{last}>]{more}}}}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "level", "count", "expected"),
+    [
+        ("degenerate-parity", "raid5", 2, ["4:warning"]),
+        ("degenerate-parity", "raid4", 2, ["4:warning"]),
+        ("degenerate-parity", "raid5", 3, []),
+        ("degenerate-parity", "raid6", 4, ["4:note"]),
+        ("degenerate-parity", "raid6", 5, []),
+        ("dedicated-parity-disk", "raid4", 2, []),
+        ("dedicated-parity-disk", "raid4", 3, ["4:note"]),
+        ("wide-parity-array", "raid5", 8, []),
+        ("wide-parity-array", "raid5", 9, ["4:note"]),
+        ("wide-parity-array", "raid4", 9, ["4:note"]),
+        ("wide-parity-array", "raid6", 16, []),
+        ("wide-parity-array", "raid6", 17, ["4:note"]),
+        ("wide-parity-array", "raid10", 40, []),
+        ("no-spare", "raid6", 7, []),
+        ("no-spare", "raid6", 8, ["4:note"]),
+        ("no-spare", "raid10", 8, ["4:note"]),
+        ("no-spare", "raid0", 8, []),
+        ("no-redundancy", "raid0", 2, ["4:warning"]),
+        ("no-redundancy", "raid1", 2, []),
+    ],
+)
+def test_members(rule: str, level: str, count: int, expected: list[str], tmp_path: Path) -> None:
+    assert found(rule, array(count, level), tmp_path) == expected
+
+
+@pytest.mark.parametrize(("count", "expected"), [(3, []), (4, ["4:note"])])
+def test_spare_instead_of_raid6(count: int, expected: list[str], tmp_path: Path) -> None:
+    assert found("spare-instead-of-raid6", array(count, "raid5", ", spares: [x0]"), tmp_path) == expected
+    assert found("spare-instead-of-raid6", array(count, "raid10", ", spares: [x0]"), tmp_path) == []
+
+
+def test_an_array_with_a_spare_has_one(tmp_path: Path) -> None:
+    assert found("no-spare", array(8, "raid6", ", spares: [x0]"), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("spare", "hint"),
+    [
+        ("size: 1TB", "x0, x1 and x2 are free: write spares: [x0]"),
+        ("size: 2TB", "x0, x1 and x2 are free: write spares: [x0]"),
+        ("size: 999GB", "add one disk as a spare, or keep one at hand"),
+        ("size: 1TB, rotational: false", "add one disk as a spare, or keep one at hand"),
+    ],
+)
+def test_a_free_disk_that_fits_is_named_as_a_spare(spare: str, hint: str, tmp_path: Path) -> None:
+    text = array(8, "raid6").replace("X<1>, size: 1TB", f"X<1>, {spare}")
+    assert [advice for _, advice in said("no-spare", text, tmp_path)] == [hint]
+
+
+READ = "hardware: {{disks: {{d<0-2>: {{serial: S<1>, size: {size}, rotational: {turning}}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "turning", "level", "expected"),
+    [
+        ("4.30TB", "true", "raid5", []),  # 8.60 TB read: 49.7 % at 1e-14
+        ("4.35TB", "true", "raid5", ["4:note"]),  # 8.70 TB: 50.1 %
+        ("4.35TB", "true", "raid4", ["4:note"]),
+        ("4.35TB", "false", "raid5", []),
+        ("20TB", "true", "raid1", []),
+    ],
+)
+def test_read_error_in_rebuild(
+    size: str, turning: str, level: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = READ.format(size=size, turning=turning) + f"arrays: {{s: {{level: {level}, members: [d<0-2>]}}}}"
+    assert found("read-error-in-rebuild", text, tmp_path) == expected
+
+
+def test_a_long_rebuild_of_raid6_is_no_alarm(tmp_path: Path) -> None:
+    """ "RAID5 over 12 TB will fail to rebuild" is a bound of the specification, and no reason to warn."""
+    text = "hardware: {disks: {d<0-4>: {serial: S<1>, size: 20TB, rotational: true}}}\n"
+    assert (
+        found("read-error-in-rebuild", text + "arrays: {s: {level: raid6, members: [d<0-4>]}}", tmp_path)
+        == []
+    )
+    assert found(
+        "read-error-in-rebuild", text + "arrays: {s: {level: raid5, members: [d<0-4>]}}", tmp_path
+    ) == ["4:note"]
+
+
+OUTER = {
+    "raid0 of raid5": ("raid0", "raid5", []),
+    "raid0 of raid0, said once": ("raid0", "raid0", ["4:warning"]),
+    "mirror of raid0": ("raid1", "raid0", []),
+}
+
+
+@pytest.mark.parametrize(("outer", "inner", "expected"), OUTER.values(), ids=OUTER)
+def test_no_redundancy_of_nested_arrays(outer: str, inner: str, expected: list[str], tmp_path: Path) -> None:
+    text = "hardware: {disks: {d<0-5>: {serial: S<1>, size: 1TB}}}\n"
+    text += f"arrays: {{a: {{level: {inner}, members: [d<0-2>]}}, b: {{level: {inner}, members: [d<3-5>]}}, s: {{level: {outer}, members: [a, b]}}}}"
+    assert found("no-redundancy", text, tmp_path) == expected
+
+
+WORK = "workload: {workload}\nhardware: {{disks: {{d<0-3>: {{serial: S<1>, size: 1TB{disk}}}}}}}\n"
+HARD, SOLID = ", rotational: true", ", rotational: false"
+ACCESS = {
+    "database on raid5": ("parity-for-random-writes", "database", HARD, "level: raid5", ["5:warning"]),
+    "database on raid6": ("parity-for-random-writes", "database", HARD, "level: raid6", ["5:warning"]),
+    "database on solid state": ("parity-for-random-writes", "database", SOLID, "level: raid5", ["5:note"]),
+    "database on who knows": ("parity-for-random-writes", "database", "", "level: raid5", []),
+    "small files": ("parity-for-random-writes", "small-files", HARD, "level: raid5", ["5:note"]),
+    "small files on solid state": ("parity-for-random-writes", "small-files", SOLID, "level: raid5", []),
+    "large files": ("parity-for-random-writes", "large-files", HARD, "level: raid5", []),
+    "database on mirrors": ("parity-for-random-writes", "database", HARD, "level: raid10", []),
+    "far copies of a database": ("far-copies-for-writes", "database", HARD, "level: raid10, layout: f2", ["5:note"]),
+    "far copies on solid state": ("far-copies-for-writes", "database", SOLID, "level: raid10, layout: f2", []),
+    "offset copies": ("far-copies-for-writes", "database", HARD, "level: raid10, layout: o2", []),
+    "far copies of large files": ("far-copies-for-writes", "large-files", HARD, "level: raid10, layout: f2", []),
+    "near copies of large files": ("near-copies-for-streams", "large-files", HARD, "level: raid10, layout: n2", ["5:note"]),
+    "near copies by default": ("near-copies-for-streams", "large-files", HARD, "level: raid10", ["5:note"]),
+    "near copies on solid state": ("near-copies-for-streams", "large-files", SOLID, "level: raid10", []),
+    "near copies of mixed work": ("near-copies-for-streams", "mixed", HARD, "level: raid10", []),
+    "far copies to stream": ("near-copies-for-streams", "large-files", HARD, "level: raid10, layout: f2", []),
+    "a mirror of large files": ("near-copies-for-streams", "large-files", HARD, "level: raid1", []),
+    "a layout that is none": ("near-copies-for-streams", "large-files", HARD, "level: raid10, layout: q2", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "workload", "disk", "array", "expected"), ACCESS.values(), ids=ACCESS)
+def test_work_and_level(
+    rule: str, workload: str, disk: str, array: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = WORK.format(workload=workload, disk=disk) + f"arrays: {{s: {{{array}, members: [d<0-3>]}}}}"
+    assert found(rule, text, tmp_path) == expected
+
+
+def test_the_operations_of_random_writes_are_counted(tmp_path: Path) -> None:
+    text = WORK.format(workload="database", disk=", iops: 75, rotational: true")
+    ((message, _),) = said("parity-for-random-writes", text + "arrays: {s: {level: raid6, members: [d<0-3>]}}", tmp_path)  # fmt: skip
+    assert message.endswith("costs 6 disk operations: 4 disks of 75 IOPS make 50, as raid10 150")
+
+
+EIGHT = "hardware: {disks: {d<0-9>: {serial: S<1>, size: 1TB, rotational: true}}}\n"
+OPINIONS = (
+    "no-redundancy", "degenerate-parity", "dedicated-parity-disk", "wide-parity-array", "spare-instead-of-raid6",
+    "read-error-in-rebuild", "parity-for-random-writes", "far-copies-for-writes", "near-copies-for-streams",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "members",
+    ["level: raid10, members: [d<0-4>]", "level: raid5, members: [d<0-3>]", "level: raid5, members: [d<0-5>]",
+     "level: raid6, members: [d<0-6>]", "level: raid1, members: [d<0-1>]"],
+)  # fmt: skip
+def test_odd_numbers_of_disks_are_right(members: str, tmp_path: Path) -> None:
+    """raid10 of five, and parity arrays whose data disks are no power of two."""
+    for rule in OPINIONS:
+        assert found(rule, EIGHT + f"arrays: {{s: {{{members}}}}}", tmp_path) == []
