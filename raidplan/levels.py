@@ -6,6 +6,7 @@ Sources: mdadm(8) 4.2-4.6, md(4); `Create.c` of mdadm for the minimum numbers of
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -75,6 +76,33 @@ def raid10_copies(layout: str) -> tuple[str, int]:
     if not match:
         raise ValueError(f"'{layout}' is not a RAID10 layout; write n2, f2, o2 or more copies")
     return {"n": "near", "f": "far", "o": "offset"}[match[1]], int(match[2])
+
+
+def copy_sets(layout: str, members: int) -> list[tuple[int, ...]]:
+    """The slots that hold the copies of one chunk, for every such set of a RAID10; each needs a survivor.
+
+    Near copies lie one after the other, so the sets begin at each multiple of the number of copies; far and
+    offset copies lie on the next slots, whatever the first one is. The row wraps around (`_enough` and
+    `__raid10_find_phys` in drivers/md/raid10.c; md(4)). Raises ValueError for a layout that is none.
+    """
+    kind, copies = raid10_copies(layout)
+    starts = range(0, members * copies, copies) if kind == "near" else range(members)
+    sets = (tuple(sorted({(start + n) % members for n in range(copies)})) for start in starts)
+    return list(dict.fromkeys(sets))
+
+
+def redundancy(level: str, members: int, layout: str | None) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Groups of slots, and how many of each group may be lost; the array is lost with any one group.
+
+    A RAID10 layout that is none counts as no redundancy.
+    """
+    try:
+        if level == "raid10":
+            yield from ((slots, len(slots) - 1) for slots in copy_sets(layout or "n2", members))
+        elif members:
+            yield tuple(range(members)), min(losses_survived(level, members, layout), members - 1)
+    except ValueError:
+        yield tuple(range(members)), 0
 
 
 def losses_survived(level: str, members: int, layout: str | None) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 
 from raidplan.findings import Finding, Path, did_you_mean, dotted, error, has_errors
-from raidplan.kinds.array import Pool
+from raidplan.kinds.pool import Pool
 from raidplan.layout.model import Layout
 from raidplan.topology import Topology, resolve
 

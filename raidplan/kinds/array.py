@@ -6,25 +6,16 @@ from collections.abc import Iterator
 from math import lcm
 from typing import Literal
 
-from pydantic import Field
-
 from raidplan.findings import Path
 from raidplan.geometry import md
 from raidplan.identity import derived_uuid, md_form
-from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
+from raidplan.kinds.device import Device, Group, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.model import Boolean, Integer, LevelName, Model, Rate, Reference, Size, Word
 from raidplan.kinds.naming import device_node, identity, stored_name, sync_action
-from raidplan.levels import DEFAULT_CHUNK, LEVELS
+from raidplan.kinds.pool import Pool
+from raidplan.levels import DEFAULT_CHUNK, LEVELS, redundancy
 from raidplan.plan.step import Proof, Run, SetAttribute, Step, Value
 from raidplan.size import KIB, human
-
-
-class Pool(Model):
-    """Members picked by the planner instead of named."""
-
-    from_: tuple[Reference, ...] = Field(alias="from")
-    count: Integer
-    spread: Literal["multiplier", "controller", "enclosure", "bus"]
 
 
 class Array(Model, Kind):
@@ -96,6 +87,14 @@ class Array(Model, Kind):
             yield Use((*path, "spares", number), spare, "raid", self.whole_disks)
         if self.journal:
             yield Use((*path, "journal"), self.journal, "raid")
+
+    def stands_on(self, name: str, path: Path) -> Iterator[Group]:
+        """Its members by level; a spare holds nothing yet. Without its journal it takes no more writes."""
+        members = self.named_members
+        for slots, may_lose in redundancy(self.level, len(members), self.effective_layout):
+            yield Group(tuple(members[slot] for slot in slots), may_lose)
+        if self.journal:
+            yield Group((self.journal,), then="read-only")
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         parts = {use.path[2:]: site.taken(use) for use in self.uses(name, path)}

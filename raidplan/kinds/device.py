@@ -56,6 +56,16 @@ class Device:
         return self.chunk * self.data_disks
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Devices that a thing stands on together: with more than `may_lose` of them gone, it stops."""
+
+    devices: tuple[str, ...]
+    may_lose: int = 0
+    then: Literal["lost", "read-only"] = "lost"
+    """What the thing is without them."""
+
+
 class Impossible(Exception):
     """Inside resolution only: this part of the layout cannot be built; carries the finding's text."""
 
@@ -105,6 +115,10 @@ class Kind:
     def uses(self, name: str, path: Path) -> Iterator[Use]:
         """The devices it takes."""
         yield from ()
+
+    def stands_on(self, name: str, path: Path) -> Iterator[Group]:
+        """What it cannot do without; by default everything that it takes."""
+        yield Group(tuple(use.device for use in self.uses(name, path)))
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         """The devices it offers, once those it uses are known. Raises Impossible."""

@@ -19,6 +19,8 @@ BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
 """For data: a missing array must not stop the boot, and a degraded one is only started after 30 s
 (mdadm-last-resort@.timer), so the wait is longer than that."""
 
+SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
+"""What the system itself needs; the boot does not go on without them."""
 EXT_KEYS = ("inodes", "inode_ratio", "reserved")
 
 
@@ -63,6 +65,14 @@ class Filesystem(Model, Kind):
     """ext: bytes for each inode (mke2fs -i)."""
     reserved: Percent = Fraction(5)
     """ext: blocks kept for root (mke2fs -m)."""
+
+    @property
+    def stops_boot(self) -> bool:
+        """The machine does not start without it."""
+        if self.mount == "/" or not self.mount:
+            return bool(self.mount)
+        waited_for = self.mount in SYSTEM_MOUNTS or "auto" in self.options
+        return waited_for and not {"nofail", "noauto"}.intersection(self.options)
 
     @property
     def format(self) -> Format:
@@ -156,7 +166,7 @@ class Filesystem(Model, Kind):
 
     def _boot_options(self) -> tuple[str, ...]:
         """What keeps the boot going without this mount; a mount the system itself needs gets nothing."""
-        if self.mount in ("/", "/usr", "/boot", "/var") or "auto" in self.options:
+        if self.mount in SYSTEM_MOUNTS or "auto" in self.options:
             return ()
         given = {option.partition("=")[0] for option in self.options}
         return tuple(option for option in BOOT_OPTIONS if option.partition("=")[0] not in given)

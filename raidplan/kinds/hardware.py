@@ -83,3 +83,4 @@ class Power(Model):
     """What the machine draws without its disks."""
     staggered_spinup: Boolean | None = None
     feeds: tuple[Name, ...] = ()
+    """Disks, enclosures, expanders and other components; what two supplies feed runs on either of them."""
