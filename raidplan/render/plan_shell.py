@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from string import ascii_letters
 
 from raidplan.facts.match import comparable
 from raidplan.plan import DiskIdentity, Plan, Run, SetAttribute, Step, WriteBlock, WriteFile
@@ -147,10 +148,13 @@ def _with_input(command: str, given: tuple[str, str]) -> Iterator[str]:
 def stdin_of(content: str) -> tuple[str, str]:
     """(What follows the command, the lines after it) to give it exactly `content`, which ends in a newline.
 
-    The quoted mark of a here-document switches every expansion off; it never stands in the content.
+    The quoted mark of a here-document switches every expansion off; it never stands in the content. Where a
+    line begins as the mark does, and a letter beyond ASCII follows, dash 0.5.12 loses a byte; so of such
+    lines none begins with the mark's first letter.
     """
     lines = content.split("\n")
-    mark = "END"
+    taken = {line[:1] for line in lines if not line.isascii()}
+    mark = next(letter for letter in f"E{ascii_letters}" if letter not in taken) + "ND"
     while mark in lines:
         mark += "_"
     assert lines[-1] == "", "a here-document ends in a newline"

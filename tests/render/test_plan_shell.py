@@ -80,6 +80,14 @@ def test_any_text_is_inert(tmp_path_factory: pytest.TempPathFactory, text: str) 
     assert bench.stdin("tool") == text + "\n" == file.read_bytes().decode()
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_no_byte_is_lost_where_a_line_begins_as_the_mark_does(tmp_path: Path, shell: str) -> None:
+    content = "Eé\nENé\nEND\naé\n"
+    bench = Bench(tmp_path, ["tool"])
+    bench.run(own_path(plan_shell(plan(step(Run(("tool",), stdin=content), say="x")))), shell)
+    assert bench.stdin("tool") == content
+
+
 def test_paths_and_marks_are_inert(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [])
     for number, word in enumerate(w for w in HOSTILE if w):
