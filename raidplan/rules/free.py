@@ -29,15 +29,6 @@ def free_disks(topology: Topology) -> list[str]:
     return sorted(free, key=free.__getitem__)
 
 
-def free_behind(topology: Topology) -> dict[str, list[str]]:
-    """The free disks behind each multiplier, expander, controller and bus, by its name."""
-    found: dict[str, list[str]] = {}
-    for disk in topology.once(free_disks):
-        for plug in topology.wiring.above(disk):
-            found.setdefault(plug.name, []).append(disk)
-    return found
-
-
 def fitting(topology: Topology, array: Array, among: Sequence[str], most: int = 4) -> list[str]:
     """The first of some free disks that could be members: as large as the array's smallest, and of its kind.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,18 @@ def member_disks(topology: Topology, array: Array) -> list[frozenset[str]]:
     """The disks below each member; nothing at all where a member is unknown."""
     below = [topology.disks_below(member) for member in array.named_members]
     return below if all(below) else []
+
+
+def own_disks(topology: Topology, array: Array) -> list[str]:
+    """One disk for each member in slot order, if all stand on disks or partitions; nothing for nested arrays."""
+    below = member_disks(topology, array)
+    nested = any(topology.provider[member].path[0] != "hardware" for member in array.named_members if below)
+    return [] if nested else [min(disks) for disks in below]
+
+
+def all_of(things: Sized) -> str:
+    """`both`, or `all 5`."""
+    return "both" if len(things) == 2 else f"all {len(things)}"
 
 
 def array_disks(topology: Topology, array: Array) -> frozenset[str]:

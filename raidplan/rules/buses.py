@@ -1,0 +1,218 @@
+"""Rules about the links nearest to a disk, and the buses they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import arrays, listed, own_disks, place, redundant
+
+if TYPE_CHECKING:
+    from raidplan.kinds.hardware import Bus
+    from raidplan.topology import Topology
+
+LINE_BITS = 10
+"""Bits on a SATA or SAS line for each byte (8b/10b)."""
+EXACT_MHZ: dict[float, float] = {33: 100 / 3, 66: 200 / 3, 133: 400 / 3}
+"""What the names of PCI clocks stand for."""
+ENOUGH = 0.9
+"""A line rate of this part of a disk's rate holds nothing up that could be felt."""
+
+
+@rule(Severity.WARNING)
+def members_on_pci(topology: Topology) -> Iterator[Hit]:
+    """Several members of an array hang on one conventional PCI bus.
+
+    Why: a PCI bus of 32 bits and 33 MHz moves 133 MB/s on paper and 95 to 129 in practice, for all cards on
+    it together; a second card adds ports and no bandwidth, and a 66 MHz chip on a 33 MHz bus runs at 33. A
+    raid5 of eight disks, four of them on PCI, read 174 MB/s; its four good ports alone gave 245.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
+      controllers: {nforce4: {ports: 4}, sil3114: {behind: pci0, ports: 4}}
+      disks:
+        d<0-3>: {behind: nforce4, port: <1>, size: 300GB}
+        d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-7>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
+      controllers: {nforce4: {ports: 4}, hba0: {behind: slot1, ports: 4}}
+      disks:
+        d<0-3>: {behind: nforce4, port: <1>, size: 300GB}
+        d<4-7>: {behind: hba0, port: <1:0-3>, size: 300GB}
+    arrays:
+      s0: {level: raid5, members: [d<0-7>]}
+    ```
+
+    Source: N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005); *Coder Blog,
+    "Building a SoHo File Server: The Hardware" (about 2010).
+    """
+    buses, on_pci = topology.layout.hardware.buses, topology.once(pci_disks)
+    for name, path, array in arrays(topology):
+        below: dict[str, list[str]] = {}
+        for disk in own_disks(topology, array):
+            if disk in on_pci:
+                below.setdefault(on_pci[disk], []).append(disk)
+        for bus, disks in below.items():
+            if len(disks) > 1:
+                yield Hit(
+                    (*path, "members"),
+                    f"{len(disks)} of {len(array.named_members)} members of {name} ({listed(disks, 4)}) share the PCI "
+                    f"bus {bus}{_pci_rate(buses[bus], len(disks))}",
+                    "put a PCIe host adapter in place of the PCI card, or leave these disks out of the array",
+                    related=(place("bus", ("hardware", "buses", bus)),),
+                )
+
+
+def _pci_rate(bus: Bus, disks: int) -> str:
+    """What a PCI bus moves, and what is left for each disk."""
+    if bus.rate is not None:
+        return f": {bus.rate / 1e6:.0f} MB/s measured, {bus.rate / 1e6 / disks:.0f} for each"
+    if bus.width is None or bus.clock is None:
+        return ""
+    clock = bus.clock / 1e6
+    paper = bus.width / 8 * EXACT_MHZ.get(clock, clock)
+    return f": {paper:.0f} MB/s on paper, so at most {paper / disks:.0f} for each"
+
+
+def pci_disks(topology: Topology) -> dict[str, str]:
+    """The conventional PCI bus that each disk hangs on, where it does."""
+    return _on_bus(topology, "pci")
+
+
+def usb_disks(topology: Topology) -> dict[str, str]:
+    """The USB link that each disk hangs on, where it does."""
+    return _on_bus(topology, "usb")
+
+
+def _on_bus(topology: Topology, kind: str) -> dict[str, str]:
+    """The last bus of a kind between each disk and the root: cards behind bridges share that one."""
+    buses, wiring = topology.layout.hardware.buses, topology.wiring
+    known: dict[str | None, str | None] = {None: None}
+    for name, disk in topology.layout.hardware.disks.items():
+        if disk.behind not in known:
+            above = [plug.name for plug in wiring.above(name) if plug.kind == "bus"]
+            known[disk.behind] = next((bus for bus in reversed(above) if buses[bus].type == kind), None)
+    found = ((name, known[disk.behind]) for name, disk in topology.layout.hardware.disks.items())
+    return {name: bus for name, bus in found if bus is not None}
+
+
+@rule(Severity.WARNING)
+def usb_member(topology: Topology) -> Iterator[Hit]:
+    """A member of a redundant array is attached by USB.
+
+    Why: USB resets, time-outs and loose plugs take a disk away for seconds and bring it back under another
+    name. md has thrown it out by then, so the array is degraded by a disk that is not broken, and with two
+    such disks it falls over. The md wiki advises against it. A USB disk is a good target for backups.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      buses: {usb3: {type: usb, speed: 5Gbps}}
+      controllers: {ahci: {ports: 4}}
+      disks:
+        d0: {behind: ahci, size: 3TB}
+        d1: {behind: usb3, size: 3TB}
+    arrays:
+      s0:
+        level: raid1
+        members:
+          - d0
+          - d1    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {ahci: {ports: 4}}
+      disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
+    arrays:
+      s0: {level: raid1, members: [d<0-1>]}
+    ```
+
+    Source: https://raid.wiki.kernel.org/index.php/Choosing_your_hardware,_and_what_is_a_device%3F.
+    """
+    on_usb = topology.once(usb_disks)
+    for name, path, array in arrays(topology):
+        disks = own_disks(topology, array) if redundant(array) and on_usb else []
+        bus_of = {number: on_usb[disk] for number, disk in enumerate(disks) if disk in on_usb}
+        if bus_of:
+            members = [array.named_members[number] for number in bus_of]
+            yield Hit(
+                (*path, "members", *list(bus_of)[: 1 if len(bus_of) == 1 else 0]),
+                f"{listed(members)} of {name} {'hang' if len(members) > 1 else 'hangs'} on USB: "
+                "a reset or a loose plug there degrades the array",
+                "attach by SATA or SAS, or use the disk for backups",
+                related=tuple(
+                    place("bus", ("hardware", "buses", bus)) for bus in dict.fromkeys(bus_of.values())
+                ),
+            )
+
+
+@rule(Severity.WARNING)
+def link_slower_than_disk(topology: Topology) -> Iterator[Hit]:
+    """A disk is faster than the port that it is plugged into.
+
+    Why: SATA at 1.5, 3 and 6Gbps moves 150, 300 and 600 MB/s at most. A SATA SSD of 550 MB/s on a 3Gbps port
+    loses half of its rate. Hard disks stay below about 280 MB/s, so SATA II slows none of them, however
+    fast their own interface is; one on 1.5Gbps is a note.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {ahci: {ports: 4, speed: 3Gbps}}
+      disks:
+        d0:
+          behind: ahci    # <-- here
+          size: 480GB
+          rate: 550MB/s
+          rotational: false
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {ahci: {ports: 4, speed: 6Gbps}}
+      disks: {d0: {behind: ahci, size: 480GB, rate: 550MB/s, rotational: false}}
+    ```
+
+    Source: Serial ATA 3.0, 7.2 (8b/10b coding: ten bits on the line for a byte).
+    """
+    hardware = topology.layout.hardware
+    speeds = {
+        name: entry.speed
+        for section in (hardware.controllers, hardware.multipliers, hardware.expanders)
+        for name, entry in section.items()
+    }
+    for name, disk in hardware.disks.items():
+        ends = {"link": disk.link, "behind": speeds.get(disk.behind or "")}
+        known = {key: speed for key, speed in ends.items() if speed is not None}
+        if not known or disk.rate is None:
+            continue
+        key = min(known, key=known.__getitem__)
+        line = known[key] // LINE_BITS
+        if line < ENOUGH * disk.rate:
+            where = f"{disk.behind}, whose ports carry" if key == "behind" else "a link that carries"
+            yield Hit(
+                ("hardware", "disks", name, key),
+                f"{name} can read {disk.rate / 1e6:.0f} MB/s and hangs on {where} {line / 1e6:.0f} MB/s",
+                "plug it into a faster port",
+                severity=Severity.WARNING if disk.rotational is False else Severity.NOTE,
+            )

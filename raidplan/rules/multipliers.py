@@ -1,0 +1,234 @@
+"""Rules about port multipliers: one uplink for all the disks behind one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.levels import LEVELS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks
+from raidplan.rules.subjects import all_of, arrays, own_disks, place
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.kinds.hardware import Multiplier
+    from raidplan.topology import Topology
+
+UNEVEN = 2
+"""So many more members behind one multiplier than behind another are worth moving one."""
+
+
+@rule(Severity.WARNING)
+def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
+    """All members of an array hang behind one port multiplier.
+
+    Why: everything the array reads or writes goes through one SATA link: 3Gbps are 300 MB/s on the line, so
+    five disks have 60 MB/s each, where one 7200 rpm disk streams 150. And the multiplier is a single point
+    of failure; one hung disk can reset the port and all its neighbours with it. Member k of every array
+    behind multiplier k was the arrangement of the 40-disk machine that read about 500 and wrote 344 MB/s.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {sil0: {ports: 8}}
+      multipliers: {pm<0-4>: {behind: sil0, speed: 3Gbps, ports: 5}}
+      disks: {d<0-4><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
+    arrays:
+      s0:
+        level: raid6
+        members: [d0<0-4>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {sil0: {ports: 8}}
+      multipliers: {pm<0-3>: {behind: sil0, speed: 3Gbps, ports: 5}}
+      disks: {d<0-3><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
+    arrays:
+      s<0-4>: {level: raid6, members: [d<0-3><1>]}
+    ```
+
+    Source: E. Aronovich, "Cheap network storage system" (2012);
+    https://staging.45drives.com/blog/Hardware/our-biggest-design-decision-direct-wired-or-backplane.
+    """
+    hardware = topology.layout.hardware
+    for name, path, array in arrays(topology):
+        disks = own_disks(topology, array)
+        (multiplier, *more) = topology.once(behind_multipliers)[name] or [None]
+        if len(disks) < 2 or multiplier is None or more:
+            continue
+        yield Hit(
+            (*path, "members"),
+            f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
+            f"{_share(hardware.multipliers[multiplier], len(disks))}, and fail with it",
+            _spread_hint(topology, array, multiplier),
+            related=(place("multiplier", ("hardware", "multipliers", multiplier)),),
+        )
+
+
+def behind_multipliers(topology: Topology) -> dict[str, Counter[str | None]]:
+    """For each array how many of its members hang behind each multiplier, or (None) behind none."""
+    nearest = topology.wiring.nearest
+    return {
+        name: Counter(nearest(disk, "multiplier") for disk in own_disks(topology, array))
+        for name, _, array in arrays(topology)
+    }
+
+
+def _share(multiplier: Multiplier, disks: int) -> str:
+    """`, 60 MB/s for each`; 8b/10b coding puts ten bits on the line for each byte."""
+    return f", {multiplier.speed / 1e7 / disks:.0f} MB/s for each" if multiplier.speed else ""
+
+
+def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
+    where, free = _elsewhere(topology, array, crowded)
+    if free:
+        return f"exchange some of them: {are_free(free, where)}"
+    if len(topology.layout.hardware.multipliers) > 1:
+        return "take them from behind different multipliers; members: {from: [...], count: N, spread: multiplier} picks them so"
+    return "take them from ports of different controllers or multipliers"
+
+
+def _elsewhere(topology: Topology, array: Array, crowded: str) -> tuple[str, list[str]]:
+    """The multiplier where most free disks fit, or the controller if they hang there directly; and some of them."""
+    free: dict[str, list[str]] = {}
+    for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT):
+        carrier = topology.layout.hardware.disks[disk].behind
+        if carrier is not None and topology.wiring.nearest(disk, "multiplier") != crowded:
+            free.setdefault(carrier, []).append(disk)
+    best = max(free, key=lambda carrier: len(free[carrier]), default="")
+    return best, free.get(best, [])[:4]
+
+
+@rule(Severity.WARNING)
+def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
+    """An array has several members behind one multiplier, while another has room for some of them.
+
+    Why: the uplink of a multiplier is shared by the disks behind it, and a striped array goes at the pace of
+    its slowest member. With three members behind one and one behind the other the three get a third of a
+    link each, 100 MB/s of 300, and so the fourth cannot be faster; two and two get half a link each. Said
+    where the numbers differ by two or more, and the other multiplier has a port more than it carries for
+    this array.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {sil0: {ports: 4}}
+      multipliers: {pm<0-1>: {behind: sil0, port: <1>, speed: 3Gbps, ports: 5}}
+      disks: {d<0-1><0-3>: {behind: pm<1>, port: <2>, size: 3TB}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d0<0-2>, d10]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {sil0: {ports: 4}}
+      multipliers: {pm<0-1>: {behind: sil0, port: <1>, speed: 3Gbps, ports: 5}}
+      disks: {d<0-1><0-3>: {behind: pm<1>, port: <2>, size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-1><0-1>]}
+    ```
+
+    Source: E. Aronovich, "Cheap network storage system" (2012).
+    """
+    rooms = topology.once(_rooms)
+    for name, path, array in arrays(topology):
+        members = topology.once(behind_multipliers)[name]
+        crowded = max(filter(None, members), key=members.__getitem__, default=None)
+        if crowded is None or len(members) < 2 or not LEVELS[array.level].chunked:
+            continue
+        other = _roomy(rooms, members)
+        if other is None or members[crowded] - members[other] < UNEVEN:
+            continue
+        where, free = _elsewhere(topology, array, crowded)
+        moved = (members[crowded] - members[other]) // 2
+        share = _share(topology.layout.hardware.multipliers[crowded], members[crowded])
+        yield Hit(
+            (*path, "members"),
+            f"{members[crowded]} members of {name} hang behind {crowded}{share}, and {members[other]} behind {other}",
+            f"move {moved} of them to {other}" + (f"; {are_free(free, where)}" if free else ""),
+            related=tuple(place("multiplier", ("hardware", "multipliers", pm)) for pm in (crowded, other)),
+        )
+
+
+def _rooms(topology: Topology) -> dict[str, int]:
+    """How many disks each multiplier can carry, or does where its ports are not known; the widest first."""
+    hanging = topology.wiring.hanging
+    entries = topology.layout.hardware.multipliers.items()
+    room = {name: entry.ports or len(hanging.get(name, ())) for name, entry in entries}
+    return dict(sorted(room.items(), key=lambda each: -each[1]))
+
+
+def _roomy(rooms: Mapping[str, int], members: Counter[str | None]) -> str | None:
+    """The multiplier with the fewest members of an array that could carry one more."""
+    none_yet = next((pm for pm in rooms if pm not in members), None)
+    candidates = (pm for pm in (none_yet, *members) if pm is not None and rooms[pm] > members[pm])
+    return min(candidates, key=members.__getitem__, default=None)
+
+
+@rule(Severity.WARNING)
+def command_based_switching(topology: Topology) -> Iterator[Hit]:
+    """A port multiplier with several disks is driven by command-based switching.
+
+    Why: with command-based switching the host has commands under way to one disk behind the multiplier at a
+    time, so all its disks together are as fast as one, and queueing across them is lost. FIS-based switching
+    talks to all of them at once. The host must do it too: AHCI controllers only with the FBS capability
+    (`FBS` in the boot log), Intel's ICH8 to ICH10 without; SiI 3124 and 3132, and many Marvell, ASMedia and
+    JMicron chips do.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {ahci: {ports: 4}}
+      multipliers:
+        pm0:
+          behind: ahci
+          ports: 5
+          switching: command    # <-- here
+      disks: {d<0-4>: {behind: pm0, port: <1>, size: 3TB}}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {sil0: {ports: 4, fis_switching: true}}
+      multipliers: {pm0: {behind: sil0, ports: 5, switching: fis}}
+      disks: {d<0-4>: {behind: pm0, port: <1>, size: 3TB}}
+    ```
+
+    Source: https://ata.wiki.kernel.org/index.php?title=SATA_hardware_features;
+    https://en.wikipedia.org/?oldid=486074033&title=Port_multiplier.
+    """
+    hardware, hanging = topology.layout.hardware, topology.wiring.hanging
+    for name, multiplier in hardware.multipliers.items():
+        disks = [plug.name for plug in hanging.get(name, ()) if plug.kind == "disk"]
+        controller = hardware.controllers.get(multiplier.behind)
+        blind = controller is not None and controller.fis_switching is False
+        if len(disks) < 2 or not (multiplier.switching == "command" or blind):
+            continue
+        rates = [rate for disk in disks if (rate := hardware.disks[disk].rate)]
+        one = f", about {max(rates) / 1e6:.0f} MB/s in all" if rates else ""
+        why = (
+            "is driven by command-based switching"
+            if multiplier.switching == "command"
+            else f"hangs on {multiplier.behind}, which has no FIS-based switching"
+        )
+        yield Hit(
+            ("hardware", "multipliers", name, "switching" if multiplier.switching == "command" else "behind"),
+            f"{name} {why}: its {len(disks)} disks take turns{one}",
+            "use a controller and a multiplier with FIS-based switching, or ports of a controller",
+            related=(place("controller", ("hardware", "controllers", multiplier.behind)),) if blind else (),
+        )

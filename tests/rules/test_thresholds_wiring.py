@@ -1,0 +1,259 @@
+"""Both sides of every threshold of the rules about multipliers, buses, ports and shared disks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.stages import found, said
+
+PM = """\
+hardware:
+  controllers: {{c0: {{ports: 4}}}}
+  multipliers: {{pm<0-1>: {{behind: c0, port: <1>, speed: 3Gbps, ports: {ports}}}}}
+  disks: {{d<0-1><0-4>: {{behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB}}}}
+arrays: {{s: {{level: {level}, members: [{members}]}}, o: {{level: raid5, members: [{others}]}}}}
+"""
+UNEVEN = {
+    "two and two": ("raid5", 5, "d0<0-1>, d1<0-1>", []),
+    "two and one": ("raid5", 5, "d0<0-1>, d10", []),
+    "three and one": ("raid5", 5, "d0<0-2>, d10", ["7:warning"]),
+    "three and one of a mirror": ("raid1", 5, "d0<0-2>, d10", []),
+    "two and none is another rule's": ("raid0", 5, "d0<0-1>", []),
+    "four and two": ("raid0", 5, "d0<0-3>, d1<0-1>", ["7:warning"]),
+}
+
+
+@pytest.mark.parametrize(("level", "ports", "members", "expected"), UNEVEN.values(), ids=UNEVEN)
+def test_unbalanced_multipliers(
+    level: str, ports: int, members: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = PM.format(level=level, ports=ports, members=members, others="d04, d13, d14")
+    assert found("unbalanced-multipliers", text, tmp_path) == expected
+
+
+def test_a_multiplier_without_room_is_no_alternative(tmp_path: Path) -> None:
+    text = (
+        "hardware:\n  controllers: {c0: {ports: 4}}\n  multipliers: {pm0: {behind: c0, ports: 5}, pm1: {behind: c0, ports: %s}}\n"
+        "  disks: {d0<0-3>: {behind: pm0, size: 3TB}, d1: {behind: pm1, size: 3TB}}\n"
+        "arrays: {s: {level: raid5, members: [d0<0-3>, d1]}}"
+    )
+    assert found("unbalanced-multipliers", text % 1, tmp_path) == []
+    assert found("unbalanced-multipliers", text % 2, tmp_path) == ["7:warning"]
+
+
+def test_a_disk_on_a_port_of_its_own_is_no_second_multiplier(tmp_path: Path) -> None:
+    text = (
+        "hardware:\n  controllers: {c0: {ports: 4}}\n  multipliers: {pm0: {behind: c0, port: 0, ports: 5}}\n"
+    )
+    text += "  disks: {d<0-3>: {behind: pm0, size: 3TB}, e: {behind: c0, port: 1, size: 3TB}}\n"
+    text += "arrays: {s: {level: raid5, members: [d<0-3>, e]}}"
+    assert found("unbalanced-multipliers", text, tmp_path) == []
+
+
+def test_free_disks_elsewhere_are_named(tmp_path: Path) -> None:
+    text = PM.format(level="raid5", ports=5, members="d0<0-2>, d10", others="d03, d11, d12")
+    ((message, hint),) = said("unbalanced-multipliers", text, tmp_path)
+    assert message == "3 members of s hang behind pm0, 100 MB/s for each, and 1 behind pm1"
+    assert hint == "move 1 of them to pm1; d13 and d14 are free behind pm1"
+    text = PM.format(level="raid5", ports=5, members="d0<0-4>", others="d10, d11, d12")
+    (message, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
+    assert message == "all 5 members of s share the one uplink of pm0, 60 MB/s for each, and fail with it"
+    assert hint == "exchange some of them: d13 and d14 are free behind pm1"
+
+
+SWITCH = """\
+hardware:
+  controllers: {{c0: {{ports: 4{controller}}}}}
+  multipliers:
+    pm0: {{behind: c0, ports: 5{multiplier}}}
+  disks: {{d<0-{last}>: {{behind: pm0, port: <1>, size: 3TB, rate: 150MB/s}}}}
+"""
+SWITCHING = {
+    "by commands": ("", ", switching: command", 1, ["6:warning"]),
+    "by commands, one disk": ("", ", switching: command", 0, []),
+    "by FIS": (", fis_switching: true", ", switching: fis", 1, []),
+    "not said": ("", "", 4, []),
+    "a controller that cannot": (", fis_switching: false", ", switching: fis", 4, ["6:warning"]),
+    "neither can, said once": (", fis_switching: false", ", switching: command", 4, ["6:warning"]),
+}
+
+
+@pytest.mark.parametrize(("controller", "multiplier", "last", "expected"), SWITCHING.values(), ids=SWITCHING)
+def test_command_based_switching(
+    controller: str, multiplier: str, last: int, expected: list[str], tmp_path: Path
+) -> None:
+    text = SWITCH.format(controller=controller, multiplier=multiplier, last=last)
+    assert found("command-based-switching", text, tmp_path) == expected
+
+
+def test_disks_that_take_turns_are_as_fast_as_one(tmp_path: Path) -> None:
+    text = SWITCH.format(controller="", multiplier=", switching: command", last=4)
+    ((message, _),) = said("command-based-switching", text, tmp_path)
+    assert (
+        message == "pm0 is driven by command-based switching: its 5 disks take turns, about 150 MB/s in all"
+    )
+
+
+PCI = """\
+hardware:
+  buses: {{pci0: {{type: {kind}{rate}}}, bridge: {{type: pci, behind: pci0}}}}
+  controllers: {{a: {{ports: 4}}, b: {{behind: bridge, ports: 4}}, c: {{behind: pci0, ports: 4}}}}
+  disks:
+    d<0-3>: {{behind: a, size: 300GB}}
+    e<0-3>: {{behind: b, size: 300GB}}
+    f<0-3>: {{behind: c, size: 300GB}}
+arrays: {{s: {{level: raid5, members: [{members}]}}}}
+"""
+ON_PCI = {
+    "half of the members": ("d<0-3>, e<0-3>", ["10:warning"]),
+    "two of four": ("d<0-1>, e<0-1>", ["10:warning"]),
+    "one alone": ("d<0-3>, e0", []),
+    "one behind each of two cards on one bus": ("d<0-1>, e0, f0", ["10:warning"]),
+    "none": ("d<0-3>", []),
+}
+
+
+@pytest.mark.parametrize(("members", "expected"), ON_PCI.values(), ids=ON_PCI)
+def test_members_on_pci(members: str, expected: list[str], tmp_path: Path) -> None:
+    text = PCI.format(members=members, kind="pci", rate="")
+    assert found("members-on-pci", text, tmp_path) == expected
+
+
+def test_the_rate_of_a_pci_bus_is_told(tmp_path: Path) -> None:
+    """Half of the members on 33 MHz PCI."""
+    text = PCI.format(members="d<0-3>, f<0-3>", kind="pci", rate=", width: 32, clock: 33MHz")
+    ((message, _),) = said("members-on-pci", text, tmp_path)
+    assert message == (
+        "4 of 8 members of s (f0, f1, f2, f3) share the PCI bus pci0: 133 MB/s on paper, so at most 33 for each"
+    )
+    text = PCI.format(members="d<0-3>, f<0-3>", kind="pci", rate=", rate: 95MB/s")
+    ((message, _),) = said("members-on-pci", text, tmp_path)
+    assert message.endswith("bus pci0: 95 MB/s measured, 24 for each")
+
+
+def test_pcie_is_not_pci(tmp_path: Path) -> None:
+    text = PCI.format(members="d<0-3>, f<0-3>", kind="pcie", rate="")
+    assert found("members-on-pci", text, tmp_path) == []
+
+
+USB = """\
+hardware:
+  buses: {{u: {{type: usb, speed: 5Gbps}}, v: {{type: pcie}}}}
+  controllers: {{bridge: {{behind: u, ports: 4}}, a: {{behind: v, ports: 4}}}}
+  disks: {{d<0-1>: {{behind: a}}, e: {{behind: u}}, f: {{behind: bridge}}}}
+arrays: {{s: {{level: {level}, members: [{members}]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "members", "expected"),
+    [
+        ("raid1", "d0, d1", []),
+        ("raid1", "d0, e", ["7:warning"]),
+        ("raid1", "e, f", ["7:warning"]),
+        ("raid0", "d0, e", []),
+    ],
+)
+def test_usb_member(level: str, members: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("usb-member", USB.format(level=level, members=members), tmp_path) == expected
+
+
+LINK = "hardware:\n  controllers: {{c: {{ports: 4, speed: {speed}}}}}\n  disks: {{d: {{behind: c, size: 1TB, rate: {rate}, rotational: {turning}{link}}}}}"
+LINKS = {
+    "SATA II under a hard disk": ("3Gbps", "280MB/s", "true", "", []),
+    "a hard disk that hardly loses": ("3Gbps", "333MB/s", "true", "", []),
+    "a hard disk that loses": ("3Gbps", "334MB/s", "true", "", ["5:note"]),
+    "SATA I under a hard disk": ("1.5Gbps", "180MB/s", "true", "", ["5:note"]),
+    "an SSD that hardly loses": ("6Gbps", "666MB/s", "false", "", []),
+    "an SSD that loses": ("6Gbps", "667MB/s", "false", "", ["5:warning"]),
+    "a disk that is SATA I itself": ("6Gbps", "180MB/s", "true", ", link: 1.5Gbps", ["5:note"]),
+    "a fast interface on a slow port": ("3Gbps", "150MB/s", "true", ", link: 6Gbps", []),
+}
+
+
+@pytest.mark.parametrize(("speed", "rate", "turning", "link", "expected"), LINKS.values(), ids=LINKS)
+def test_link_slower_than_disk(
+    speed: str, rate: str, turning: str, link: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = LINK.format(speed=speed, rate=rate, turning=turning, link=link)
+    assert found("link-slower-than-disk", text, tmp_path) == expected
+
+
+SHARED = """\
+hardware: {{disks: {{d<0-2>: {{serial: S<1>, size: 6TB{rate}, partitions: {{a: {{size: {size}}}, b: {{size: rest}}}}}}}}}}
+arrays: {{s: {{level: {level}, members: [d<0-2>.a]}}, t: {{level: raid5, members: [d<0-2>.b]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "size", "level", "expected"),
+    [
+        (", rate: 100MB/s", "361GB", "raid5", ["4:note"]),  # 1.003 h at 100 MB/s
+        (", rate: 100MB/s", "359GB", "raid5", []),
+        (", rate: 100MB/s", "3TB", "raid0", []),
+        ("", "3TB", "raid5", []),
+    ],
+)
+def test_arrays_share_disks(rate: str, size: str, level: str, expected: list[str], tmp_path: Path) -> None:
+    text = SHARED.format(rate=rate, size=size, level=level)
+    assert found("arrays-share-disks", text, tmp_path) == expected
+
+
+JOURNAL = """\
+hardware: {{disks: {{d<0-5>: {{size: 1TB}}, n<0-1>: {{size: 100GB, partitions: {{a: {{size: 10GB}}, b: {{size: 10GB}}}}}}}}}}
+arrays:
+  l<0-1>: {{level: raid1, members: [n<0-1>.{parts}]}}
+  s: {{level: raid5, members: [d<0-2>], consistency: journal, journal: {one}}}
+  t: {{level: raid5, members: [d<3-5>], consistency: journal, journal: {two}}}
+"""
+
+
+def test_journals_share_disk(tmp_path: Path) -> None:
+    text = JOURNAL.replace("  l<0-1>: {{level: raid1, members: [n<0-1>.{parts}]}}\n", "")
+    assert found("journals-share-disk", text.format(one="n0.a", two="n0.b"), tmp_path) == ["6:warning"]
+    assert found("journals-share-disk", text.format(one="n0.a", two="n1.b"), tmp_path) == []
+    text = JOURNAL.format(parts="<1:a/b>", one="l0", two="l1")
+    assert found("journals-share-disk", text, tmp_path) == []
+
+
+ROOT = "hardware: {disks: {d<0-3>: {size: 1TB}, r<0-1>: {size: 128GB}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "device", "data", "expected"),
+    [
+        ("s: {level: raid5, members: [d<0-3>]}", "r0", "s", ["5:note"]),
+        ("s: {level: raid0, members: [d<0-3>]}", "r0", "s", []),
+        ("s: {level: raid5, members: [d<0-3>]}, o: {level: raid1, members: [r<0-1>]}", "o", "s", []),
+        ("", "r0", "d0", []),
+    ],
+)
+def test_root_without_redundancy(
+    arrays: str, device: str, data: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = ROOT + f"arrays: {{{arrays}}}\n"
+    text += f"filesystems: {{root: {{device: {device}, type: ext4, mount: /}}, data: {{device: {data}, type: ext4, mount: /srv}}}}"
+    assert found("root-without-redundancy", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "model", "expected"),
+    [
+        ("WD-WCAV5123001", "WD-WCAV5123999", "A", ["6:note"]),
+        ("WD-WCAV5123001", "WD-WCAV5124001", "A", []),
+        ("WD-WCAV5123001", "WD-WCAV5123002", "B", []),
+        ("WD-WCAV5123001", "WD-WCAV51230011", "A", []),
+        ("001", "002", "A", []),
+    ],
+)
+def test_same_batch_members(first: str, second: str, model: str, expected: list[str], tmp_path: Path) -> None:
+    text = f"hardware:\n  disks: {{d0: {{model: A, serial: {first}}}, d1: {{model: {model}, serial: {second}}}}}\n"
+    text += "arrays:\n  s: {level: raid1, members: [d<0-1>]}"
+    assert found("same-batch-members", text, tmp_path) == expected
+
+
+def test_disks_without_a_model_say_nothing_about_their_batch(tmp_path: Path) -> None:
+    text = "hardware: {disks: {d<0-1>: {serial: WD-WCAV512300<1>}}}\narrays: {s: {level: raid1, members: [d<0-1>]}}"
+    assert found("same-batch-members", text, tmp_path) == []
