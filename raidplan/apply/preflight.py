@@ -11,10 +11,13 @@ from raidplan.apply.against import file_text
 from raidplan.apply.files import BrokenBlock, outside_block
 from raidplan.apply.guard import not_blank
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.read import blank_ranges
+from raidplan.facts.traces import words
 from raidplan.plan import Plan, Run, Step, WriteBlock
 from raidplan.run import find_tool
 from raidplan.size import human
+
+MOST_SHOWN = 12
+"""Of the things on one disk that are in the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def is_root(situation: Situation) -> Iterator[str]:
 
 def tools_present(situation: Situation) -> Iterator[str]:
     """Every program of the plan, and the probes' own, must be there before the first of them runs."""
-    for tool in (*situation.plan.tools, "wipefs", "blkid", "lsblk", "udevadm"):
+    for tool in (*situation.plan.tools, "wipefs", "lsblk", "udevadm"):
         if not find_tool(tool):
             yield f"the program {tool} is missing: install it"
 
@@ -85,24 +88,13 @@ def machine_is_clear(situation: Situation) -> Iterator[str]:
 def disks_blank(situation: Situation) -> Iterator[str]:
     """Nothing on the disk, in use or not, that anybody could miss."""
     for name, disk in situation.written_disks.items():
-        facts = [*disk.users, *disk.signatures, *(f"partition {part.node}" for part in disk.partitions)]
-        if facts:
-            yield f"{name} ({disk.node}) is not blank: {', '.join(dict.fromkeys(facts))}"
+        found = [*map(words, disk.traces)] or [*disk.signatures]
+        found = [*disk.users, *(f"partition {part.node}" for part in disk.partitions), *found]
+        if found:
+            more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+            yield f"{name} ({disk.node}) is not blank: {'; '.join(found[:MOST_SHOWN])}{more}"
         if disk.read_only:
             yield f"{name} ({disk.node}) is read-only"
-
-
-def future_partitions_blank(situation: Situation) -> Iterator[str]:
-    """Old superblocks inside a future partition come alive the moment the table is written."""
-    for step in situation.plan.steps:
-        if step.phase != "partition" or step.proof is None:
-            continue
-        rows = step.proof.expect["partitions"]
-        assert isinstance(rows, list)
-        ranges = [(int(start), int(size)) for _, start, size, _ in (row.split() for row in rows)]
-        disk = situation.disks.get(step.targets[0])
-        if disk:
-            yield from (f"{step.targets[0]}: {found}" for found in blank_ranges(disk.node, ranges))
 
 
 def other_targets_blank(situation: Situation) -> Iterator[str]:
@@ -212,7 +204,6 @@ CHECKS: tuple[Callable[[Situation], Iterator[str]], ...] = (
     modules_loadable,
     machine_is_clear,
     disks_blank,
-    future_partitions_blank,
     other_targets_blank,
     names_free,
     lines_do_not_conflict,

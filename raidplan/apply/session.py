@@ -31,7 +31,8 @@ class Decision:
 
 def read_for(plan: Plan) -> Machine:
     """The machine with everything that the plan's proofs speak of."""
-    return read_machine(paths=_paths(plan), units=_keys(plan, "unit"))
+    ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
+    return read_machine(_paths(plan), _keys(plan, "unit"), ranges)
 
 
 def _keys(plan: Plan, kind: str) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.facts.block import SECTOR, Block, Names, number_of, read_at, text_of
+from raidplan.facts.members import superblock
 from raidplan.facts.signatures import Ask
-from raidplan.facts.superblock import md_identity
 from raidplan.plan.step import Value
 
 PARITY_LAYOUTS = {
@@ -96,9 +96,9 @@ def _identity(
         block = blocks.get(member.name)
         if block and "faulty" not in member.state:
             with suppress(OSError):
-                found = md_identity(partial(read_at, root / "dev" / member.name), block.size, metadata)
+                found = superblock(partial(read_at, root / "dev" / member.name), block.size, metadata)
                 if found:
-                    return found
+                    return found.uuid, found.name
     return parse_export(ask(["mdadm", "--detail", "--export", f"/dev/{name}"]).stdout)
 
 

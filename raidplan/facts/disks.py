@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from raidplan.facts.block import Block, text_of
-from raidplan.facts.machine import DiskFact, PartitionFact
+from raidplan.facts.block import Block, read_at, text_of
+from raidplan.facts.machine import DiskFact, PartitionFact, Trace
 from raidplan.facts.mounts import Mount, SwapArea
 from raidplan.facts.signatures import Ask, Signature, rows_of
 from raidplan.facts.tables import Entry, Table
+from raidplan.facts.traces import Place, read_traces
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
@@ -32,6 +35,8 @@ class Seen:
     """Node to why nothing is known of what is on it."""
     mounts: Sequence[Mount]
     swaps: Sequence[SwapArea]
+    ranges: Sequence[tuple[int, int]] = ()
+    """(start, size) in bytes of what is to become a partition of some disk."""
 
     def words(self, node: str) -> tuple[str, ...]:
         """The signatures in words; a device that could not be read is never taken for blank."""
@@ -39,13 +44,23 @@ class Seen:
             return (f"cannot be read: {self.unreadable[node]}",)
         return tuple(str(signature) for signature in self.signatures.get(node, ()))
 
+    def told(self, block: Block) -> Sequence[Signature] | None:
+        """What libblkid says stands on a device; None if it could not."""
+        return None if block.node in self.unreadable else self.signatures.get(block.node, ())
+
 
 def read_disks(seen: Seen, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
     """Every whole disk and loop device, by node; `told` is what `lsblk` says."""
     links = _links(seen.root)
     btrfs = _btrfs(seen.root)
-    disks = (block for _, block in sorted(seen.blocks.items()) if block.whole)
-    return tuple(_disk(seen, block, told.get(block.name, {}), links, btrfs) for block in disks)
+    disks = [block for _, block in sorted(seen.blocks.items()) if block.whole]
+    # Side by side: a sleeping disk takes ten seconds to answer.
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        traces = pool.map(partial(_traces, seen), disks)
+        return tuple(
+            replace(_disk(seen, block, told.get(block.name, {}), links, btrfs), traces=found)
+            for block, found in zip(disks, traces, strict=True)
+        )
 
 
 def lsblk(ask: Ask) -> dict[str, dict[str, str]]:
@@ -61,6 +76,15 @@ def parse_lsblk(text: str) -> dict[str, dict[str, str]]:
         for row in rows
         if row.get("kname")
     }
+
+
+def _traces(seen: Seen, disk: Block) -> tuple[Trace, ...]:
+    """Everything that is on a disk, at every place."""
+    parts = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
+    places = [Place(part.start, part.size, f"partition {part.partition}", seen.told(part)) for part in parts]
+    places += (Place(start, size, "where a partition is to be") for start, size in seen.ranges)
+    read = partial(read_at, seen.root / "dev" / disk.name)
+    return read_traces(read, disk.logical, Place(0, disk.size, told=seen.told(disk)), places)
 
 
 def _disk(

@@ -38,6 +38,27 @@ class PartitionFact:
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """Something that was written to a disk: what it is, and where. Positions and sizes in bytes of the disk.
+
+    `type` is libblkid's word, or `data` for what nothing here recognises, or `unreadable`. `uuid` and `label`
+    are the disk's own words, `detail` and `place` are ours: `metadata 1.2, bad checksum`, `partition 1`.
+    """
+
+    offset: int
+    type: str
+    start: int = 0
+    """Where the range begins that it was found in: the disk, a partition of any table, the inside of an array."""
+    room: int = 0
+    """The size of that range."""
+    place: str = ""
+    """The range in words; empty for the disk itself."""
+    uuid: str = ""
+    label: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DiskFact:
     """A whole disk, or a loop device in its place. Texts are empty where the disk does not tell.
 
@@ -65,6 +86,8 @@ class DiskFact:
     users: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     """The other names of the node, below /dev/disk."""
+    traces: tuple[Trace, ...] = ()
+    """Everything on it, at every place; none if it is proven blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +188,13 @@ def _value(value: Any) -> Value:
     raise ValueError(f"a property of the snapshot is a {type(value).__name__}")
 
 
-Fact = TypeVar("Fact", DiskFact, PartitionFact)
+Fact = TypeVar("Fact", DiskFact, PartitionFact, Trace)
 
 
 def _disk(data: dict[str, Any]) -> DiskFact:
     partitions = tuple(_fact(PartitionFact, part) for part in data["partitions"])
-    return _fact(DiskFact, {**data, "partitions": partitions})
+    traces = tuple(_fact(Trace, trace) for trace in data["traces"])
+    return _fact(DiskFact, {**data, "partitions": partitions, "traces": traces})
 
 
 def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:
@@ -179,7 +203,7 @@ def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:
     for known in fields(kind):
         value = tuple(data[known.name]) if isinstance(data[known.name], list) else data[known.name]
         if type(value) is not _TYPES.get(str(known.type), tuple):
-            raise ValueError(f"'{known.name}' of {data['node']} in the snapshot is {value!r}")
+            raise ValueError(f"'{known.name}' of {data.get('node', 'a trace')} in the snapshot is {value!r}")
         values[known.name] = value
     return kind(**values)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -27,12 +28,17 @@ def read_only(argv: Sequence[str]) -> Result:
 
 
 def read_machine(
-    paths: Iterable[str] = (), units: Iterable[str] = (), *, root: Path = Path("/"), ask: Ask = read_only
+    paths: Iterable[str] = (),
+    units: Iterable[str] = (),
+    ranges: Iterable[tuple[int, int]] = (),
+    *,
+    root: Path = Path("/"),
+    ask: Ask = read_only,
 ) -> Machine:
     """Everything that proofs and preflight ask about.
 
-    `paths` are further files and folders to look at, `units` are systemd units. `root` and `ask` stand in
-    for the machine in tests.
+    `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
+    bytes) are where partitions are to be. `root` and `ask` stand in for the machine in tests.
     """
     paths, units, kernel = tuple(paths), tuple(units), os.uname().release
     failed: list[str] = []
@@ -44,6 +50,7 @@ def read_machine(
         enabled = pool.submit(host.read_units, units, ask)
         told = pool.submit(lsblk, must)
         seen, md, names, problems = _look(root, ask)
+        seen = replace(seen, ranges=tuple(ranges))
         objects, doubled = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
@@ -141,26 +148,3 @@ def _partition_uuid(block: Block, table: Table | None) -> str:
     entries = table.entries if table and block.partition else ()
     entry = entry_of(next((entry for entry in entries if entry.number == block.partition), None), block)
     return entry.uuid if entry else ""
-
-
-def blank_ranges(node: str, ranges: Iterable[tuple[int, int]], ask: Ask = read_only) -> list[str]:
-    """What old superblocks lie where partitions are to be, in words; `ranges` are (start, size) in bytes.
-
-    What cannot be looked at is said as well: silence means blank.
-    """
-    return [word for start, size in ranges for word in _in_range(node, start, size, ask)]
-
-
-def _in_range(node: str, start: int, size: int, ask: Ask) -> list[str]:
-    where = f"{node} from {start} to {start + size}"
-    found = ask(["blkid", "--probe", "--output=export", f"--offset={start}", f"--size={size}", node])
-    match found.returncode:
-        case 2:
-            return []
-        case 8:
-            return [f"{where} carries several signatures at once"]
-        case 0:
-            pairs = dict(line.partition("=")[::2] for line in found.stdout.splitlines())
-            kind = pairs.get("TYPE") or pairs.get("PTTYPE") or "something"
-            return [f"{where} carries {plain(kind)}"]
-    return [f"{where} cannot be read: {plain(found.stderr.strip()[-200:]) or found.returncode}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,7 @@ def parse_wipefs(text: str) -> dict[str, list[Signature]]:
     found: dict[str, list[Signature]] = {}
     for row in rows_of(text, "signatures"):
         word = {key: str(value or "") for key, value in row.items()}
-        if word.get("device"):
+        if word.get("device") and re.fullmatch(r"0x[0-9a-f]{1,16}", word.get("offset", "")):
             signature = Signature(
                 *(word.get(key, "") for key in ("offset", "type", "uuid", "label", "usage"))
             )

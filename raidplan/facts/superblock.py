@@ -1,11 +1,9 @@
-"""Superblocks from their bytes: md, ext2/3/4, XFS, swap. Formats on disk do not change, outputs of tools do."""
+"""Superblocks from their bytes: ext2/3/4, XFS, swap. Formats on disk do not change, outputs of tools do."""
 
 from __future__ import annotations
 
 import os
 import struct
-import sys
-import uuid
 from collections.abc import Callable
 
 from raidplan.plan.step import Value
@@ -15,33 +13,6 @@ Reader = Callable[[int, int], bytes]
 
 KIB = 1024
 SECTOR = 512
-
-
-def md_identity(read: Reader, size: int, metadata: str) -> tuple[str, str] | None:
-    """(UUID, name as stored) in the md superblock of a member of `size` bytes; None if there is none.
-
-    The name of a 0.90 superblock is empty: it has none.
-    """
-    if metadata == "0.90":
-        return _md_0(read, size)
-    # super1.c: 1.0 stands 8 KiB before the end, on a multiple of 4 KiB
-    places = {"1.0": (size // SECTOR - 16) // 8 * 8 * SECTOR, "1.1": 0, "1.2": 4 * KIB}
-    if metadata not in places:
-        return None
-    block = read(places[metadata], 256)
-    if len(block) < 256 or struct.unpack_from("<II", block) != (0xA92B4EFC, 1):
-        return None
-    return str(uuid.UUID(bytes=block[16:32])), block[32:64].partition(b"\0")[0].decode(errors="replace")
-
-
-def _md_0(read: Reader, size: int) -> tuple[str, str] | None:
-    """0.90 is in the byte order of the machine (md_p.h); its UUID is four words, not in one place."""
-    block = read(size // (64 * KIB) * 64 * KIB - 64 * KIB, 64)
-    order = "<" if sys.byteorder == "little" else ">"
-    if len(block) < 64 or struct.unpack_from(f"{order}I", block)[0] != 0xA92B4EFC:
-        return None
-    words = [struct.unpack_from(f"{order}I", block, offset)[0] for offset in (20, 52, 56, 60)]
-    return str(uuid.UUID("".join(f"{word:08x}" for word in words))), ""
 
 
 def ext(read: Reader) -> dict[str, Value]:

@@ -38,22 +38,23 @@ class Table:
 
 def read_table(read: Reader, sector: int) -> Table | None:
     """The table of a disk with logical blocks of `sector` bytes, or None if there is no valid one."""
-    return _gpt(read, sector) or _dos(read, sector)
+    return gpt(read, sector, sector) or _dos(read, sector)
 
 
 _HEADER = struct.Struct("<8sIIIIQQQQ16sQIII")
+GPT = b"EFI PART"
 
 
-def _gpt(read: Reader, sector: int) -> Table | None:
-    """The primary GPT (UEFI specification 2.10, 5.3), if both its checksums are right."""
-    header = read(sector, sector)
+def gpt(read: Reader, sector: int, at: int) -> Table | None:
+    """The GPT (UEFI specification 2.10, 5.3) with its header `at` this byte, if both its checksums are right."""
+    header = read(at, sector)
     if len(header) < _HEADER.size:
         return None
     fields = _HEADER.unpack_from(header)
     signature, length, crc, disk, first, count, size, entries_crc = (
         fields[i] for i in (0, 2, 3, 9, 10, 11, 12, 13)
     )
-    if signature != b"EFI PART" or not _HEADER.size <= length <= sector:
+    if signature != GPT or not _HEADER.size <= length <= sector:
         return None
     if zlib.crc32(header[:16] + bytes(4) + header[20:length]) != crc:
         return None

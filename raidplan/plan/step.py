@@ -96,6 +96,15 @@ class Step:
         """It writes over a device: never run where something else stands already."""
         return bool(self.guard)
 
+    @property
+    def new_partitions(self) -> tuple[tuple[int, int], ...]:
+        """(start, size) in bytes of the partitions that it makes."""
+        if self.proof is None or self.proof.kind != "table":
+            return ()
+        rows = self.proof.expect["partitions"]
+        assert isinstance(rows, list)
+        return tuple((int(start), int(size)) for _, start, size, _ in (row.split() for row in rows))
+
 
 PHASES = ("prepare", "partition", "array", "volume", "format", "configure", "activate", "sync")
 

@@ -9,7 +9,6 @@ import pytest
 
 from raidplan.facts import read_machine
 from raidplan.facts.match import match
-from raidplan.facts.read import blank_ranges
 from raidplan.plan import DiskIdentity
 
 pytestmark = pytest.mark.root
@@ -75,8 +74,13 @@ def test_what_stands_on_partitions(loop):
         ("swap at 0xff6 (sw)",),
         ("xfs at 0x0 (data)",),
     ]
-    assert blank_ranges(loop, [(MIB, 40 * MIB)]) == [f"{loop} from {MIB} to {41 * MIB} carries swap"]
-    assert blank_ranges(loop, [(450 * MIB, MIB)]) == []
+    on = {(trace.type, trace.label, trace.place) for trace in machine.disk(loop).traces}
+    assert on == {
+        ("PMBR", "", ""),
+        ("gpt", "", ""),
+        ("swap", "sw", "partition 1"),
+        ("xfs", "data", "partition 2"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,12 @@ def test_filesystem(loop, argv, kind, uuid):
     tool(*argv, loop)
     found = read_machine().observe("filesystem", uuid)
     assert {"type": kind, "label": "EFI", "device": loop}.items() <= found.items()
+
+
+def test_an_old_file_system_where_a_partition_is_to_be(loop):
+    tool("mke2fs", "-q", "-t", "ext4", "-L", "ghost", "-E", f"offset={8 * MIB}", loop, "64m")
+    (found,) = read_machine(ranges=[(8 * MIB, 400 * MIB)]).disk(loop).traces
+    assert (found.type, found.label, found.place) == ("ext4", "ghost", "where a partition is to be")
 
 
 def test_hostile_label(loop):
@@ -124,5 +134,6 @@ def test_mounted(loop, tmp_path):
 def test_blank_and_found_by_its_node(loop):
     machine = read_machine()
     assert (machine.disk(loop).signatures, machine.disk(loop).users) == ((), ())
+    assert machine.disk(loop).traces == ()
     found, problems = match([DiskIdentity("d00", 512 * MIB, device=loop)], machine)
     assert (found["d00"].node, problems) == (loop, [])

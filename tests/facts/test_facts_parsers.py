@@ -4,7 +4,6 @@ import pytest
 
 from raidplan.facts import arrays, disks, host, lvm, mounts, signatures
 from raidplan.facts.block import Block, Names
-from raidplan.facts.read import blank_ranges
 from raidplan.facts.signatures import Signature
 
 UUID = "01234567:89abcdef:01234567:89abcdef"
@@ -214,25 +213,6 @@ def test_version(text, version):
 )
 def test_name_of_a_volume(name, uuid, volume):
     assert Block("dm-0", "253:0", 1, dm_name=name, dm_uuid=uuid).volume == volume
-
-
-PROBE = "blkid --probe --output=export --offset=1048576 --size=4096 /dev/sda"
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        ((2, "", ""), []),
-        ((0, "DEVNAME=/dev/sda\nUUID=u\nTYPE=linux_raid_member\n", ""), ["/dev/sda from 1048576 to 1052672 carries linux_raid_member"]),
-        ((0, "PTTYPE=dos\n", ""), ["/dev/sda from 1048576 to 1052672 carries dos"]),
-        ((0, "", ""), ["/dev/sda from 1048576 to 1052672 carries something"]),
-        ((8, "", ""), ["/dev/sda from 1048576 to 1052672 carries several signatures at once"]),
-        ((127, "", "blkid is not installed"), ["/dev/sda from 1048576 to 1052672 cannot be read: blkid is not installed"]),
-        ((-9, "", ""), ["/dev/sda from 1048576 to 1052672 cannot be read: -9"]),
-    ],
-)  # fmt: skip
-def test_blank_ranges(answering, answer, words):
-    assert blank_ranges("/dev/sda", [(1048576, 4096)], answering({PROBE: answer})) == words
 
 
 def test_text_that_moves_the_cursor_is_spelled_out():

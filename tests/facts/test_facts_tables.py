@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.facts.block import read_at
-from raidplan.facts.superblock import ext, is_swap, md_identity, xfs
+from raidplan.facts.members import superblock
+from raidplan.facts.superblock import ext, is_swap, xfs
 from raidplan.facts.tables import Table, read_table
 from raidplan.run import find_tool
 
@@ -179,7 +180,7 @@ def test_no_superblocks(read):
     assert xfs(read) == {}
     assert not is_swap(read)
     for metadata in ("0.90", "1.0", "1.1", "1.2", "external:imsm", "none", ""):
-        assert md_identity(read, 64 * MIB, metadata) is None
+        assert superblock(read, 64 * MIB, metadata) is None
 
 
 def test_md_name_with_anything_in_it(tmp_path):
@@ -191,11 +192,11 @@ def test_md_name_with_anything_in_it(tmp_path):
     with file.open("r+b") as content:
         content.seek(4096)
         content.write(block)
-    assert md_identity(partial(read_at, file), MIB, "1.2") == (
-        "00010203-0405-0607-0809-0a0b0c0d0e0f",
-        "ev\nMD_UUID=1\x1b[2J\ufffd",
-    )
-    assert md_identity(partial(read_at, file), MIB, "1.1") is None
+    found = superblock(partial(read_at, file), MIB, "1.2")
+    assert found
+    assert found.uuid == "00010203-0405-0607-0809-0a0b0c0d0e0f"
+    assert found.name == "ev\nMD_UUID=1\x1b[2J\ufffd"
+    assert superblock(partial(read_at, file), MIB, "1.1") is None
 
 
 def test_bytes_at_any_place(tmp_path):

@@ -1,0 +1,119 @@
+"""md superblocks at every place where one can be, of every version, also those that mdadm would not take."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raidplan.facts.superblock import KIB, SECTOR, Reader
+
+MAGIC = 0xA92B4EFC
+SIZE = 4 * KIB
+"""Of a superblock of any version."""
+LEVELS = {-6: "container", -5: "faulty", -4: "multipath", -1: "linear"}
+
+
+@dataclass(frozen=True, slots=True)
+class Superblock:
+    """One superblock. `offset`, `data_offset` and `data_size` in bytes from the start of the member.
+
+    `problem` is why mdadm would not take it, in words; what it says of itself may be wrong then.
+    """
+
+    offset: int
+    version: str
+    uuid: str
+    name: str = ""
+    level: str = ""
+    devices: int = 0
+    data_offset: int = 0
+    data_size: int = 0
+    problem: str = ""
+
+    @property
+    def words(self) -> str:
+        """`raid6 of 8, metadata 1.2`."""
+        of = f" of {self.devices}" if self.devices else ""
+        parts = [f"{self.level}{of}", f"metadata {self.version}", self.problem]
+        return ", ".join(part for part in parts if part)
+
+
+def positions(size: int) -> dict[str, int]:
+    """Where each version keeps its superblock on a member of `size` bytes (super0.c, super1.c, md_p.h)."""
+    found = {
+        "1.1": 0,
+        "1.2": 4 * KIB,
+        "1.0": (size // SECTOR - 16) // 8 * 8 * SECTOR,
+        "0.90": size // (64 * KIB) * 64 * KIB - 64 * KIB,
+    }
+    return {version: offset for version, offset in found.items() if 0 <= offset <= size - SECTOR}
+
+
+def superblocks(read: Reader, size: int) -> Iterator[Superblock]:
+    """Those on a member of `size` bytes, of every version."""
+    found = (superblock(read, size, version) for version in positions(size))
+    yield from (block for block in found if block)
+
+
+def superblock(read: Reader, size: int, version: str) -> Superblock | None:
+    """The one of a version, recognised by its magic number alone, in either byte order."""
+    offset = positions(size).get(version)
+    if offset is None:
+        return None
+    block = read(offset, SIZE).ljust(SIZE, b"\0")
+    order = next((order for order in "<>" if struct.unpack_from(f"{order}I", block)[0] == MAGIC), "")
+    if not order:
+        return None
+    return (_version_0 if version == "0.90" else _version_1)(block, order, offset, version)
+
+
+def _version_1(block: bytes, order: str, offset: int, version: str) -> Superblock:
+    """`struct mdp_superblock_1` (md_p.h), which is little-endian on every machine."""
+    level, devices = struct.unpack_from("<i", block, 72)[0], struct.unpack_from("<I", block, 92)[0]
+    data_offset, data_size = struct.unpack_from("<QQ", block, 128)
+    problem = "other byte order" if order == ">" else ""
+    if not problem and _checksum_1(block) != struct.unpack_from("<I", block, 216)[0]:
+        problem = "bad checksum"
+    return Superblock(
+        offset,
+        version,
+        str(uuid.UUID(bytes=block[16:32])),
+        block[32:64].partition(b"\0")[0].decode(errors="replace"),
+        "" if problem else LEVELS.get(level, f"raid{level}"),
+        0 if problem else devices,
+        0 if problem else data_offset * SECTOR,
+        0 if problem else data_size * SECTOR,
+        problem,
+    )
+
+
+def _checksum_1(block: bytes) -> int:
+    """The sum of all words up to the last role, with the checksum as 0 (`calc_sb_1_csum`); -1 if it has no end."""
+    roles = struct.unpack_from("<I", block, 220)[0]
+    length = 256 + 2 * roles
+    if length > SIZE:
+        return -1
+    summed = block[:216] + bytes(4) + block[220:length] + bytes(length % 4)
+    total: int = sum(struct.unpack(f"<{len(summed) // 4}I", summed))
+    return (total & 0xFFFFFFFF) + (total >> 32) & 0xFFFFFFFF
+
+
+def _version_0(block: bytes, order: str, offset: int, version: str) -> Superblock:
+    """`mdp_super_t` (md_p.h): words in the byte order of the machine that wrote it."""
+    words = struct.unpack(f"{order}1024I", block)
+    level = words[7] - (1 << 32 if words[7] >> 31 else 0)
+    total = sum(words) - words[38]
+    intact = ((total & 0xFFFFFFFF) + (total >> 32)) & 0xFFFFFFFF == words[38]
+    # mdadm takes a 0.90 superblock of its own byte order only.
+    problem = "bad checksum" if not intact else "big-endian" if order == ">" else ""
+    return Superblock(
+        offset,
+        version,
+        str(uuid.UUID("".join(f"{words[at]:08x}" for at in (5, 13, 14, 15)))),
+        level=LEVELS.get(level, f"raid{level}") if intact else "",
+        devices=words[10] if intact else 0,
+        data_size=words[8] * KIB if intact else 0,
+        problem=problem,
+    )

@@ -1,0 +1,203 @@
+"""What is on a disk, at every place where something can be: all of it listed, or the disk proven blank.
+
+Looked at: the first and the last MiB of the disk, of every partition of every table on it (also a backup
+table, also one that the kernel does not know), of every range where a partition is to be, and the data of
+old array members. A disk where nothing is found there is read at 32 more places. Blank is: all bytes 0, or
+all 0xFF, as flash memory is delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from raidplan.facts.machine import Trace
+from raidplan.facts.magic import recognised
+from raidplan.facts.members import superblocks
+from raidplan.facts.signatures import Signature, plain
+from raidplan.facts.superblock import KIB, Reader
+from raidplan.facts.tables import GPT, Table, gpt, read_table
+
+EDGE = 1024 * KIB
+"""Bytes looked at from both ends: every md superblock, both GPTs, and nearly every format lie within."""
+SAMPLES, SAMPLE = 32, 4 * KIB
+"""Places between the ends, and bytes at each: a disk one fifth full of data is taken for blank once in 1,260."""
+MOST_PLACES = 192
+BLANK = (0x00, 0xFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A range of a disk in bytes; `words` are empty for the disk itself."""
+
+    start: int
+    size: int
+    words: str = ""
+    told: Sequence[Signature] | None = field(default=None, compare=False)
+    """What libblkid says stands there; None if the range is no device, so that it cannot be asked."""
+    data: bool = True
+    """Bytes that nobody recognises count here; inside an array they are what an array is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Both ends of a place."""
+
+    size: int
+    front: bytes
+    back: bytes
+
+    def at(self, offset: int, size: int) -> bytes:
+        """Bytes at a place of the range; nothing for what lies between the ends."""
+        if offset + size <= len(self.front):
+            return self.front[offset : offset + size]
+        first = offset - (self.size - len(self.back))
+        return self.back[first : first + size] if first >= 0 else b""
+
+    @property
+    def stain(self) -> int | None:
+        """Where the first byte is that is not blank; None if all are."""
+        return next(iter(_stains(((0, self.front), (self.size - len(self.back), self.back)))), None)
+
+
+def read_traces(read: Reader, sector: int, disk: Place, others: Iterable[Place] = ()) -> tuple[Trace, ...]:
+    """Everything on a disk with logical blocks of `sector` bytes; nothing if it is proven blank.
+
+    `others` are its partitions as the kernel has them, and the ranges where some are to be. What cannot be
+    read is a trace as well.
+    """
+    places = {(place.start, place.size): place for place in others if place.start + place.size <= disk.size}
+    for place in _in_tables(read, sector, disk.size):
+        places.setdefault((place.start, place.size), place)
+    traces: list[Trace] = list(_at(read, sector, disk))
+    for place in [*places.values()][:MOST_PLACES]:
+        traces += _at(read, sector, place)
+    if len(places) > MOST_PLACES:
+        detail = f"{len(places)} ranges, of which {MOST_PLACES} were looked at"
+        traces.append(Trace(0, "unreadable", 0, disk.size, detail=detail))
+    return tuple(sorted(traces, key=lambda trace: (trace.offset, -trace.room))) or tuple(_between(read, disk))
+
+
+def words(trace: Trace) -> str:
+    """A trace as a sentence's part; what the disk says of itself is spelled out where it does not print."""
+    if trace.type == "unreadable":
+        return f"{trace.place or 'the disk'} cannot be read at byte {trace.start}: {trace.detail}"
+    where = f" in {trace.place}" if trace.place else ""
+    if trace.type == "data":
+        return f"data that nothing here recognises from byte {trace.offset} on{where}"
+    label = f" '{plain(trace.label)}'" if trace.label else ""
+    detail = f" ({trace.detail})" if trace.detail else ""
+    return f"{plain(trace.type)}{label}{detail} at byte {trace.offset}{where}"
+
+
+def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
+    """What is in one place, and inside the arrays that it was a member of."""
+    try:
+        window = _window(read, place)
+    except OSError as no:
+        detail = no.strerror or "cannot be read"
+        yield Trace(place.start, "unreadable", place.start, place.size, place.words, detail=detail)
+        return
+    found = list(_found(window, sector, place))
+    stain = window.stain
+    if not found and place.data and stain is not None:
+        found = [Trace(place.start + stain, "data", place.start, place.size, place.words)]
+    yield from found
+    for block in superblocks(window.at, place.size):
+        # With the superblock at the end, the array's content stands where the member's own would.
+        size = min(block.data_size, place.size - block.data_offset)
+        if block.data_offset and size > 0 and place.data:
+            words = f"inside that array, as far as {place.words or 'the disk'} shows it"
+            yield from _at(read, sector, Place(place.start + block.data_offset, size, words, data=False))
+
+
+def _window(read: Reader, place: Place) -> Window:
+    """Raises OSError, also if the disk ends before it should."""
+    size = min(EDGE, place.size)
+    front, back = read(place.start, size), read(place.start + place.size - size, size)
+    if len(front) != size or len(back) != size:
+        raise OSError(0, "it ends before its size")
+    return Window(place.size, front, back)
+
+
+def _found(window: Window, sector: int, place: Place) -> Iterator[Trace]:
+    """libblkid's words for a device, with what it passes over: damaged superblocks and tables, old versions."""
+    own = [
+        *((block.offset, "linux_raid_member", block.uuid, block.name, block.words) for block in superblocks(window.at, place.size)),
+        *((at, "gpt", "", "", words) for at, words in _headers(window, sector)),
+    ]  # fmt: skip
+    if place.told is None:
+        others = [(one.offset, one.type, one.uuid, one.label) for one in recognised(window.at)]
+        others += [(0x1FE, kind, "", "") for kind in _boot_sector(window)]
+    else:
+        others = [(int(one.offset, 16), one.type, one.uuid, one.label) for one in place.told]
+    found = [*own, *((*one, "") for one in others if one[:2] not in {known[:2] for known in own})]
+    for at, kind, uuid, label, detail in found:
+        yield Trace(place.start + at, kind, place.start, place.size, place.words, uuid, label, detail)
+
+
+def _headers(window: Window, sector: int) -> Iterator[tuple[int, str]]:
+    """Every GPT header with what is special about it, for sectors of any size."""
+    for size in (512, 4096):
+        for at, end in ((size, ""), (window.size - size, "the backup")):
+            if window.at(at, len(GPT)) == GPT:
+                bad = "" if gpt(window.at, size, at) else "bad checksum"
+                other = "" if size == sector else f"made for sectors of {size} bytes"
+                yield at, ", ".join(word for word in (end, bad, other) if word)
+
+
+def _boot_sector(window: Window) -> Iterator[str]:
+    """`PMBR` for the entry that protects a GPT, `dos` for others: both in a hybrid."""
+    boot = window.at(0, 512)
+    if len(boot) < 512 or boot[510:] != b"\x55\xaa":
+        return
+    rows = [(boot[at], boot[at + 4]) for at in range(446, 510, 16)]
+    if any(active & 0x7F for active, _ in rows):
+        return  # the code of a boot sector
+    if any(kind == 0xEE for _, kind in rows):
+        yield "PMBR"
+    if any(kind not in (0, 0xEE) for _, kind in rows):
+        yield "dos"
+
+
+def _in_tables(read: Reader, sector: int, size: int) -> Iterator[Place]:
+    """The partitions of the table in front, and of every backup."""
+    try:
+        tables: Mapping[str, Table | None] = {
+            "the table": read_table(read, sector),
+            "the backup table": gpt(read, sector, size - sector),
+            **{f"the table for sectors of {other} bytes": gpt(read, other, other) for other in {512, 4096} - {sector}},
+        }  # fmt: skip
+    except OSError:
+        return  # the ends are looked at anyway, and say so
+    for words, table in tables.items():
+        for entry in table.entries if table else ():
+            if entry.size > 0 and entry.start + entry.size <= size:
+                yield Place(entry.start, entry.size, f"partition {entry.number} of {words}")
+
+
+def _between(read: Reader, disk: Place) -> Iterator[Trace]:
+    """The first byte that is not blank at the samples, which are spread evenly; also of a disk half 0 and half 0xFF."""
+    step = disk.size // (SAMPLES + 1) // SAMPLE * SAMPLE
+    offsets = [step * number for number in range(1, SAMPLES + 1)] if step else []
+    try:
+        samples = [(at, read(at, SAMPLE)) for at in (0, *offsets)]
+    except OSError as no:
+        yield Trace(0, "unreadable", 0, disk.size, detail=no.strerror or "cannot be read")
+        return
+    first = next(iter(_stains(samples)), None)
+    if first is not None:
+        yield Trace(first, "data", 0, disk.size)
+
+
+def _stains(parts: Iterable[tuple[int, bytes]]) -> Iterator[int]:
+    """The first place in each part where a byte is not the blank one; that is the first byte of all."""
+    blank = None
+    for start, data in parts:
+        if not data:
+            continue
+        if blank is None:
+            blank = data[0] if data[0] in BLANK else 0
+        rest = data.lstrip(bytes([blank]))
+        if rest:
+            yield start + len(data) - len(rest)
