@@ -6,6 +6,7 @@ from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from raidplan.rules.parts import behind_controllers
 from raidplan.rules.subjects import listed
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
+    from raidplan.topology.wiring import Wiring
 
 LOOKED_AT = 100
 """Free disks of the right size that are tried before a hint does without names."""
@@ -43,6 +45,40 @@ def fitting(topology: Topology, array: Array, among: Sequence[str], most: int = 
     enough = bisect_left(among, min(sizes), key=lambda name: disks[name].size or 0)
     alike = (n for n in islice(among, enough, enough + LOOKED_AT) if disks[n].rotational in turning)
     return list(islice(alike, most))
+
+
+def free_ports(topology: Topology) -> dict[str, int]:
+    """Ports of each controller, and of what hangs on it, that nothing is plugged into; 0 where not known."""
+    return {name: _free_ports(name, topology.wiring) for name in topology.layout.hardware.controllers}
+
+
+def _free_ports(controller: str, wiring: Wiring) -> int:
+    free, seen, waiting = 0, set[str](), [controller]
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in wiring.components:
+            continue
+        seen.add(name)
+        plugs = wiring.hanging.get(name, [])
+        free += max(0, (wiring.components[name].ports or 0) - len(plugs))
+        waiting += (plug.name for plug in plugs if plug.kind != "disk")
+    return free
+
+
+def room_elsewhere(topology: Topology, name: str, controller: str, keeps: int) -> int:
+    """How many members of an array free ports of other controllers can take, none getting more than `keeps`."""
+    ports, there = topology.once(free_ports), topology.once(behind_controllers)[name]
+    known = topology.once(_rooms)
+    if keeps not in known:
+        known[keeps] = sum(min(free, keeps) for free in ports.values())
+    used = {each: count for each, count in there.items() if each is not None} | {controller: keeps}
+    return known[keeps] - sum(
+        min(ports[each], keeps) - min(ports[each], max(0, keeps - count)) for each, count in used.items()
+    )
+
+
+def _rooms(_: Topology) -> dict[int, int]:
+    return {}
 
 
 def are_free(names: Sequence[str], behind: str = "") -> str:

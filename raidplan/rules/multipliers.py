@@ -10,6 +10,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks
+from raidplan.rules.parts import behind_multipliers
 from raidplan.rules.subjects import all_of, arrays, own_disks, place
 
 if TYPE_CHECKING:
@@ -66,19 +67,10 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
-            f"{_share(hardware.multipliers[multiplier], len(disks))}, and fail with it",
+            f"{_share(hardware.multipliers[multiplier], len(disks))}",
             _spread_hint(topology, array, multiplier),
             related=(place("multiplier", ("hardware", "multipliers", multiplier)),),
         )
-
-
-def behind_multipliers(topology: Topology) -> dict[str, Counter[str | None]]:
-    """For each array how many of its members hang behind each multiplier, or (None) behind none."""
-    nearest = topology.wiring.nearest
-    return {
-        name: Counter(nearest(disk, "multiplier") for disk in own_disks(topology, array))
-        for name, _, array in arrays(topology)
-    }
 
 
 def _share(multiplier: Multiplier, disks: int) -> str:

@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:0cf93d5de1fee48db594955e57030c2bc08fb6f09ffb6f3c93a0198ac81b09ae
 # note[no-spare] layout line 39: md0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[component-loss-kills-array] layout line 39: md0 survives the loss of 1 disk, and the controller jmicron takes 2 of its 8 members with it, ich10 6
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

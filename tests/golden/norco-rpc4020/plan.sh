@@ -4,6 +4,7 @@
 # layout sha256:b56e97c8f98afed0adc88a74eb551091e658671e5c1ea8f08bee1dd078c597db
 # note[no-spare] layout line 30: fast has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 36: bulk has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[component-loss-kills-array] layout line 39: bulk survives the loss of 2 disks, and the controller board takes 4 of its 8 members with it, rr2680 4
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

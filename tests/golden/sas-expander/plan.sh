@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:dcb902718645201391476469d5469cbd5d27f664249d2665e2e94404a954d60d
 # note[no-spare] layout line 25: wide has 24 members and no spare: after a failure it stays degraded until a disk is changed
+# warning[component-loss-kills-array] layout line 25: wide survives the loss of 2 disks, and the expander exp0 takes all 24 members with it
 # note[wide-parity-array] layout line 25: wide is raid6 of 24 members with 2 disks of parity; a rebuild reads 23 disks
 
 # Nothing in a quoted word is meant to be expanded.

@@ -2,14 +2,22 @@
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:a993e3a4e99f01ff328c198af60e14cca958e0dd14cb57961a56741d61ee6a2b
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r0 share the one uplink of pm0, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r1 share the one uplink of pm1, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r2 share the one uplink of pm2, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r3 share the one uplink of pm3, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r4 share the one uplink of pm4, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r5 share the one uplink of pm5, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r6 share the one uplink of pm6, 60 MB/s for each, and fail with it
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r7 share the one uplink of pm7, 60 MB/s for each, and fail with it
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r0 share the one uplink of pm0, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r1 share the one uplink of pm1, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r2 share the one uplink of pm2, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r3 share the one uplink of pm3, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r4 share the one uplink of pm4, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r5 share the one uplink of pm5, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r6 share the one uplink of pm6, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r7 share the one uplink of pm7, 60 MB/s for each
+# warning[component-loss-kills-array] layout line 31: r0 survives the loss of 2 disks, and the multiplier pm0 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r1 survives the loss of 2 disks, and the multiplier pm1 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r2 survives the loss of 2 disks, and the multiplier pm2 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r3 survives the loss of 2 disks, and the multiplier pm3 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r4 survives the loss of 2 disks, and the multiplier pm4 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r5 survives the loss of 2 disks, and the multiplier pm5 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r6 survives the loss of 2 disks, and the multiplier pm6 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 31: r7 survives the loss of 2 disks, and the multiplier pm7 takes all 5 members with it
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -1,0 +1,245 @@
+"""Rules about where copies and spares lie, and about joining arrays without redundancy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Path, Related, Severity
+from raidplan.levels import copy_sets
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks
+from raidplan.rules.parts import KINDS, disks_of_parts, members_of_parts, most_together, parts_of_disks
+from raidplan.rules.subjects import arrays, counted, footing, listed, losses, own_disks, place, redundant
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.survival import Component
+    from raidplan.topology import Topology
+
+JOINED_IN = ("multiplier", "expander", "enclosure")
+"""Parts that may hold one array each of several that are joined."""
+SHOWN = 16
+"""Members of an order that still fit a hint."""
+
+
+@rule(Severity.WARNING)
+def mirror_pair_shares_component(topology: Topology) -> Iterator[Hit]:
+    """The copies of a raid10 lie behind one component, and another order of the members would part them.
+
+    Why: the order of the members is the order of the slots, and raid10 keeps the copies of a chunk on
+    neighbours: slots 0 and 1, 2 and 3 with n2 and an even number; each slot and the next with far and offset
+    copies or an odd number. Two neighbours behind one multiplier, controller, shelf or supply are lost with
+    it, and the array with them. The same disks in turn (a0 b0 a1 b1) survive that.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {a: {ports: 2}, b: {ports: 2}}
+      disks: {a<0-1>: {behind: a, size: 3TB}, b<0-1>: {behind: b, size: 3TB}}
+    arrays:
+      s0:
+        level: raid10
+        members: [a0, a1, b0, b1]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {a: {ports: 2}, b: {ports: 2}}
+      disks: {a<0-1>: {behind: a, size: 3TB}, b<0-1>: {behind: b, size: 3TB}}
+    arrays:
+      s0: {level: raid10, members: [a0, b0, a1, b1]}
+    ```
+
+    Source: md(4), "RAID10"; mdadm(8), "CREATE MODE" (the order of the devices).
+    """
+    for name, path, array in arrays(topology):
+        disks = own_disks(topology, array) if array.level == "raid10" else []
+        try:
+            sets = copy_sets(array.layout or "n2", len(disks)) if disks else []
+        except ValueError:
+            continue
+        fits = {part: n <= most_together(array) for part, n in members_of_parts(topology, disks).items()}
+        copies = ([disks[slot] for slot in slots] for slots in sets)
+        together = [(pair, part) for pair in copies if (part := _shared(topology, pair, fits)) is not None]
+        if together:
+            pair, part = together[0]
+            more = f", and so do {len(together) - 1} more" if len(together) > 1 else ""
+            order = _interleaved(topology, array, disks, part.kind)
+            yield Hit(
+                (*path, "members"),
+                f"{listed(pair, last=' and ')} of {name} hold the same data and fail with "
+                f"the {KINDS[part.kind]} {part.name}{more}",
+                f"change their order: members: [{', '.join(order)}]"
+                if 0 < len(order) <= SHOWN
+                else f"change the order of the members, one of each {KINDS[part.kind]} in turn",
+                related=tuple(
+                    place(KINDS[p.kind], p.path) for p in {p.path: p for _, p in together}.values()
+                ),
+            )
+
+
+def _shared(topology: Topology, disks: Sequence[str], fits: Mapping[Path, bool]) -> Component | None:
+    """The smallest part that all these disks fail with, though the array could be safe from it in another order."""
+    gone = topology.once(disks_of_parts)
+    for part in topology.once(parts_of_disks).get(disks[0], ()):
+        if all(disk in gone[part.path] for disk in disks):
+            return part if fits[part.path] else None
+    return None
+
+
+def _interleaved(topology: Topology, array: Array, disks: Sequence[str], kind: str) -> list[str]:
+    """The members in an order that parts all copies as far as this kind of part goes; empty if none was found."""
+    groups: dict[str, list[str]] = {}
+    for disk, member in zip(disks, array.named_members, strict=True):
+        part = next((p.name for p in topology.once(parts_of_disks).get(disk, ()) if p.kind == kind), disk)
+        groups.setdefault(part, []).append(member)
+    grouped = [
+        (part, member)
+        for part, members in sorted(groups.items(), key=lambda g: -len(g[1]))
+        for member in members
+    ]
+    copies = losses(array) + 1
+    step = len(grouped) // copies
+    order = [grouped[first + turn * step] for first in range(step) for turn in range(copies)]
+    order += grouped[step * copies :]
+    sets = copy_sets(array.layout or "n2", len(order))
+    apart = all(len({order[slot][0] for slot in slots}) > 1 for slots in sets)
+    return [member for _, member in order] if apart else []
+
+
+@rule(Severity.NOTE)
+def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
+    """A spare fails together with more members than the array can lose.
+
+    Why: a spare is there for the moment when members fail. If the component that it hangs on takes more
+    members than the level survives, it goes with them, at the one event where the array needs it most; for
+    the loss of single disks it serves as well elsewhere. Said only where a disk of the machine hangs elsewhere.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {c0: {ports: 8}, c1: {ports: 8}}
+      disks: {a<0-3>: {behind: c0, size: 3TB}, b<0-2>: {behind: c1, size: 3TB}}
+    arrays:
+      s0:
+        level: raid5
+        members: [a<0-2>, b0]
+        spares:
+          - a3    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {c0: {ports: 8}, c1: {ports: 8}}
+      disks: {a<0-3>: {behind: c0, size: 3TB}, b<0-2>: {behind: c1, size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [a<0-2>, b0], spares: [b1]}
+    ```
+
+    Source: mdadm(8), `--spare-devices`; it follows from what a spare is for.
+    """
+    gone, every = topology.once(disks_of_parts), len(topology.layout.hardware.disks)
+    for name, path, array in arrays(topology):
+        disks = own_disks(topology, array) if redundant(array) and array.spares else []
+        counts = members_of_parts(topology, disks)
+        for number, spare in enumerate(array.spares if disks else ()):
+            own = topology.disks_below(spare)
+            parts = topology.once(parts_of_disks).get(min(own), ()) if len(own) == 1 else ()
+            taken = ((part, counts[part.path]) for part in parts)
+            part, count = next(
+                ((p, n) for p, n in taken if n > losses(array) and len(p.disks) < every), (None, 0)
+            )
+            if part is not None:
+                free = [
+                    d
+                    for d in fitting(topology, array, topology.once(free_disks), LOOKED_AT)
+                    if d not in gone[part.path]
+                ]
+                yield Hit(
+                    (*path, "spares", number),
+                    f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes {count} members of {name}, "
+                    f"and {array.level} survives the loss of {losses(array)}",
+                    f"take a spare elsewhere: {are_free(free[:4])}"
+                    if free
+                    else "take a spare that hangs elsewhere",
+                    related=(place(KINDS[part.kind], part.path),),
+                )
+
+
+@rule(Severity.WARNING)
+def nested_without_redundancy(topology: Topology) -> Iterator[Hit]:
+    """Redundant arrays, each in a box of its own, are joined without redundancy.
+
+    Why: each array survives the loss of disks, but the join survives the loss of none of its parts. With one
+    array in each shelf or behind each multiplier, any shelf that fails takes the whole pool with it, not its
+    own share; with n of them that is n times as likely. A cluster builder in 2009 kept a file system for each
+    box for this reason. Spread each array over the boxes, or keep a file system on each.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1><0-3>: {size: 3TB}}
+      enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
+    arrays:
+      leg<0-1>: {level: raid6, members: [d<1><0-3>]}
+      pool:
+        level: raid0
+        members: [leg<0-1>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1><0-3>: {size: 3TB}}
+      enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
+    arrays:
+      leg<0-1>: {level: raid6, members: [d<0-1><1:0/2>, d<0-1><1:1/3>]}
+      pool: {level: raid0, members: [leg<0-1>]}
+    ```
+
+    Source: "Cheap Man's 40-Disk Storage Cluster" (2009); md(4), "RAID0" and "LINEAR".
+    """
+    for name, path, legs in _joins(topology):
+        for kind in JOINED_IN:
+            boxes = [_box(topology, leg, kind) for leg in legs]
+            if all(boxes) and len(set(boxes)) > 1 and not any(footing(topology, leg).exposed for leg in legs):
+                inside = ", ".join(f"{leg} in {box}" for leg, box in list(zip(legs, boxes, strict=True))[:4])
+                size = f" ({human(topology.devices[name].size)})" if name in topology.devices else ""
+                yield Hit(
+                    path,
+                    f"{name}{size} joins {counted(len(legs), 'array')} without redundancy, each in one {KINDS[kind]} "
+                    f"({inside}{', ...' if len(legs) > 4 else ''}): the loss of any one takes all of it",
+                    f"spread each of them over the {KINDS[kind]}s, or make a file system on each",
+                    related=tuple(_described(topology, leg) for leg in legs),
+                )
+                break
+
+
+def _joins(topology: Topology) -> Iterator[tuple[str, Path, list[str]]]:
+    """What has no redundancy of its own and stands on several devices."""
+    for name, path, array in arrays(topology):
+        if not redundant(array) and len(array.named_members) > 1:
+            yield name, (*path, "members"), list(array.named_members)
+    for name, group in topology.layout.volume_groups.items():
+        if len(group.devices) > 1:
+            yield name, ("volume_groups", name, "devices"), list(group.devices)
+
+
+def _box(topology: Topology, leg: str, kind: str) -> str | None:
+    """The one part of a kind that all disks of a leg hang on."""
+    boxes = {topology.wiring.nearest(disk, kind) for disk in topology.disks_below(leg)}
+    return boxes.pop() if len(boxes) == 1 else None
+
+
+def _described(topology: Topology, leg: str) -> Related:
+    return place("array", topology.provider[leg].path)

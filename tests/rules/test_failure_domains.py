@@ -1,0 +1,230 @@
+"""What fails together: the edges of the rules, and what they must not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.document.read import parse_document
+from raidplan.layout import load_layout
+from raidplan.levels import LEVELS
+from raidplan.survival import Outcome, survive
+from raidplan.topology import resolve
+from tests.rules.stages import HEAD, found, said
+
+SHELVES = """\
+hardware:
+  disks: {{d<0-{last}>: {{serial: S<1>, size: 3TB}}, f: {{serial: F, size: 3TB}}}}
+  enclosures: {{shelf: {{disks: [{shelf}]}}}}
+arrays: {{s: {{level: {level}, members: [d<0-{last}>]{more}}}}}
+"""
+LOST = {
+    "as many as raid6 can lose": ("raid6", 5, "d<0-1>", []),
+    "one more": ("raid6", 5, "d<0-2>", ["6:warning"]),
+    "one of raid5": ("raid5", 5, "d0", []),
+    "two of raid5": ("raid5", 5, "d<0-1>", ["6:warning"]),
+    "all but one of a mirror": ("raid1", 2, "d<0-1>", []),
+    "a whole mirror": ("raid1", 2, "d<0-2>", ["6:warning"]),
+    "every other one of raid10": ("raid10", 5, "d0, d2, d4", []),
+    "a pair of raid10, which another rule names": ("raid10", 5, "d<0-1>", []),
+    "more than half of raid10": ("raid10", 5, "d<0-3>", ["6:warning"]),
+    "raid0 has nothing to lose": ("raid0", 5, "d<0-3>", []),
+    "the free disk too": ("raid6", 5, "d<0-1>, f", []),
+}
+
+
+@pytest.mark.parametrize(("level", "last", "shelf", "expected"), LOST.values(), ids=LOST)
+def test_component_loss_kills_array(
+    level: str, last: int, shelf: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = SHELVES.format(level=level, last=last, shelf=shelf, more="")
+    assert found("component-loss-kills-array", text, tmp_path) == expected
+
+
+def test_what_a_shelf_takes_is_told(tmp_path: Path) -> None:
+    text = SHELVES.format(level="raid6", last=5, shelf="d<0-3>", more="")
+    ((message, hint),) = said("component-loss-kills-array", text, tmp_path)
+    assert (
+        message == "s survives the loss of 2 disks, and the enclosure shelf takes 4 of its 6 members with it"
+    )
+    assert hint == "leave at most 2 of them to one enclosure; f is free"
+
+
+CARDS = """\
+hardware:
+  controllers: {{{controllers}}}
+  disks: {{a<0-3>: {{behind: a, serial: A<1>, size: 3TB}}, b<0-3>: {{behind: b, serial: B<1>, size: 3TB}}}}
+arrays: {{s: {{level: {level}, members: [a<0-3>, b<0-3>]}}}}
+"""
+CONTROLLERS = {
+    "no room, and nothing to choose": ("a: {ports: 4}, b: {ports: 4}", "raid6", ["6:note"]),
+    "room for two of four on each of two more": ("a: {ports: 4}, b: {ports: 4}, c: {ports: 2}, d: {ports: 2}", "raid6", ["6:warning"]),
+    "room that is too little": ("a: {ports: 4}, b: {ports: 4}, c: {ports: 1}", "raid6", ["6:note"]),
+    "raid10 of which each card may hold half": ("a: {ports: 4}, b: {ports: 4}", "raid10", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("controllers", "level", "expected"), CONTROLLERS.values(), ids=CONTROLLERS)
+def test_controllers_that_take_too_much(
+    controllers: str, level: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = CARDS.format(controllers=controllers, level=level)
+    assert found("component-loss-kills-array", text, tmp_path) == expected
+
+
+def test_one_controller_is_no_mistake(tmp_path: Path) -> None:
+    text = "hardware: {controllers: {a: {ports: 8}}, disks: {d<0-5>: {behind: a, size: 3TB}}}\n"
+    text += "arrays: {s: {level: raid6, members: [d<0-4>], spares: [d5]}, }"
+    for rule in ("component-loss-kills-array", "array-behind-one-controller", "spare-shares-fate"):
+        assert found(rule, text, tmp_path) == []
+
+
+POWER = """\
+hardware:
+  power: {{{power}}}
+  disks: {{d<0-5>: {{serial: S<1>, size: 3TB}}}}
+arrays: {{s: {{level: raid6, members: [d<0-5>]}}}}
+"""
+SUPPLIES = {
+    "one supply": ("p: {feeds: [d<0-5>]}", []),
+    "two supplies, two disks each at most": (
+        "p: {feeds: [d<0-1>]}, q: {feeds: [d<2-3>]}, r: {feeds: [d<4-5>]}",
+        [],
+    ),
+    "two supplies, three each": ("p: {feeds: [d<0-2>]}, q: {feeds: [d<3-5>]}", ["6:warning"]),
+    "both feed all": ("p: {feeds: [d<0-5>]}, q: {feeds: [d<0-5>]}", []),
+}
+
+
+@pytest.mark.parametrize(("power", "expected"), SUPPLIES.values(), ids=SUPPLIES)
+def test_supplies_that_take_too_much(power: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("component-loss-kills-array", POWER.format(power=power), tmp_path) == expected
+
+
+def test_the_nearest_component_is_named_alone(tmp_path: Path) -> None:
+    text = (
+        "hardware:\n  controllers: {a: {ports: 4}, b: {ports: 4}}\n  multipliers: {pm: {behind: a, ports: 5}}\n"
+        "  disks: {d<0-3>: {behind: pm, size: 3TB}, e: {behind: b, size: 3TB}}\n"
+        "arrays: {s: {level: raid6, members: [d<0-3>, e]}}"
+    )
+    ((message, _),) = said("component-loss-kills-array", text, tmp_path)
+    assert message == "s survives the loss of 2 disks, and the multiplier pm takes 4 of its 5 members with it"
+
+
+PAIRS = """\
+hardware:
+  controllers: {{a: {{ports: 4}}, b: {{ports: 4}}}}
+  disks: {{a<0-3>: {{behind: a, serial: A<1>, size: 3TB}}, b<0-3>: {{behind: b, serial: B<1>, size: 3TB}}}}
+arrays: {{s: {{level: {level}, members: [{members}]{layout}}}}}
+"""
+ORDERS = {
+    "in turn": ("raid10", "a0, b0, a1, b1", "", []),
+    "side by side": ("raid10", "a0, a1, b0, b1", "", ["6:warning"]),
+    "near copies look at pairs": ("raid10", "a0, b0, b1, a1", "", []),
+    "far copies at all neighbours": ("raid10", "a0, b0, b1, a1", ", layout: f2", ["6:warning"]),
+    "offset copies too": ("raid10", "a0, b0, b1, a1", ", layout: o2", ["6:warning"]),
+    "the last and the first are neighbours": ("raid10", "a0, b0, a1, b1, a2", "", []),
+    "too many on one card for any order": ("raid10", "a<0-2>, b0", "", []),
+    "three copies, two together": ("raid10", "a<0-1>, b0, a<2-3>, b1", ", layout: n3", []),
+    "three copies, all together": ("raid10", "a<0-2>, b<0-2>", ", layout: n3", ["6:warning"]),
+    "raid1 keeps copies everywhere": ("raid1", "a<0-1>, b<0-1>", "", []),
+}
+
+
+@pytest.mark.parametrize(("level", "members", "layout", "expected"), ORDERS.values(), ids=ORDERS)
+def test_mirror_pair_shares_component(
+    level: str, members: str, layout: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = PAIRS.format(level=level, members=members, layout=layout)
+    assert found("mirror-pair-shares-component", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("members", "layout"), [("a<0-3>, b<0-3>", "n2"), ("a<0-3>, b<0-3>", "f2"), ("a<0-2>, b<0-2>", "n3")]
+)
+def test_the_order_that_is_advised_survives_both_cards(members: str, layout: str, tmp_path: Path) -> None:
+    text = PAIRS.format(level="raid10", members=members, layout=f", layout: {layout}")
+    ((_, hint),) = said("mirror-pair-shares-component", text, tmp_path)
+    order = hint.partition("members: [")[2].removesuffix("]")
+    better = PAIRS.format(level="raid10", members=order, layout=f", layout: {layout}")
+    document, _ = parse_document(HEAD + better, "x.yaml")
+    assert document is not None
+    layout_value, _ = load_layout(document)
+    assert layout_value is not None
+    survival = survive(resolve(layout_value)[0])
+    cards = [each for each in survival.components if each.kind == "controller"]
+    assert [survival.outcome(("arrays", "s"), card) for card in cards] == [Outcome.DEGRADED] * 2
+
+
+SPARE = """\
+hardware:
+  controllers: {{a: {{ports: 8}}, b: {{ports: 8}}}}
+  disks: {{a<0-5>: {{behind: a, serial: A<1>, size: 3TB}}, b<0-5>: {{behind: b, serial: B<1>, size: 3TB}}}}
+arrays: {{s: {{level: {level}, members: [{members}], spares: [{spares}]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "members", "spares", "expected"),
+    [
+        ("raid5", "a0, b<0-3>", "a1", []),
+        ("raid5", "a<0-1>, b<0-3>", "a2", ["6:note"]),
+        ("raid6", "a<0-1>, b<0-3>", "a2", []),
+        ("raid6", "a<0-2>, b<0-3>", "a3", ["6:note"]),
+        ("raid6", "a<0-2>, b<0-3>", "a3, b4", ["6:note", "6:note"]),
+    ],
+)
+def test_spare_shares_fate(
+    level: str, members: str, spares: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = SPARE.format(level=level, members=members, spares=spares)
+    assert found("spare-shares-fate", text, tmp_path) == expected
+
+
+def test_a_better_spare_is_named(tmp_path: Path) -> None:
+    text = SPARE.format(level="raid5", members="a<0-2>, b0", spares="a3")
+    ((message, hint),) = said("spare-shares-fate", text, tmp_path)
+    assert message == (
+        "the spare a3 fails with the controller a, which takes 3 members of s, and raid5 survives the loss of 1"
+    )
+    assert hint == "take a spare elsewhere: b1, b2, b3 and b4 are free"
+
+
+BOXES = """\
+hardware:
+  disks: {{d<0-3><0-3>: {{serial: S<1><2>, size: 3TB}}}}
+  enclosures: {{box<0-1>: {{disks: [d<1:0/2><0-3>, d<1:1/3><0-3>]}}}}
+arrays:
+  a: {{level: {level}, members: [{a}]}}
+  b: {{level: {level}, members: [{b}]}}
+{pool}
+"""
+RAID0 = "  pool: {level: raid0, members: [a, b]}"
+JOINS = {
+    "a leg in each box": ("raid5", "d0<0-3>", "d2<0-3>", RAID0, ["9:warning"]),
+    "linear": ("raid5", "d0<0-3>", "d2<0-3>", "  pool: {level: linear, members: [a, b]}", ["9:warning"]),
+    "a volume group": ("raid5", "d0<0-3>", "d2<0-3>", "volume_groups: {pool: {devices: [a, b]}}", ["9:warning"]),
+    "both legs in one box": ("raid5", "d0<0-3>", "d1<0-3>", RAID0, []),
+    "each leg in both boxes": ("raid5", "d0<0-1>, d2<0-1>", "d0<2-3>, d2<2-3>", RAID0, []),
+    "legs without redundancy are another rule's": ("raid0", "d0<0-3>", "d2<0-3>", RAID0, []),
+    "a mirror of both": ("raid5", "d0<0-3>", "d2<0-3>", "  pool: {level: raid1, members: [a, b]}", []),
+    "a file system on each": ("raid5", "d0<0-3>", "d2<0-3>", "", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "a", "b", "pool", "expected"), JOINS.values(), ids=JOINS)
+def test_nested_without_redundancy(
+    level: str, a: str, b: str, pool: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = BOXES.format(level=level, a=a, b=b, pool=pool)
+    assert found("nested-without-redundancy", text, tmp_path) == expected
+
+
+def test_every_level_is_judged_by_what_it_can_lose(tmp_path: Path) -> None:
+    """A shelf that holds one disk takes no redundant array with it; one that holds all takes every one."""
+    for level in ("raid1", "raid4", "raid5", "raid6", "raid10"):
+        assert LEVELS[level].redundant
+        for shelf, expected in (("d0", []), ("d<0-5>", ["6:warning"])):
+            text = SHELVES.format(level=level, last=5, shelf=shelf, more="")
+            assert found("component-loss-kills-array", text, tmp_path) == expected
