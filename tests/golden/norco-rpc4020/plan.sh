@@ -2,6 +2,7 @@
 # The plan for the host norco, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:b56e97c8f98afed0adc88a74eb551091e658671e5c1ea8f08bee1dd078c597db
+# warning[spinup-surge] layout line 24: norco_psu starts 16 disks and 100 W besides: 43.5 A at 2.2 A for a hard disk, of its 45 at 12 V (97%)
 # note[no-spare] layout line 30: fast has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 36: bulk has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[component-loss-kills-array] layout line 39: bulk survives the loss of 2 disks, and the controller board takes 4 of its 8 members with it, rr2680 4

@@ -1,0 +1,62 @@
+"""What each supply or rail must deliver: watts while the disks run, amperes at 12 V while they start.
+
+Figures for a 3.5" hard disk of 7200 rpm: 10 to 15 W running; 1.7 to 2.2 A at 12 V while it starts, with peaks of
+2.8 A that supplies absorb (product manuals of Seagate Constellation ES.1 and ES.3). Of a solid-state disk 5 W is an
+assumption, and it takes nothing from 12 V. What layouts call `base_watts` is drawn at 12 V for the most part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+DISK_WATTS = 12.0
+DISK_WATTS_LEAST = 10.0
+SOLID_WATTS = 5.0
+CARD_WATTS = 10.0
+"""Of an expander or another board that a supply feeds by name."""
+START_AMPS = 2.2
+START_AMPS_LEAST = 1.7
+VOLTS = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What hangs on one supply or rail."""
+
+    disks: tuple[str, ...]
+    """Hard disks and solid-state disks, in its order."""
+    watts: float
+    """Running, with the usual figures; a disk that two supplies feed counts at both, as one may fail."""
+    least_watts: float
+    """As little as it can be: only what is known to be a hard disk, shared by its supplies."""
+    start_amps: float
+    """At 12 V while the disks start: all at once, or one after another where the spin-up is staggered."""
+    least_start_amps: float
+
+
+def loads(topology: Topology) -> dict[str, Load]:
+    """The load of each supply by name; what a layout does not say counts as nothing."""
+    hardware = topology.layout.hardware
+    feeders = Counter(name for supply in hardware.power.values() for name in dict.fromkeys(supply.feeds))
+    found: dict[str, Load] = {}
+    for name, supply in hardware.power.items():
+        fed = list(dict.fromkeys(supply.feeds))
+        disks = [each for each in fed if each in hardware.disks]
+        boards = sum(each not in hardware.disks and each in topology.wiring.components for each in fed)
+        solid = sum(hardware.disks[disk].rotational is False for disk in disks)
+        known = sum(1 / feeders[disk] for disk in disks if hardware.disks[disk].rotational)
+        base, turning = supply.base_watts or 0, len(disks) - solid
+        first = min(turning, 1) if supply.staggered_spinup else turning
+        found[name] = Load(
+            tuple(disks),
+            base + DISK_WATTS * turning + SOLID_WATTS * solid + CARD_WATTS * boards,
+            base + DISK_WATTS_LEAST * known,
+            base / VOLTS + START_AMPS * first,
+            base / VOLTS + START_AMPS_LEAST * (min(known, 1) if supply.staggered_spinup else known),
+        )
+    return found
