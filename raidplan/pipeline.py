@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path as FilePath
 
-from raidplan.document import Document, Span, read_document
+from raidplan.document import Document, Span, parse_document, read_text
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
 from raidplan.placement import place
@@ -50,12 +49,14 @@ class Loaded:
 
 def read(file: str) -> Loaded:
     """The document and the layout in `file` (`-` is standard input), with pools filled."""
-    document, pairs = read_document(file)
+    text, pairs = read_text(file)
+    document = None
+    if text is not None:
+        document, pairs = parse_document(text, file)
     located = tuple(Located(finding, span) for finding, span in pairs)
-    if document is None:
-        return Loaded(file, findings=located, sources=_source(file, located))
-    loaded = Loaded(file, document, findings=located, sources=document.sources)
-    if _failed(loaded):
+    sources = document.sources if document else {} if text is None else {file: text}
+    loaded = Loaded(file, document, findings=located, sources=sources)
+    if document is None or _failed(loaded):
         return loaded
     layout, findings = load_layout(document)
     if layout is not None:
@@ -134,10 +135,3 @@ def _in_order(located: Iterable[Located], files: Iterable[str]) -> tuple[Located
 
 def _failed(loaded: Loaded) -> bool:
     return has_errors(item.finding for item in loaded.findings)
-
-
-def _source(file: str, located: Iterable[Located]) -> dict[str, str]:
-    """The text of a file that is no document, as far as it can be read a second time."""
-    if file == "-" or any(item.finding.rule == "unreadable-layout" for item in located):
-        return {}
-    return {file: FilePath(file).read_text("utf-8-sig")}

@@ -5,33 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from raidplan.apply.execute import made_by
 from raidplan.apply.files import BrokenBlock, wanted_text
-from raidplan.facts import DiskFact, Machine
+from raidplan.apply.journal import Past
+from raidplan.apply.redo import NotOurs, clearing
+from raidplan.facts import Machine
 from raidplan.facts.prove import differences
-from raidplan.plan import Plan, Step, WriteBlock, WriteFile, digest
+from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 
 KEPT_AS_IT_IS = ("mount", "swap")
 """Objects that are not brought into line while they are in use."""
 
 
-def against(plan: Plan, machine: Machine) -> tuple[Plan, list[str]]:
+def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     """The steps that are left to do, and why they must not be done (in words, empty if they may).
 
-    A step is done if its proof holds and none of the steps that it follows is left.
+    A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
+    say that it was begun and never ended.
     """
     kept: dict[str, Step] = {}
     refusals: list[str] = []
     for step in plan.steps:
         try:
-            pending = _pending(step, machine, kept)
-        except BrokenBlock as broken:
-            refusals.append(str(broken))
+            if not _pending(step, machine, kept, past):
+                continue
+            for each in _with_clearing(step, machine, past):
+                kept[each.id] = each
+        except (BrokenBlock, NotOurs) as no:
+            refusals.append(
+                f"{step.because} (line {step.line}): {no}" if isinstance(no, NotOurs) else str(no)
+            )
             continue
-        if not pending:
-            continue
-        kept[step.id] = step
-        refusals += _refused(step, machine)
+        refusals += _refused(step, machine, past)
     return replace(plan, steps=tuple(step.among(kept) for step in kept.values())), refusals
+
+
+def _with_clearing(step: Step, machine: Machine, past: Past) -> list[Step]:
+    """The step, after what makes its devices blank again if it was begun and never ended. Raises NotOurs."""
+    clear = clearing(step, machine) if step.id in past.begun else ()
+    return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)))]
 
 
 def file_text(machine: Machine, file: str) -> str | None:
@@ -44,26 +56,53 @@ def file_text(machine: Machine, file: str) -> str | None:
     return str(found["content"])
 
 
-def _pending(step: Step, machine: Machine, kept: Mapping[str, Step]) -> bool:
+def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past) -> bool:
     if isinstance(step.action, WriteFile | WriteBlock):
         text = file_text(machine, step.action.file)
         return wanted_text(step.action, text) != text
     if any(earlier in kept for earlier in step.follows):
         return True
-    return step.proof is not None and differences(step.proof, machine) != []
-
-
-def _refused(step: Step, machine: Machine) -> list[str]:
-    """A device that holds our object in another shape is not written over, and nothing in use is changed."""
+    if step.id in past.begun and step.creates:
+        return True
     if step.proof is None:
+        # Nothing shows whether it was done: in an interrupted run the journal says so.
+        return past.is_open and step.id not in past.ended
+    return differences(step.proof, machine) != []
+
+
+def _refused(step: Step, machine: Machine, past: Past) -> list[str]:
+    """A device that holds our object in another shape is not written over, and nothing in use is changed."""
+    if step.proof is None or (step.creates and step.id in past.begun):
         return []
     differ = differences(step.proof, machine)
-    if not differ:
-        return []
-    if step.creates or (step.proof.kind in KEPT_AS_IT_IS and _in_use(step, machine)):
-        what = f"{step.because} is there already, but not as planned"
-        return [f"{what}: {'; '.join(differ)} (line {step.line})"]
+    what = f"{step.because} (line {step.line})"
+    if differ is None and step.creates and step.id in past.ended:
+        return [
+            f"{what} was made by the apply of {past.began} and is gone: somebody changed the machine since"
+        ]
+    if differ and (step.creates or (step.proof.kind in KEPT_AS_IT_IS and _in_use(step, machine))):
+        return [f"{what} is there already, but not as planned: {'; '.join(differ)}"]
     return []
+
+
+def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[str]:
+    """Objects with our identity that no journal knows, while there is more to do: were they ever finished?"""
+    pending = {step.id for step in left.steps}
+    if not pending:
+        return []
+    strangers = [
+        step
+        for step in plan.steps
+        if step.proof and step.creates and step.id not in pending and made_by(step) not in past.made
+        and differences(step.proof, machine) == []
+    ]  # fmt: skip
+    if not strangers:
+        return []
+    names = ", ".join(dict.fromkeys(step.because for step in strangers[:8]))
+    more = f" and {len(strangers) - 8} more" if len(strangers) > 8 else ""
+    return [
+        f"{names}{more} stand there as planned, but no journal says that they were ever finished: `raidplan adopt` looks at them"
+    ]
 
 
 def _in_use(step: Step, machine: Machine) -> bool:
@@ -88,12 +127,3 @@ def unproven(plan: Plan, machine: Machine) -> list[str]:
                 for text in (missing if differ is None else differ)
             ]
     return problems
-
-
-def machine_digest(disks: Mapping[str, DiskFact]) -> str:
-    """What the plan's disks are and hold; kernel names, which change at every boot, are not part of it."""
-    return digest({
-        name: [disk.serial, disk.wwn, disk.size, disk.logical_block, list(disk.signatures),
-               [[part.uuid, part.start, part.size] for part in disk.partitions]]
-        for name, disk in disks.items()
-    })  # fmt: skip

@@ -1,21 +1,22 @@
-"""Runs the steps of a plan: side by side where they share no target, each guarded before and proven after.
+"""Runs the steps of a plan: side by side where they share no target, each guarded before and recorded after.
 
 When one fails, no other is started and the running ones finish; nothing is ever killed.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Literal
+from os import close
+from typing import Literal, Protocol
 
 from raidplan.apply.files import write
-from raidplan.apply.guard import not_blank
+from raidplan.apply.world import World
+from raidplan.facts import DiskFact
 from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile
-from raidplan.run import run
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has ended."""
@@ -25,6 +26,10 @@ WORKERS = 8
 
 class StepFailed(Exception):
     """A step did not do what it says; the message has the program's own last words."""
+
+
+class GuardFailed(StepFailed):
+    """What must hold right before a step does not: nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,22 @@ class Event:
     message: str = ""
 
 
+class Record(Protocol):
+    """Keeps what was begun and ended, before it is told to anybody."""
+
+    def intent(self, step: str) -> None:
+        """The step's effect comes next."""
+
+    def ended(self, step: str, seconds: float, made: str = "") -> None:
+        """Its action ended well."""
+
+    def failed(self, step: str, message: str) -> None:
+        """Its action ended badly."""
+
+    def refused(self, step: str, message: str) -> None:
+        """Its guard did not hold: nothing was done."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """What became of the steps, by id."""
@@ -45,6 +66,8 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
+    unproven: list[str] = field(default_factory=list)
+    """What was promised and is not there, when everything was read back."""
 
     @property
     def complete(self) -> bool:
@@ -53,19 +76,26 @@ class Outcome:
 
 
 def execute(
-    plan: Plan, devices: Mapping[str, str], tell: Callable[[Event], None], *, workers: int = WORKERS
+    plan: Plan,
+    disks: Mapping[str, DiskFact],
+    tell: Callable[[Event], None],
+    record: Record,
+    world: World,
+    *,
+    workers: int = WORKERS,
 ) -> Outcome:
-    """Runs every step of the plan; `devices` are the disks' nodes by layout name."""
+    """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only."""
     outcome = Outcome()
     waiting = {step.id: step for step in plan.steps}
     running: dict[Future[float], Step] = {}
+    work = Work(disks, record, world)
     with ThreadPoolExecutor(workers) as pool:
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
                     for step in _ready(waiting.values(), running.values(), workers - len(running)):
                         tell(Event("started", waiting.pop(step.id)))
-                        running[pool.submit(_timed, step, devices)] = step
+                        running[pool.submit(work.do, step)] = step
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -106,54 +136,70 @@ def _finish(future: Future[float], step: Step, outcome: Outcome, tell: Callable[
         raise problem
 
 
-def _timed(step: Step, devices: Mapping[str, str]) -> float:
-    started = time.monotonic()
-    perform(step, devices)
-    return time.monotonic() - started
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Doing single steps."""
+
+    disks: Mapping[str, DiskFact]
+    record: Record
+    world: World
+
+    def do(self, step: Step) -> float:
+        """Does one step and gives its seconds. Raises GuardFailed (nothing was done), StepFailed, OSError."""
+        started = time.monotonic()
+        with ExitStack() as held:
+            try:
+                self._guard(step, held)
+            except (GuardFailed, OSError) as no:
+                self.record.refused(step.id, str(no))
+                raise
+            self.record.intent(step.id)
+            try:
+                self._act(step)
+            except (StepFailed, OSError, ValueError) as no:
+                self.record.failed(step.id, str(no))
+                raise
+        seconds = time.monotonic() - started
+        self.record.ended(step.id, seconds, made_by(step))
+        return seconds
+
+    def _guard(self, step: Step, held: ExitStack) -> None:
+        """The disks are those that were looked at, and what is written over is blank."""
+        for name in step.disks & self.disks.keys():
+            disk = self.disks[name]
+            held.callback(close, self.world.hold(disk.node))
+            if disk.instance and self.world.instance(disk.node) != (disk.instance, disk.size):
+                raise GuardFailed(f"not done, because {disk.node} is no longer the disk that was {name}")
+        reasons = [why for target in step.guard for why in self.world.not_blank(self.resolved(target))]
+        if reasons:
+            raise GuardFailed("not done, because " + "; ".join(reasons))
+
+    def _act(self, step: Step) -> None:
+        match step.action:
+            case Run(argv, stdin):
+                result = self.world.run(tuple(map(self.resolved, argv)), stdin)
+                if result.returncode:
+                    last = (result.stderr.strip() or result.stdout.strip())[-2000:]
+                    raise StepFailed(f"{argv[0]} ended with {result.returncode}: {last or 'without a word'}")
+            case WriteFile() | WriteBlock():
+                write(step.action, self.world)
+            case SetAttribute(file, content):
+                self.world.set_attribute(file, content)
+        self._await(step.awaits)
+
+    def resolved(self, word: str) -> str:
+        """`{d00}` as the node of that disk; any other word as it is."""
+        return self.disks[word[1:-1]].node if word.startswith("{") and word.endswith("}") else word
+
+    def _await(self, nodes: Iterable[str]) -> None:
+        deadline = time.monotonic() + APPEAR_SECONDS
+        for node in nodes:
+            while not self.world.exists(node):
+                if time.monotonic() > deadline:
+                    raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
+                time.sleep(LOOK_AGAIN_SECONDS)
 
 
-def perform(step: Step, devices: Mapping[str, str]) -> None:
-    """Does one step. Raises StepFailed; then nothing was written if the message is about a guard."""
-    reasons = [reason for target in step.guard for reason in not_blank(resolved(target, devices))]
-    if reasons:
-        raise StepFailed("not done, because " + "; ".join(reasons))
-    match step.action:
-        case Run(argv, stdin):
-            _run(tuple(resolved(word, devices) for word in argv), stdin)
-        case WriteFile() | WriteBlock():
-            write(step.action)
-        case SetAttribute(file, content):
-            _set_attribute(file, content)
-    _await(step.awaits)
-
-
-def resolved(word: str, devices: Mapping[str, str]) -> str:
-    """`{d00}` as the node of that disk; any other word as it is."""
-    if word.startswith("{") and word.endswith("}"):
-        return devices[word[1:-1]]
-    return word
-
-
-def _run(argv: tuple[str, ...], stdin: str) -> None:
-    result = run(argv, stdin)
-    if result.returncode:
-        last = (result.stderr.strip() or result.stdout.strip())[-2000:]
-        raise StepFailed(f"{argv[0]} ended with {result.returncode}: {last or 'without a word'}")
-
-
-def _set_attribute(file: str, content: str) -> None:
-    # Not O_CREAT: sysfs is not a place for files, and a wrong path must fail.
-    descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(descriptor, content.encode())
-    finally:
-        os.close(descriptor)
-
-
-def _await(nodes: Iterable[str]) -> None:
-    deadline = time.monotonic() + APPEAR_SECONDS
-    for node in nodes:
-        while not os.path.exists(node):
-            if time.monotonic() > deadline:
-                raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
-            time.sleep(LOOK_AGAIN_SECONDS)
+def made_by(step: Step) -> str:
+    """The object that a step creates, as `kind:key`; empty if it creates none."""
+    return f"{step.proof.kind}:{step.proof.key}" if step.creates and step.proof else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from raidplan.apply.world import World
 from raidplan.plan.step import WriteBlock, WriteFile
 
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
@@ -72,39 +73,16 @@ def read_text(file: str) -> str | None:
         return None
 
 
-def write(action: WriteFile | WriteBlock) -> bool:
+def write(action: WriteFile | WriteBlock, world: World) -> bool:
     """Brings the file to its wanted text; False if it had it already. Raises OSError, BrokenBlock."""
-    old = read_text(action.file)
+    path = Path(os.path.realpath(world.path(action.file)))
+    old = read_text(str(path))
     new = wanted_text(action, old)
     if new == old:
         return False
-    path = Path(os.path.realpath(action.file))
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = new.encode("utf-8", "surrogateescape")
     if old is not None:
-        _replace(path.with_name(path.name + KEPT), old.encode("utf-8", "surrogateescape"), path, action.mode)
-    _replace(path, data, path, action.mode)
+        kept = path.with_name(path.name + KEPT)
+        world.replace(kept, old.encode("utf-8", "surrogateescape"), like=path, mode=action.mode)
+    world.replace(path, new.encode("utf-8", "surrogateescape"), like=path, mode=action.mode)
     return True
-
-
-def _replace(path: Path, data: bytes, like: Path, mode: int) -> None:
-    """Writes beside and renames; mode and owner are those of `like`, or `mode` where there is none."""
-    beside = path.with_name(f".{path.name}.raidplan-new")
-    beside.unlink(missing_ok=True)
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(data)
-        opened.flush()
-        if like.exists():
-            found = like.stat()
-            os.fchown(descriptor, found.st_uid, found.st_gid)
-            os.fchmod(descriptor, found.st_mode & 0o7777)
-        else:
-            os.fchmod(descriptor, mode)
-        os.fsync(descriptor)
-    beside.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -9,6 +9,8 @@ from pathlib import Path
 from raidplan.run import run
 
 SYS_BLOCK = Path("/sys/dev/block")
+SECTOR = 512
+"""sysfs counts in these."""
 
 
 def not_blank(target: str) -> list[str]:
@@ -25,6 +27,20 @@ def not_blank(target: str) -> list[str]:
     if not stat.S_ISBLK(mode.st_mode):
         return [f"{target} is not a block device"]
     return [*_in_use(target, mode.st_rdev), *_signatures(target)]
+
+
+def instance_of(node: str) -> tuple[str, int]:
+    """Which disk is behind a node now, and its bytes. Raises OSError where there is none.
+
+    Linux 5.15 and later number every disk that ever appeared (`diskseq`); before, its place in sysfs stands for it.
+    """
+    number = os.stat(node).st_rdev
+    sys = SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"
+    size = int((sys / "size").read_text()) * SECTOR
+    try:
+        return (sys / "diskseq").read_text().strip(), size
+    except FileNotFoundError:
+        return str(sys.resolve(strict=True)), size
 
 
 def _in_use(target: str, number: int) -> list[str]:

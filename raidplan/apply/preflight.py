@@ -34,15 +34,22 @@ class Situation:
         return {name: disk.node for name, disk in self.disks.items()}
 
     @property
+    def guarded(self) -> list[tuple[Step, str]]:
+        """What pending steps write over and no step before clears: it must be blank now."""
+        cleared = {target for step in self.plan.steps for target in step.clears}
+        return [(step, target) for step in self.plan.steps for target in step.guard if target not in cleared]
+
+    @property
     def written_disks(self) -> dict[str, DiskFact]:
         """The disks that a pending step writes over as a whole."""
-        names = {target[1:-1] for step in self.plan.steps for target in step.guard if target.startswith("{")}
+        names = {target[1:-1] for _, target in self.guarded if target.startswith("{")}
         return {name: disk for name, disk in self.disks.items() if name in names}
 
 
-def preflight(situation: Situation) -> list[str]:
-    """Every reason not to begin, in words."""
-    return [reason for check in CHECKS for reason in check(situation)]
+def preflight(situation: Situation, *, here: bool = True) -> list[str]:
+    """Every reason not to begin, in words; `here`: the machine is this one and can be asked more."""
+    checks = (*OF_FACTS, *OF_THIS_MACHINE) if here else OF_FACTS
+    return [reason for check in checks for reason in check(situation)]
 
 
 def is_root(situation: Situation) -> Iterator[str]:
@@ -99,10 +106,9 @@ def disks_blank(situation: Situation) -> Iterator[str]:
 
 def other_targets_blank(situation: Situation) -> Iterator[str]:
     """Partitions, arrays and volumes that are there already, and files that would be written over."""
-    for step in situation.plan.steps:
-        for target in step.guard:
-            if not target.startswith("{") and os.path.exists(target):
-                yield from not_blank(target)
+    for _, target in situation.guarded:
+        if not target.startswith("{") and os.path.exists(target):
+            yield from not_blank(target)
 
 
 def names_free(situation: Situation) -> Iterator[str]:
@@ -197,17 +203,23 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
         yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
 
 
-CHECKS: tuple[Callable[[Situation], Iterator[str]], ...] = (
-    is_root,
-    tools_present,
+Check = Callable[[Situation], Iterator[str]]
+
+OF_FACTS: tuple[Check, ...] = (
+    machine_is_clear,
     mdadm_known,
     modules_loadable,
-    machine_is_clear,
     disks_blank,
-    other_targets_blank,
     names_free,
     lines_do_not_conflict,
-    mount_points_empty,
     memory_for_stripe_cache,
 )
-"""To add a check, write a function and name it here."""
+"""Checks that a snapshot answers. To add a check, write a function and name it here or below."""
+
+OF_THIS_MACHINE: tuple[Check, ...] = (
+    is_root,
+    tools_present,
+    other_targets_blank,
+    mount_points_empty,
+)
+"""Checks that look at devices, folders and programs."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from raidplan.apply.against import against, machine_digest, unproven
+from raidplan.apply.against import against, unknown_origin, unproven
+from raidplan.apply.execute import WORKERS, Event, Outcome, execute
+from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
-from raidplan.facts import DiskFact, Machine, read_machine
+from raidplan.apply.seen import changed, machine_digest, seen
+from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, WriteBlock, WriteFile
+from raidplan.plan import Plan, plan_digest, plan_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +26,13 @@ class Decision:
     disks: Mapping[str, DiskFact]
     refusals: tuple[str, ...]
 
+    resumed: str = ""
+    """When the interrupted apply that this one goes on with was begun."""
+
     @property
     def nodes(self) -> dict[str, str]:
         """The disks' nodes by layout name."""
         return {name: disk.node for name, disk in self.disks.items()}
-
-
-def read_for(plan: Plan) -> Machine:
-    """The machine with everything that the plan's proofs speak of."""
-    ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
-    return read_machine(_paths(plan), _keys(plan, "unit"), ranges)
-
-
-def _keys(plan: Plan, kind: str) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind)
-    )
-
-
-def _paths(plan: Plan) -> tuple[str, ...]:
-    written = [step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)]
-    swap_files = [key.removeprefix("file:") for key in _keys(plan, "swap") if key.startswith("file:")]
-    return tuple(dict.fromkeys([*written, *_keys(plan, "directory"), *swap_files]))
 
 
 def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
@@ -55,24 +43,46 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
     ))  # fmt: skip
 
 
-def decide(plan: Plan, machine: Machine) -> Decision:
-    """Reads only. A plan that was made for another machine is refused."""
+def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
+    """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
     disks, mismatches = match(plan.disks, machine)
     refusals = [str(mismatch) for mismatch in mismatches]
+    refusals += _forgotten(plan, past)
     named = machine.named({disk.node: name for name, disk in disks.items()})
-    left, differing = against(plan, named)
+    left, differing = against(plan, named, past)
     refusals += differing
+    refusals += unknown_origin(plan, left, named, past)
     if left.steps:
-        refusals += preflight(Situation(left, named, disks))
-    digest = machine_digest(disks)
-    if plan.machine_digest and plan.machine_digest != digest:
-        refusals.append("the disks are not what they were when the plan was made: make a new plan")
-    left = replace(left, machine_digest=digest)
+        refusals += preflight(Situation(left, named, disks), here=here)
+    now = seen(plan, disks, machine)
+    if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
+        refusals += changed(plan.machine, now)
+    left = replace(left, machine=now, machine_digest=machine_digest(now))
     return Decision(plan, left, disks, tuple(dict.fromkeys(refusals)))
 
 
-def prove(decision: Decision) -> list[str]:
-    """Reads the machine again: what the plan promised and is not there."""
-    machine = read_for(decision.whole)
-    named = machine.named({disk.node: name for name, disk in decision.disks.items()})
-    return unproven(decision.whole, named)
+def _forgotten(plan: Plan, past: Past) -> list[str]:
+    """Half-done steps that this plan does not have would never be finished nor cleared."""
+    lost = sorted(past.begun - {step.id for step in plan.steps})
+    if not lost:
+        return []
+    names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+    return [
+        f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with `raidplan apply` of the plan.json beside its journal"
+    ]
+
+
+def carry_out(
+    decision: Decision, journal: Journal, tell: Callable[[Event], None], *, workers: int = WORKERS
+) -> Outcome:
+    """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned."""
+    world = journal.world
+    journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
+    outcome = execute(decision.left, decision.disks, tell, journal, world, workers=workers)
+    if outcome.complete:
+        machine = world.read(decision.whole)
+        named = machine.named({disk.node: name for name, disk in decision.disks.items()})
+        outcome.unproven = unproven(decision.whole, named)
+        if not outcome.unproven:
+            journal.close()
+    return outcome

@@ -19,7 +19,7 @@ COMMANDS = {
     "apply": "do what the plan says; a second run changes nothing",
     "show": "print the plain form that a layout means",
     "explain": "explain a rule, or list them all",
-    "discover": "print what this machine has, as a layout's hardware section",
+    "discover": "print what this machine has: a layout's hardware section, or facts for a plan",
     "loops": "put loop devices in the place of a layout's disks, for test machines",
     "schema": "print the JSON Schema of a layout, for editors",
 }

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raidplan.apply.execute import Event
+    from raidplan.apply.journal import Journal
     from raidplan.apply.session import Decision
     from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
-
-LOCK = "/run/raidplan.lock"
 
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.parser import add_output
+    from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
         "apply",
@@ -33,42 +34,69 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
     )
+    add_state(parser)
+    parser.add_argument(
+        "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
+    )
     add_output(parser, "text")
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, decides, asks, executes and proves."""
-    from raidplan.cli import OK, REFUSED, UNABLE
+    from raidplan.cli import REFUSED, UNABLE
     from raidplan.cli.output import talk
 
     plan = _plan(arguments)
     if plan is None:
         return UNABLE
-    from raidplan.apply.session import decide, read_for, with_devices
-
     if arguments.devices:
+        from raidplan.apply.session import with_devices
         from raidplan.cli.devices import read_devices
 
         plan = with_devices(plan, read_devices(arguments.devices, plan))
-    with _only_one() as lock:
-        if lock is None:
-            talk(f"refused: another raidplan holds {LOCK}; nothing was written")
-            return REFUSED
-        decision = decide(plan, read_for(plan))
-        if decision.refusals:
-            for reason in decision.refusals:
-                talk(f"refused: {reason}")
-            talk("nothing was written")
-            return REFUSED
-        if not decision.left.steps:
-            talk(f"{plan.host} is as the layout says: nothing to do")
-            return OK
-        _show(decision.left, decision.nodes, arguments)
-        if not _confirmed(plan.host, arguments.confirm):
-            talk("not confirmed; nothing was written")
-            return REFUSED
-        return _execute(decision)
+    from raidplan.apply.journal import BrokenJournal
+    from raidplan.apply.lock import Held, only_one
+
+    try:
+        # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
+        with only_one() if os.geteuid() == 0 else nullcontext():
+            return _apply(plan, arguments)
+    except (Held, BrokenJournal) as no:
+        talk(f"refused: {no}")
+        talk("nothing was written")
+        return REFUSED
+
+
+def _apply(plan: Plan, arguments: argparse.Namespace) -> int:
+    from raidplan.apply.journal import open_journal
+    from raidplan.apply.session import decide
+    from raidplan.apply.world import World
+    from raidplan.cli import OK, REFUSED
+    from raidplan.cli.output import talk
+    from raidplan.cli.state import past_of_host, state_folder
+
+    folder = state_folder(arguments.state, plan.host)
+    past = past_of_host(arguments.state, plan.host)
+    world = World()
+    decision = decide(plan, world.read(plan), past)
+    if decision.refusals:
+        for reason in decision.refusals:
+            talk(f"refused: {reason}")
+        talk("nothing was written")
+        return REFUSED
+    if not decision.left.steps:
+        if past.is_open:
+            open_journal(folder, world).close()
+        talk(f"{plan.host} is as the layout says: nothing to do")
+        return OK
+    if past.is_open:
+        talk(f"this goes on with the apply that was begun {past.began} and interrupted")
+    _show(decision.left, decision.nodes, arguments)
+    if not _confirmed(plan.host, arguments.confirm):
+        talk("not confirmed; nothing was written")
+        return REFUSED
+    return _execute(decision, open_journal(folder, world), arguments)
 
 
 def _plan(arguments: argparse.Namespace) -> Plan | None:
@@ -101,25 +129,6 @@ def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
     return plan
 
 
-class _only_one:  # noqa: N801  # reads as a word in `with`
-    """Holds the kernel's lock on a file of root's, so that two applications never interleave."""
-
-    def __enter__(self) -> int | None:
-        if os.geteuid() != 0:
-            self.descriptor = -1
-            return 0  # the preflight will refuse with all its reasons
-        self.descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return None
-        return self.descriptor
-
-    def __exit__(self, *_: object) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-
-
 def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> None:
     from raidplan.cli.output import emit, wants_colour
     from raidplan.render.plan_text import render_plan
@@ -142,26 +151,30 @@ def _confirmed(host: str, given: str | None) -> bool:
     return sys.stdin.readline().strip() == host
 
 
-def _execute(decision: Decision) -> int:
-    from raidplan.apply.execute import execute
-    from raidplan.apply.session import prove
+def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
+    from raidplan.apply.session import carry_out
     from raidplan.cli import INTERRUPTED, OK, STOPPED
     from raidplan.cli.output import talk
-    from raidplan.cli.progress import display
+    from raidplan.cli.progress import display, events_to
 
-    with display(len(decision.left.steps)) as show:
-        outcome = execute(decision.left, decision.nodes, show)
+    with display(len(decision.left.steps)) as show, events_to(arguments.events) as note:
+
+        def tell(event: Event) -> None:
+            note(event)
+            show(event)
+
+        outcome = carry_out(decision, journal, tell)
     for step, message in outcome.failed.items():
         talk(f"failed: {step}: {message}")
     if not outcome.complete:
         talk(
-            f"stopped part-way: {len(outcome.done)} steps done, {len(outcome.left)} not begun; `apply` again goes on where that is safe"
+            f"stopped part-way: {len(outcome.done)} steps done, {len(outcome.left)} not begun; `apply` again goes on "
+            f"from there, by the journal {journal.file}"
         )
         return INTERRUPTED if outcome.interrupted else STOPPED
-    problems = prove(decision)
-    for problem in problems:
+    for problem in outcome.unproven:
         talk(f"not as planned: {problem}")
-    if problems:
+    if outcome.unproven:
         talk("every step ended well, but what stands is not what was asked")
         return STOPPED
     talk(f"{decision.whole.host} is as the layout says: every property was read back")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.parser import add_output
+    from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
         "plan",
@@ -40,6 +41,7 @@ def add(subparsers: Subparsers) -> None:
         action="store_true",
         help="exit with 0 if there is nothing to do, 1 for an error, 2 if there is something to do",
     )
+    add_state(parser)
     add_output(parser, "text", "json", "shell", "markdown")
     parser.set_defaults(func=run)
 
@@ -95,31 +97,16 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
         plan = with_devices(plan, read_devices(arguments.devices, plan))
     if arguments.offline:
         return plan, {}, ()
-    if arguments.machine:
-        return _elsewhere(plan, _machine(arguments.machine))
-    from raidplan.apply.session import decide, read_for
+    from raidplan.apply.journal import Past
+    from raidplan.apply.reading import read_for
+    from raidplan.apply.session import decide
+    from raidplan.cli.state import past_of_host
 
-    decision = decide(plan, read_for(plan))
+    here = not arguments.machine
+    machine = read_for(plan) if here else _machine(arguments.machine)
+    past = past_of_host(arguments.state, plan.host) if here else Past()
+    decision = decide(plan, machine, past, here=here)
     return decision.left, decision.nodes, decision.refusals
-
-
-def _elsewhere(plan: Plan, machine: Machine) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
-    """The same for a machine that is known by its facts only: what can be asked of those is asked."""
-    from dataclasses import replace
-
-    from raidplan.apply import preflight
-    from raidplan.apply.against import against, machine_digest
-    from raidplan.facts.match import match
-
-    disks, mismatches = match(plan.disks, machine)
-    named = machine.named({disk.node: name for name, disk in disks.items()})
-    left, refusals = against(plan, named)
-    refusals = [*map(str, mismatches), *refusals]
-    situation = preflight.Situation(left, named, disks)
-    for asked in (preflight.disks_blank, preflight.names_free, preflight.lines_do_not_conflict):
-        refusals += asked(situation)
-    left = replace(left, machine_digest=machine_digest(disks))
-    return left, {name: disk.node for name, disk in disks.items()}, list(dict.fromkeys(refusals))
 
 
 def _machine(file: str) -> Machine:

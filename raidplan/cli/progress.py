@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from raidplan.apply.execute import Event
+from raidplan.cli.output import Unable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -21,6 +26,28 @@ class Display(Protocol):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None: ...
     def __call__(self, event: Event) -> None: ...
+
+
+@contextmanager
+def events_to(file: str | None) -> Iterator[Callable[[Event], None]]:
+    """Writes each event to a file as a line of JSON, at once. Raises Unable if it cannot be opened."""
+    if file is None:
+        yield lambda event: None
+        return
+    try:
+        opened = open(file, "a", encoding="utf-8")  # noqa: SIM115  # closed below
+    except OSError as no:
+        raise Unable(f"cannot write {file}: {no.strerror}") from None
+    with opened:
+
+        def note(event: Event) -> None:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            line = {"time": now, "event": event.kind, "step": event.step.id, "phase": event.step.phase,
+                    "say": event.step.say, "seconds": round(event.seconds, 3), "message": event.message}  # fmt: skip
+            opened.write(json.dumps(line) + "\n")
+            opened.flush()
+
+        yield note
 
 
 def display(steps: int) -> Display:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
+from raidplan.hidden import is_seen
 from raidplan.kinds.model import NAME_PATTERN
 from raidplan.render.visible import visible
 from raidplan.size import MIB, human
@@ -140,7 +141,7 @@ def _disk(
 
 def _wrong(key: str, text: str) -> str:
     """Why an identifier cannot stand in a layout; empty if it can."""
-    if not text.isprintable() or "\ufffd" in text:
+    if not is_seen(text) or "\ufffd" in text:
         return "it holds characters that are no text"
     if len(text) > MOST_TEXT:
         return f"it is {len(text)} characters long"

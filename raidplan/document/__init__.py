@@ -1,6 +1,6 @@
 """Text to document: what was written, with the place of every key and value, and nothing interpreted."""
 
 from raidplan.document.node import Document, Node, Span
-from raidplan.document.read import read_document
+from raidplan.document.read import parse_document, read_document, read_text
 
-__all__ = ["Document", "Node", "Span", "read_document"]
+__all__ = ["Document", "Node", "Span", "parse_document", "read_document", "read_text"]

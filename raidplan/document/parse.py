@@ -6,7 +6,6 @@ before memory is spent. All scalars stay the text that was typed.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -14,6 +13,7 @@ import yaml
 
 from raidplan.document.node import Node, Span
 from raidplan.findings import Finding, error, shortened
+from raidplan.hidden import INVISIBLE
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_NODES = 250_000
@@ -23,14 +23,6 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 FORBIDDEN_KEYS = {"on", "off", "yes", "no", "y", "n", "true", "false", "null", "~"}
 """What YAML 1.1 reads as something else than text (https://yaml.org/type/bool.html)."""
-
-
-INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
-    "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-"""Control characters, spaces that are none to YAML, and what hides or reorders text (CVE-2021-42574; Unicode's Default_Ignorable)."""
 
 
 class _Refused(Exception):

@@ -23,10 +23,14 @@ def read_document(file: str) -> tuple[Document | None, list[Located]]:
 
     Findings here carry their span with them, since there may be no document to look it up in.
     """
+    text, problems = read_text(file)
+    return (None, problems) if text is None else parse_document(text, file)
+
+
+def read_text(file: str) -> tuple[str | None, list[Located]]:
+    """The text of `file` (`-` is standard input), or what is wrong with it."""
     text, problem = _text(file)
-    if text is None:
-        return None, _nowhere(file, problem)
-    return parse_document(text, file)
+    return text, [] if text is not None else _nowhere(file, problem)
 
 
 def parse_document(text: str, file: str) -> tuple[Document | None, list[Located]]:

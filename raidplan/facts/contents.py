@@ -34,6 +34,15 @@ def table_objects(seen: Seen) -> tuple[dict[str, Properties], list[str]]:
     return found, problems
 
 
+def content_objects(seen: Seen, names: Names) -> dict[str, Properties]:
+    """What each device carries, `type uuid` for each signature; `?` where it could not be read."""
+    found: dict[str, Properties] = {}
+    for name, block in seen.blocks.items():
+        words = [f"{one.type} {one.uuid}".strip() for one in seen.signatures.get(block.node, ())]
+        found[names.of(name)] = {"carries": ["?"] if block.node in seen.unreadable else words}
+    return found
+
+
 def filesystem_objects(seen: Seen, names: Names) -> tuple[dict[str, Properties], list[str]]:
     """File systems by UUID."""
     found: dict[str, Properties] = {}

@@ -112,7 +112,14 @@ def _disk(
         partitions=tuple(partitions_of(seen, block)),
         users=tuple(dict.fromkeys(_users(seen, block, btrfs, set()))),
         links=tuple(sorted(links.get(block.name, []))),
+        instance=_instance(seen.root, block),
     )
+
+
+def _instance(root: Path, block: Block) -> str:
+    """As `apply` asks for it on the open device (apply/guard.py)."""
+    sys = root / "sys/dev/block" / block.number
+    return text_of(sys / "diskseq") or (str(sys.resolve()) if sys.exists() else "")
 
 
 def _id_path(root: Path, block: Block, links: Sequence[str]) -> str:

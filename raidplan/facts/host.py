@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import stat
 from collections.abc import Iterable
@@ -34,6 +35,12 @@ READ_WHOLE = 1024**2
 """Bytes; a larger file is no configuration, and only its size is told."""
 
 Objects = dict[str, Properties]
+
+
+def machine_id(root: Path) -> str:
+    """The installation's own number, hashed; empty where there is none."""
+    text = text_of(root / "etc/machine-id")
+    return hashlib.sha256(f"raidplan {text}".encode()).hexdigest()[:16] if text else ""
 
 
 def read_modules(root: Path, kernel: str, ask: Ask) -> Objects:

@@ -88,6 +88,8 @@ class DiskFact:
     """The other names of the node, below /dev/disk."""
     traces: tuple[Trace, ...] = ()
     """Everything on it, at every place; none if it is proven blank."""
+    instance: str = ""
+    """Which appearance of a disk this is: the kernel's diskseq, or its place in sysfs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class Machine:
     kernel: str = ""
     """The release, as in `uname -r`."""
     problems: tuple[str, ...] = ()
+    machine_id: str = ""
+    """Of this installation, hashed: /etc/machine-id itself is not to be shown to anybody (machine-id(5))."""
 
     def observe(self, kind: str, key: str) -> Properties | None:
         """The properties of an object, or None if there is none."""
@@ -119,7 +123,7 @@ class Machine:
         objects = {
             kind: of_kind
             if kind in NO_DEVICES
-            else {key: _renamed(found, names) for key, found in of_kind.items()}
+            else {names.get(key, key): _renamed(found, names) for key, found in of_kind.items()}
             for kind, of_kind in self.objects.items()
         }
         return replace(self, objects=objects)
@@ -128,7 +132,8 @@ class Machine:
         """Plain values for JSON."""
         objects = {kind: {key: dict(found) for key, found in of.items()} for kind, of in self.objects.items()}
         scalars = {
-            name: getattr(self, name) for name in ("memory_bytes", "firmware", "host", "is_root", "kernel")
+            name: getattr(self, name)
+            for name in ("memory_bytes", "firmware", "host", "machine_id", "is_root", "kernel")
         }
         return {
             "format_version": FORMAT_VERSION,
@@ -174,7 +179,7 @@ def _machine(data: dict[str, Any]) -> Machine:
     scalars: dict[str, Any] = {
         "memory_bytes": int(data["memory_bytes"]),
         "is_root": bool(data["is_root"]),
-        **{name: str(data[name]) for name in ("firmware", "host", "kernel")},
+        **{name: str(data[name]) for name in ("firmware", "host", "machine_id", "kernel")},
     }
     disks = tuple(_disk(disk) for disk in data["disks"])
     return Machine(disks, objects, problems=tuple(map(str, data["problems"])), **scalars)

@@ -61,6 +61,7 @@ def read_machine(
         memory_bytes=host.memory_bytes(root),
         firmware=host.firmware(root),
         host=os.uname().nodename,
+        machine_id=host.machine_id(root),
         is_root=os.geteuid() == 0,
         kernel=kernel,
         problems=(*problems, *doubled, *failed),
@@ -101,6 +102,7 @@ def _contents(
     filesystem, doubled_too = contents.filesystem_objects(seen, names)
     has_lvm = any(one.type == "LVM2_member" for found in seen.signatures.values() for one in found)
     return {
+        "content": contents.content_objects(seen, names),
         "table": table,
         "array": {array.uuid: arrays.properties(array, names) for array in md},
         "tuning": {array.uuid: arrays.tuning(array) for array in md},

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from raidplan.hidden import is_seen
 from raidplan.run import Result
 
 Ask = Callable[[Sequence[str]], Result]
@@ -76,4 +77,4 @@ def rows_of(text: str, *path: str) -> list[Mapping[str, Any]]:
 
 def plain(text: str) -> str:
     """Text from a disk for a sentence: what does not print is spelled out, so that it cannot move the cursor."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if is_seen(c) else c.encode("unicode_escape").decode() for c in text)

@@ -9,12 +9,13 @@ from typing import Literal
 from raidplan.findings import Path
 from raidplan.geometry import md
 from raidplan.identity import derived_uuid, md_form
+from raidplan.kinds.array_create import create_argv, made
 from raidplan.kinds.device import Device, Group, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.model import Boolean, Integer, LevelName, Model, Rate, Reference, Size, Word
-from raidplan.kinds.naming import device_node, identity, stored_name, sync_action
+from raidplan.kinds.naming import device_node, sync_action
 from raidplan.kinds.pool import Pool
 from raidplan.levels import DEFAULT_CHUNK, LEVELS, redundancy
-from raidplan.plan.step import Proof, Run, SetAttribute, Step, Value
+from raidplan.plan.step import Proof, Run, SetAttribute, Step
 from raidplan.size import KIB, human
 
 
@@ -192,7 +193,7 @@ class Array(Model, Kind):
             phase="array",
             say=f"create {self.level} {name} of {count} members ({listed}), {human(geometry.size_bytes)} usable"
             + (f", {spares} spare" + "s" * (spares > 1) if spares else ""),
-            action=Run(self._create_argv(name, site, parts)),
+            action=Run(create_argv(self, name, site, parts)),
             because=".".join(map(str, path)),
             needs=(
                 "prepare.md_mod",
@@ -204,72 +205,8 @@ class Array(Model, Kind):
             destroys=tuple(f"everything on {part.name}" for part in parts),
             guard=tuple(part.node for part in parts),
             awaits=(device_node(name),),
-            proof=Proof("array", site.devices[name].uuid, self._expected(name, site, parts, geometry)),
+            proof=Proof("array", site.devices[name].uuid, made(self, name, site, parts, geometry)),
         )
-
-    def _create_argv(self, name: str, site: Site, parts: list[Device]) -> tuple[str, ...]:
-        """Everything that mdadm would choose by itself is written out, for mdadm 4.2 to 4.6."""
-        level, count, spares = LEVELS[self.level], len(self.named_members), len(self.spares)
-        argv = [
-            "mdadm",
-            "--create",
-            device_node(name),
-            "--run",
-            "--quiet",
-            *(["--readonly"] if self.held else []),
-        ]
-        argv += [f"--metadata={self.metadata}", f"--homehost={site.host}", f"--name={name}"]
-        argv += [
-            f"--uuid={md_form(site.devices[name].uuid)}",
-            f"--level={self.level}",
-            f"--raid-devices={count}",
-        ]
-        if spares:
-            argv += [f"--spare-devices={spares}"]
-        if level.chunked:
-            argv += [f"--chunk={(self.effective_chunk or 0) // KIB}K"]
-        if self.effective_layout:
-            argv += [f"--layout={self.effective_layout}"]
-        if level.redundant:
-            argv += self._policy_argv()
-        if self.level in ("raid4", "raid5"):
-            # All members active and parity computed: what is written is redundant at once, not after a rebuild.
-            argv += ["--force"]
-        argv += {"zero": ["--write-zeroes"], "assume-clean": ["--assume-clean"]}.get(self.initial_sync, [])
-        argv += [part.node for part in parts[: count + spares]]
-        # After the members: mdadm takes the data offset from the first device of the command line.
-        return (*argv, *((f"--write-journal={parts[-1].node}",) if self.journal else ()))
-
-    def _policy_argv(self) -> list[str]:
-        if self.policy == "journal":
-            # Bitmap none is said because mdadm 4.2 adds one above 100 GiB, which a journal excludes.
-            return ["--bitmap=none"]
-        bitmap = "internal" if self.policy == "bitmap" else "none"
-        return [f"--bitmap={bitmap}", f"--consistency-policy={self.policy}"]
-
-    def _expected(
-        self, name: str, site: Site, parts: list[Device], geometry: md.ArrayGeometry
-    ) -> dict[str, Value]:
-        """The properties to read back."""
-        count, spares = len(self.named_members), len(self.spares)
-        expect: dict[str, Value] = {
-            "level": self.level,
-            "metadata": self.metadata,
-            "members": [identity(part) for part in parts[:count]],
-            "spares": sorted(identity(part) for part in parts[count : count + spares]),
-            "size": geometry.size_bytes,
-        }
-        if self.metadata != "0.90":
-            expect["name"] = stored_name(site.host, name)
-        if self.effective_chunk and self.level != "linear":
-            expect["chunk"] = self.effective_chunk
-        if self.effective_layout:
-            expect["layout"] = self.effective_layout
-        if LEVELS[self.level].redundant:
-            expect |= {"component": geometry.used_bytes, "consistency": self.policy}
-        if self.journal:
-            expect["journal"] = identity(parts[-1])
-        return expect
 
     def _attributes(self) -> dict[str, int]:
         """sysfs attributes below /sys/block/mdX and their values, in the order in which they may be set."""

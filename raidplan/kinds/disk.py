@@ -198,7 +198,7 @@ class Disk(Model, Kind):
             destroys=(f"everything on the disk {name}",),
             guard=(f"{{{name}}}",),
             awaits=tuple(f"/dev/disk/by-partuuid/{uuid}" for *_, uuid in parts),
-            proof=Proof("table", disk, {"partitions": [
+            proof=Proof("table", disk, {"disk": f"{{{name}}}", "partitions": [
                 f"{uuid} {place.start_bytes} {place.size_bytes} {code.lower()}" for _, place, code, uuid in parts
             ]}),
         )  # fmt: skip

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 from raidplan.findings import Path, shortened
+from raidplan.hidden import is_seen
 from raidplan.identity import derived_uuid
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, BadLabel, Format
@@ -31,7 +32,7 @@ def _mount_point(text: str) -> str:
         raise ValueError(
             f"'{text}' is not a mount point; write an absolute path such as /srv/data, without . .. // or / at its end"
         )
-    if not text.isprintable() or any(len(part.encode()) > 255 for part in parts):
+    if not is_seen(text) or any(len(part.encode()) > 255 for part in parts):
         raise ValueError(
             f"a part of the mount point '{text}' has more than 255 bytes, or holds a control character"
         )

@@ -26,6 +26,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from raidplan import size
+from raidplan.hidden import is_seen
 from raidplan.levels import level_named
 
 
@@ -123,7 +124,7 @@ def _percent(text: str) -> Fraction:
 
 
 def _word(text: str) -> str:
-    if not text.strip() or not text.isprintable():
+    if not text.strip() or not is_seen(text):
         raise ValueError("the text is empty or holds line breaks or control characters; write one line")
     return text
 

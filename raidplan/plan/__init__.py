@@ -1,6 +1,6 @@
 """The plan as data: steps with what they need, destroy and prove. Standard library only."""
 
-from raidplan.plan.codec import digest, plan_from_json, plan_to_data, plan_to_json
+from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_data, plan_to_json
 from raidplan.plan.step import (
     PHASES,
     Action,
@@ -28,6 +28,7 @@ __all__ = [
     "WriteBlock",
     "WriteFile",
     "digest",
+    "plan_digest",
     "plan_from_json",
     "plan_to_data",
     "plan_to_json",

@@ -20,6 +20,7 @@ from raidplan.plan.step import (
 )
 
 FORMAT_VERSION = 1
+STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
 
 
 def plan_to_json(plan: Plan) -> str:
@@ -34,6 +35,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "host": plan.host,
         "layout_digest": plan.layout_digest,
         "machine_digest": plan.machine_digest,
+        "machine": dict(plan.machine),
         "disks": [asdict(disk) for disk in plan.disks],
         "modules": list(plan.modules),
         "steps": [step_to_data(step) for step in plan.steps],
@@ -45,7 +47,7 @@ def step_to_data(step: Step) -> dict[str, Any]:
     """One step as plain values: `argv` for a command, `file` and `content` for a file."""
     data: dict[str, Any] = {"id": step.id, "phase": step.phase, "say": step.say}
     data |= _action_to_data(step.action)
-    for name in ("needs", "follows", "targets", "destroys", "guard", "awaits"):
+    for name in STEP_LISTS:
         data[name] = list(getattr(step, name))
     data |= {"because": step.because, "line": step.line}
     if step.proof:
@@ -86,6 +88,7 @@ def plan_from_json(text: str) -> Plan:
             machine_digest=data["machine_digest"],
             disks=tuple(DiskIdentity(**disk) for disk in data["disks"]),
             modules=tuple(data["modules"]),
+            machine=dict(data["machine"]),
             steps=tuple(_step_from_data(step) for step in data["steps"]),
             findings=tuple(data["findings"]),
         )
@@ -102,9 +105,7 @@ def _step_from_data(data: dict[str, Any]) -> Step:
         action=_action_from_data(data),
         because=data["because"],
         line=data["line"],
-        **{
-            name: tuple(data[name]) for name in ("needs", "follows", "targets", "destroys", "guard", "awaits")
-        },
+        **{name: tuple(data[name]) for name in STEP_LISTS},
         proof=Proof(proof["kind"], proof["key"], proof["expect"]) if proof else None,
     )
 
@@ -117,6 +118,11 @@ def _action_from_data(data: dict[str, Any]) -> Action:
     if "block" in data:
         return WriteBlock(data["file"], data["block"], data["mark"], data["at_top"], int(data["mode"], 8))
     return WriteFile(data["file"], data["content"], int(data["mode"], 8))
+
+
+def plan_digest(plan: Plan) -> str:
+    """What is to be done and on what: the plan without its findings, which do not change that."""
+    return digest({key: value for key, value in plan_to_data(plan).items() if key != "findings"})
 
 
 def digest(value: object) -> str:

@@ -84,12 +84,20 @@ class Step:
     destroys: tuple[str, ...] = ()
     guard: tuple[str, ...] = ()
     awaits: tuple[str, ...] = ()
+    clears: tuple[str, ...] = ()
+    """The devices (as in `guard`) that it makes blank for the steps that need it."""
     proof: Proof | None = None
 
     def among(self, known: Container[str]) -> Step:
         """The step in a plan that has only the `known` ones."""
         needs = tuple(need for need in dict.fromkeys(self.needs) if need in known)
         return replace(self, needs=needs, follows=tuple(step for step in self.follows if step in known))
+
+    @property
+    def disks(self) -> frozenset[str]:
+        """The disks that its command names or its guard looks at."""
+        words = (*self.guard, *(self.action.argv if isinstance(self.action, Run) else ()))
+        return frozenset(word[1:-1] for word in words if word.startswith("{") and word.endswith("}"))
 
     @property
     def creates(self) -> bool:
@@ -133,10 +141,13 @@ class Plan:
     host: str
     layout_digest: str
     machine_digest: str
+    """Of `machine`; empty for a plan made without one."""
     disks: tuple[DiskIdentity, ...]
     steps: tuple[Step, ...]
     modules: tuple[str, ...] = ()
     """Kernel modules the steps need."""
+    machine: Mapping[str, Value] = field(default_factory=dict)
+    """The machine that it was made for: `d00.serial`, `tool.mdadm`, `machine-id`…"""
     findings: tuple[Mapping[str, object], ...] = field(default=())
 
     @property

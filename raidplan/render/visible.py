@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from raidplan.hidden import is_seen
+
 _HIDDEN = re.compile(r"[^ -~]")
 
 
@@ -14,7 +16,7 @@ def visible(text: str) -> str:
 
 def shown(character: str) -> str:
     """One character, or its escape if it is not printable."""
-    if character.isprintable():
+    if is_seen(character):
         return character
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
@@ -26,7 +28,7 @@ def json_safe(text: str) -> str:
 
 
 def _json_escape(character: str) -> str:
-    if character == "\n" or character.isprintable():
+    if character == "\n" or is_seen(character):
         return character
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))

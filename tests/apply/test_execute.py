@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from raidplan.apply.execute import Event, execute
+from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.execute import execute as execute_in
+from raidplan.apply.world import World
+from raidplan.facts import DiskFact
 from raidplan.plan import Plan, Run, SetAttribute, Step
 
 
@@ -27,6 +31,37 @@ def step(
         targets=targets or (name,),
         guard=guard,
     )
+
+
+class Record:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str]] = []
+
+    def intent(self, step: str) -> None:
+        self.lines.append(("intent", step))
+
+    def ended(self, step: str, seconds: float, made: str = "") -> None:
+        self.lines.append(("ended", step))
+
+    def failed(self, step: str, message: str) -> None:
+        self.lines.append(("failed", step))
+
+    def refused(self, step: str, message: str) -> None:
+        self.lines.append(("refused", step))
+
+
+def execute(
+    plan: Plan,
+    nodes: Mapping[str, str],
+    tell: Callable[[Event], None],
+    record: Record | None = None,
+    *,
+    workers: int = 8,
+) -> Outcome:
+    disks = {name: DiskFact(node, node, 0) for name, node in nodes.items()}
+    return execute_in(plan, disks, tell, record or Record(), World(), workers=workers)
 
 
 def plan(*steps: Step) -> Plan:
@@ -93,9 +128,30 @@ def test_a_guard_that_does_not_hold_stops_before_the_command(tmp_path: Path) -> 
 
 
 def test_disks_are_named_only_when_the_step_runs(tmp_path: Path) -> None:
-    file = tmp_path / "made"
-    execute(plan(step("a", "touch", "{d00}")), {"d00": str(file)}, Log())
-    assert file.exists()
+    disk, made = tmp_path / "disk", tmp_path / "made"
+    disk.write_text("content")
+    execute(plan(step("a", "cp", "{d00}", str(made))), {"d00": str(disk)}, Log())
+    assert made.read_text() == "content"
+
+
+def test_a_disk_that_was_exchanged_is_not_touched(tmp_path: Path) -> None:
+    class Exchanged(World):
+        def instance(self, node: str) -> tuple[str, int]:
+            return "8", 1000
+
+    (tmp_path / "disk").touch()
+    disk = DiskFact(str(tmp_path / "disk"), "sdb", 1000, instance="7")
+    record = Record()
+    touch = plan(step("a", "rm", "{d00}"))
+    outcome = execute_in(touch, {"d00": disk}, Log(), record, Exchanged())
+    assert "no longer the disk that was d00" in outcome.failed["a"]
+    assert (tmp_path / "disk").exists() and record.lines == [("refused", "a")]
+
+
+def test_an_intent_is_recorded_before_and_an_end_after(tmp_path: Path) -> None:
+    record = Record()
+    execute(plan(step("a"), step("b", "false", needs=("a",))), {}, Log(), record)
+    assert record.lines == [("intent", "a"), ("ended", "a"), ("intent", "b"), ("failed", "b")]
 
 
 def test_attributes_are_never_created(tmp_path: Path) -> None:

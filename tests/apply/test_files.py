@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply.files import KEPT, BrokenBlock, outside_block, wanted_text, write
+from raidplan.apply.files import KEPT, BrokenBlock, outside_block, wanted_text
+from raidplan.apply.files import write as write_in
+from raidplan.apply.world import World
 from raidplan.plan import WriteBlock, WriteFile
+
+
+def write(action: WriteBlock | WriteFile) -> bool:
+    return write_in(action, World())
+
 
 FSTAB = "# my own\nUUID=1 / ext4 defaults 0 1\n"
 BLOCK = "# >>> raidplan jbod\nUUID=2 /data xfs defaults 0 0\n# <<< raidplan jbod\n"

@@ -47,7 +47,8 @@ def whole(layout: str) -> Plan:
 
 def machine(**changes: object) -> Machine:
     disks = tuple(DiskFact(f"/dev/sd{n}", f"sd{n}", 10**12, serial=f"PAIR-{n}") for n in range(2))
-    return Machine(tuple(replace(disk, **changes) for disk in disks))  # type: ignore[arg-type]
+    modules = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1")}
+    return Machine(tuple(replace(disk, **changes) for disk in disks), {"module": modules})  # type: ignore[arg-type]
 
 
 def facts(tmp_path: Path, value: Machine) -> str:
@@ -156,16 +157,16 @@ def test_facts_that_are_none(
 def test_this_machine_decides(
     layout: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from raidplan.apply import session
+    from raidplan.apply import reading, session
 
-    monkeypatch.setattr(session, "read_for", lambda plan: Machine())
+    monkeypatch.setattr(reading, "read_for", lambda plan: Machine())
     monkeypatch.setattr(
-        session, "decide", lambda plan, machine: Decision(plan, plan, {}, ("d0 is not there",))
+        session, "decide", lambda plan, machine, past, here: Decision(plan, plan, {}, ("d0 is not there",))
     )
     assert run(["plan", layout]) == 4
     assert "refused: d0 is not there" in capsys.readouterr().err
     done = replace(whole(layout), steps=())
-    monkeypatch.setattr(session, "decide", lambda plan, machine: Decision(plan, done, {}, ()))
+    monkeypatch.setattr(session, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, ()))
     assert run(["plan", layout, "--detailed-exitcode"]) == 0
     assert "nothing to do" in capsys.readouterr().out
 

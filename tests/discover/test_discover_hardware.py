@@ -262,3 +262,17 @@ def test_the_command(tmp_path, capsys):
     assert run(["discover", "hardware", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["format_version"] == 1
     assert run(["discover", "sofware"]) == 2
+
+
+def test_facts_of_this_machine_make_a_plan_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layout = Path(__file__).parents[2] / "examples/raid1-pair.yaml"
+    assert run(["discover", "facts", "--for", str(layout), "-o", str(tmp_path / "facts.json")]) == 0
+    snapshot = Machine.from_data(json.loads((tmp_path / "facts.json").read_text()))
+    assert snapshot.memory_bytes > 0
+    assert snapshot.observe("file", "/etc/fstab") is not None or not Path("/etc/fstab").exists()
+    assert run(["plan", str(layout), "--machine", str(tmp_path / "facts.json")]) == 4
+    assert "no disk has serial" in capsys.readouterr().err
+    (tmp_path / "wrong.yaml").write_text("version: 1\n")
+    assert run(["discover", "facts", "--for", str(tmp_path / "wrong.yaml")]) == 2

@@ -1,0 +1,24 @@
+"""The machine, with everything that a plan's proofs speak of."""
+
+from __future__ import annotations
+
+from raidplan.facts import Machine, read_machine
+from raidplan.plan import Plan, WriteBlock, WriteFile
+
+
+def read_for(plan: Plan) -> Machine:
+    """The machine with everything that the plan's proofs speak of."""
+    ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
+    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges)
+
+
+def _keys(plan: Plan, kind: str) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind)
+    )
+
+
+def paths_of(plan: Plan) -> tuple[str, ...]:
+    written = [step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)]
+    swap_files = [key.removeprefix("file:") for key in _keys(plan, "swap") if key.startswith("file:")]
+    return tuple(dict.fromkeys([*written, *_keys(plan, "directory"), *swap_files]))

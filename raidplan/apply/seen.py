@@ -1,0 +1,48 @@
+"""What a plan was made for: the disks and what is on them, the programs, the installation; and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from raidplan.facts import DiskFact, Machine
+from raidplan.plan import Plan, Value, digest
+
+
+def seen(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
+    """All that a plan depends on. Kernel names, which change at every boot, are not part of it."""
+    found: dict[str, Value] = {"machine-id": machine.machine_id, "kernel": machine.kernel}
+    for tool in plan.tools:
+        properties = machine.observe("tool", tool)
+        found[f"tool.{tool}"] = str(properties.get("version", "")) if properties else None
+    for name, disk in sorted(disks.items()):
+        found |= {f"{name}.{key}": value for key, value in _disk(disk).items()}
+    return found
+
+
+def _disk(disk: DiskFact) -> dict[str, Value]:
+    return {
+        "serial": disk.serial,
+        "wwn": disk.wwn,
+        "size": disk.size,
+        "logical_block": disk.logical_block,
+        "content": [f"{trace.type} at {trace.offset} {trace.uuid}".strip() for trace in disk.traces],
+        "partitions": [f"{part.uuid} {part.start} {part.size}" for part in disk.partitions],
+    }
+
+
+def machine_digest(found: Mapping[str, Value]) -> str:
+    """SHA-256 over what was seen."""
+    return digest(dict(found))
+
+
+def changed(before: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str]:
+    """In words, what is not as it was when the plan was made."""
+    for key in sorted(before.keys() | now.keys()):
+        if before.get(key) != now.get(key):
+            yield f"{key} was {_shown(before.get(key))} when the plan was made, and is {_shown(now.get(key))}"
+
+
+def _shown(value: Value) -> str:
+    if value is None or value == "":
+        return "unknown"
+    return ", ".join(value) or "nothing" if isinstance(value, list) else str(value)

@@ -1,0 +1,122 @@
+"""The machine as `apply` touches it: every question it asks, and every effect it has, each through one door.
+
+A test stands in for it: it counts the effects, ends the process before or after any of them, or lies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from raidplan.apply.guard import instance_of, not_blank
+from raidplan.apply.reading import read_for
+from raidplan.facts import Machine
+from raidplan.plan import Plan
+from raidplan.run import Result, run
+
+T = TypeVar("T")
+
+
+class World:
+    """This machine."""
+
+    def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
+        """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove` or `set`."""
+        return act()
+
+    # What is asked
+
+    def read(self, plan: Plan) -> Machine:
+        """The machine with everything that the plan's proofs speak of."""
+        return read_for(plan)
+
+    def not_blank(self, device: str) -> list[str]:
+        """Why a step must not write over a device, in words."""
+        return not_blank(device)
+
+    def exists(self, node: str) -> bool:
+        """There is such a node."""
+        return os.path.exists(node)
+
+    def instance(self, node: str) -> tuple[str, int]:
+        """Which disk is behind a node now: what the kernel calls this one, and its bytes. Raises OSError."""
+        return instance_of(node)
+
+    def hold(self, node: str) -> int:
+        """Opens a disk for reading: as long as it is open, its name means no other one. Raises OSError."""
+        return os.open(node, os.O_RDONLY | os.O_CLOEXEC)
+
+    def path(self, file: str) -> Path:
+        """Where a file of the machine lies."""
+        return Path(file)
+
+    # What is done
+
+    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+        """Runs a program that changes the machine, to its end: no time limit, nothing is ever killed."""
+        return self.effect("run", " ".join(argv), lambda: run(argv, stdin))
+
+    def set_attribute(self, file: str, content: str) -> None:
+        """Writes into a sysfs attribute. Raises OSError."""
+        self.effect("set", file, lambda: _write_into(self.path(file), content.encode()))
+
+    def replace(self, file: Path, data: bytes, *, like: Path, mode: int) -> None:
+        """Makes `file` hold the data, whole or not at all: written beside, synced, renamed.
+
+        Mode, owner and extended attributes are those of `like`, or `mode` where there is none. Raises OSError.
+        """
+        beside = file.with_name(f".{file.name}.raidplan-new")
+        self.effect("write", str(beside), lambda: _write_beside(beside, data, like, mode))
+        self.sync(beside)
+        self.effect("rename", str(file), lambda: beside.rename(file))
+        self.sync(file.parent)
+
+    def append(self, file: Path, data: bytes) -> None:
+        """Adds to the end of a file and syncs it. Raises OSError."""
+        self.effect("write", str(file), lambda: _append(file, data))
+        self.sync(file)
+
+    def sync(self, path: Path) -> None:
+        """Waits until a file, or a folder's entries, are on the disk. Raises OSError."""
+        self.effect("sync", str(path), lambda: _sync(path))
+
+
+def _write_into(file: Path, data: bytes) -> None:
+    # Not O_CREAT: sysfs is not a place for files, and a wrong path must fail.
+    descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _write_beside(beside: Path, data: bytes, like: Path, mode: int) -> None:
+    beside.unlink(missing_ok=True)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(data)
+        if not like.exists():
+            os.fchmod(descriptor, mode)
+            return
+        found = like.stat()
+        os.fchown(descriptor, found.st_uid, found.st_gid)
+        os.fchmod(descriptor, found.st_mode & 0o7777)
+        for name in os.listxattr(like):
+            os.setxattr(descriptor, name, os.getxattr(like, name))
+
+
+def _append(file: Path, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(file, flags, 0o600)
+    with os.fdopen(descriptor, "ab", buffering=0) as opened:
+        opened.write(data)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,232 @@
+"""A machine in memory that `apply` works on: its tools do what the plan says of them, die half-way, or lie.
+
+It knows what no real machine tells: whether an object was ever finished. A file system that mkfs was killed
+in looks whole here, as it can on a disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from raidplan.apply.reading import paths_of
+from raidplan.apply.world import World
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.host import read_paths
+from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
+from raidplan.run import Result
+
+T = TypeVar("T")
+CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesystem": ["ext4 {}"], "swap": ["swap {}"],
+           "physical_volume": ["LVM2_member {}"]}  # fmt: skip
+"""What wipefs shows of each kind of object on the devices that it stands on."""
+
+
+class Killed(BaseException):
+    """The process is dead; nothing of it goes on."""
+
+
+@dataclass
+class State:
+    """What outlives the process."""
+
+    objects: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    content: dict[str, list[str]] = field(default_factory=dict)
+    nodes: set[str] = field(default_factory=set)
+    unfinished: set[str] = field(default_factory=set)
+    foreign: frozenset[str] = frozenset()
+    """Devices that nobody may touch."""
+
+
+class Simulated(World):
+    """One process on the machine; `die` is asked before (True) and after (False) each numbered effect."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        root: Path,
+        state: State,
+        die: tuple[int, str] = (0, ""),
+        lie: Mapping[str, str] | None = None,
+    ) -> None:
+        self.plan, self.root, self.state = plan, root, state
+        self.at, self.how = die
+        self.lie = lie or {}
+        self.effects: list[tuple[str, str]] = []
+        self.dead = False
+        self.executed: list[str] = []
+
+    # the doors
+
+    def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
+        if self.dead:
+            raise Killed
+        self.effects.append((kind, what))
+        mine = len(self.effects) == self.at
+        if mine and self.how == "before":
+            self._die()
+        if mine and self.how == "during" and kind == "run":
+            self._half(what)
+            self._die()
+        result = None if kind == "sync" else act()
+        if mine and self.how == "during" and what.endswith("/journal") and kind == "write":
+            os.truncate(what, os.path.getsize(what) - 5)  # the last line is torn
+        if mine and self.how != "before":
+            self._die()
+        return result  # type: ignore[return-value]
+
+    def _die(self) -> None:
+        self.dead = True
+        raise Killed
+
+    def read(self, plan: Plan) -> Machine:
+        objects: dict[str, Any] = deepcopy(self.state.objects)
+        objects["content"] = {name: {"carries": list(words)} for name, words in self.state.content.items()}
+        objects["module"] = {
+            name: {"loaded": name in self.state.nodes, "loadable": True} for name in plan.modules
+        }
+        objects |= read_paths(self.root, paths_of(plan))
+        for key in objects.get("directory", {}):
+            objects["directory"][key] = {"exists": True}
+        disks = tuple(
+            DiskFact(f"/dev/{d.name}", d.name, d.size, serial=d.serial, wwn=d.wwn, path=d.path, model=d.model,
+                     logical_block=d.logical_block, instance="1",
+                     signatures=tuple(self.state.content.get(f"{{{d.name}}}", ())))
+            for d in plan.disks
+        )  # fmt: skip
+        return Machine(disks, objects, memory_bytes=2**40, is_root=True, kernel="6.1")
+
+    def not_blank(self, device: str) -> list[str]:
+        if device.startswith("/dev/"):
+            carried = self.state.content.get(self._identity(device), [])
+            return [f"{device} carries {word}" for word in carried]
+        return [f"{device} exists already"] if self.path(device).exists() else []
+
+    def exists(self, node: str) -> bool:
+        return node in self.state.nodes
+
+    def instance(self, node: str) -> tuple[str, int]:
+        return "1", next(disk.size for disk in self.plan.disks if node == f"/dev/{disk.name}")
+
+    def hold(self, node: str) -> int:
+        return os.open("/dev/null", os.O_RDONLY)
+
+    def path(self, file: str) -> Path:
+        return self.root / file.lstrip("/")
+
+    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+        line = " ".join(argv)
+
+        def act() -> Result:
+            lie = self.lie.get(line, "")
+            if lie != "no effect":
+                self._do(tuple(argv))
+            return Result(tuple(argv), 1 if lie == "failed after all" else 0, "", "a lie" if lie else "")
+
+        self.executed.append(line)
+        return self.effect("run", line, act)
+
+    def set_attribute(self, file: str, content: str) -> None:
+        def act() -> None:
+            for step in self.plan.steps:
+                if step.action == SetAttribute(file, content) and step.proof:
+                    self._object(step.proof)
+
+        self.effect("set", file, act)
+
+    # what the tools do
+
+    def _do(self, argv: tuple[str, ...]) -> None:
+        match argv:
+            case ("wipefs", "--all", *devices) | ("mdadm", "--zero-superblock", *devices):
+                for device in devices:
+                    self._blank(self._identity(device))
+            case ("mdadm", "--stop", node):
+                arrays = self.state.objects.get("array", {})
+                for key in [key for key, found in arrays.items() if found["node"] == node]:
+                    del arrays[key]
+            case ("rm", "--force", file):
+                self.path(file).unlink(missing_ok=True)
+                self.state.objects.get("swap", {}).pop(f"file:{file}", None)
+            case _:
+                self._perform(self._step(argv))
+
+    def _step(self, argv: tuple[str, ...]) -> Step:
+        return next(
+            step for step in self.plan.steps if isinstance(step.action, Run) and self._argv(step) == argv
+        )
+
+    def _argv(self, step: Step) -> tuple[str, ...]:
+        assert isinstance(step.action, Run)
+        return tuple(f"/dev/{word[1:-1]}" if word.startswith("{") else word for word in step.action.argv)
+
+    def _perform(self, step: Step) -> None:
+        foreign = self.state.foreign & {self._identity(target) for target in step.guard}
+        assert not foreign, f"{step.id} writes to {foreign}"
+        self.state.nodes |= set(step.awaits)
+        if step.proof is None:
+            return
+        self._object(step.proof)
+        self.state.unfinished.discard(f"{step.proof.kind}:{step.proof.key}")
+        words = CARRIED.get(step.proof.kind, []) if step.creates else []
+        for target in step.guard:
+            if target.startswith(("{", "/dev/")):
+                self.state.content[self._identity(target)] = [word.format(step.proof.key) for word in words]
+        if step.proof.kind == "directory" or (step.proof.key.startswith("file:") and step.creates):
+            path = self.path(step.proof.key.removeprefix("file:"))
+            path.mkdir(parents=True, exist_ok=True) if step.proof.kind == "directory" else _file(path)
+        if step.proof.kind == "module":
+            self.state.nodes.add(step.proof.key)
+        if step.proof.kind == "array":
+            self.state.objects["array"][step.proof.key]["node"] = step.awaits[0]
+
+    def _half(self, line: str) -> None:
+        """The tool was killed in the middle: what it made looks whole and is not."""
+        step = next(
+            (s for s in self.plan.steps if isinstance(s.action, Run) and " ".join(self._argv(s)) == line),
+            None,
+        )
+        if step is not None and step.creates and step.proof:
+            self._perform(step)
+            self.state.unfinished.add(f"{step.proof.kind}:{step.proof.key}")
+            if step.proof.kind == "array":
+                # superblocks on the first member only, and nothing runs
+                del self.state.objects["array"][step.proof.key]
+                for target in step.guard[1:]:
+                    self._blank(self._identity(target))
+
+    def _object(self, proof: Proof) -> None:
+        of_kind = self.state.objects.setdefault(proof.kind, {})
+        of_kind.setdefault(proof.key, {}).update({key: _real(value) for key, value in proof.expect.items()})
+
+    def _blank(self, identity: str) -> None:
+        self.state.content.pop(identity, None)
+        for of_kind in self.state.objects.values():
+            for key in [
+                key for key, found in of_kind.items() if identity in (found.get("device"), found.get("disk"))
+            ]:
+                del of_kind[key]
+
+    def _identity(self, node: str) -> str:
+        """A device as the machine's facts name it; disks by their name in the plan, as after `named`."""
+        if node.startswith("{"):
+            return node
+        if node.startswith("/dev/disk/by-partuuid/"):
+            return f"partition:{node.rpartition('/')[2]}"
+        for step in self.plan.steps:
+            if step.proof and node in step.awaits and step.proof.kind in ("array", "volume"):
+                return f"{step.proof.kind}:{step.proof.key}"
+        return f"{{{node.removeprefix('/dev/')}}}"
+
+
+def _real(value: Any) -> Any:
+    return list(value) if isinstance(value, list | tuple) else value
+
+
+def _file(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
