@@ -89,9 +89,9 @@ class Journal:
         """Its guard did not hold: nothing was done."""
         self._add("refused", step=step, message=message[:2000])
 
-    def adopted(self, made: str) -> None:
-        """An object was looked at and found whole."""
-        self._add("adopted", made=made)
+    def adopted(self, step: str, made: str) -> None:
+        """What a step makes was looked at and found whole."""
+        self._add("adopted", step=step, made=made)
 
     def close(self) -> None:
         """Everything was read back and is as planned."""
@@ -118,7 +118,7 @@ def open_journal(folder: Path, world: World) -> Journal:
     _own_folder(folder)
     journal = Journal(folder, world)
     data = _read(journal.file)
-    whole = data[: data.rfind(b"\n") + 1]
+    whole = _whole(data)
     records = list(_records(whole, journal.file))
     if len(whole) < len(data):
         world.effect("write", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
@@ -133,8 +133,7 @@ def open_journal(folder: Path, world: World) -> Journal:
 def read_past(folder: Path) -> Past:
     """What the journal says, without touching it; an empty past if there is none. Raises BrokenJournal."""
     file = folder / "journal"
-    data = _read(file)
-    return past_of(_records(data[: data.rfind(b"\n") + 1], file))
+    return past_of(_records(_whole(_read(file)), file))
 
 
 def _own_folder(folder: Path) -> None:
@@ -166,7 +165,12 @@ def _read(file: Path) -> bytes:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise BrokenJournal(f"{file} is larger than {MAX_BYTES // 2**20} MiB: it is not a journal of ours")
-    return data.rstrip(b"\0")
+    return data
+
+
+def _whole(data: bytes) -> bytes:
+    """The lines that were written to their end; a power cut can leave half of one, or zeros in its place."""
+    return data[: data.rfind(b"\n") + 1]
 
 
 def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:
@@ -208,7 +212,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             case "intent":
                 begun[step] = None
                 ended.discard(step)
-            case "ended":
+            case "ended" | "adopted":
                 begun.pop(step, None)
                 ended.add(step)
             case "refused":

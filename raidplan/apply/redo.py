@@ -15,6 +15,9 @@ from raidplan.plan import Proof, Run, Step, Value
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """What sfdisk writes; libblkid reads no identity from them."""
 
+CLEAR = ".clear"
+"""Between a step's id and the number of what clears up after it; no name in a layout holds a dot."""
+
 
 class NotOurs(Exception):
     """Something stands there that the step cannot have left; the message names it."""
@@ -38,6 +41,11 @@ def clearing(step: Step, machine: Machine) -> tuple[Step, ...]:
     return ()
 
 
+def cleared_by(step: str) -> str:
+    """The id of the step that a clearing step clears up after; any other id as it is."""
+    return step.partition(CLEAR)[0]
+
+
 def _array(step: Step, proof: Proof, machine: Machine, *, found: bool) -> Iterator[Step]:
     """Superblocks may be on some members only, and the array may run."""
     running = machine.observe("array", proof.key)
@@ -49,9 +57,9 @@ def _array(step: Step, proof: Proof, machine: Machine, *, found: bool) -> Iterat
 
 
 def _clear(step: Step, number: int, verb: str, argv: tuple[str, ...]) -> Step:
-    earlier = (f"{step.id}.clear{number - 1}",) if number > 1 else ()
+    earlier = (f"{step.id}{CLEAR}{number - 1}",) if number > 1 else ()
     return Step(
-        id=f"{step.id}.clear{number}",
+        id=f"{step.id}{CLEAR}{number}",
         phase=step.phase,
         say=f"{verb} what is left of a step that was begun and never ended: {step.say}",
         action=Run(argv),

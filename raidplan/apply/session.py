@@ -9,6 +9,7 @@ from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
+from raidplan.apply.redo import cleared_by
 from raidplan.apply.seen import changed, machine_digest, seen
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
@@ -63,7 +64,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:
     """Half-done steps that this plan does not have would never be finished nor cleared."""
-    lost = sorted(past.begun - {step.id for step in plan.steps})
+    lost = sorted({cleared_by(step) for step in past.begun} - {step.id for step in plan.steps})
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")

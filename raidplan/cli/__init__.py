@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "say what is wrong or unwise in a layout",
     "plan": "show every command and file change before anything happens",
     "apply": "do what the plan says; a second run changes nothing",
+    "adopt": "enter what stands as planned into a journal that was lost",
     "show": "print the plain form that a layout means",
     "explain": "explain a rule, or list them all",
     "discover": "print what this machine has: a layout's hardware section, or facts for a plan",

@@ -47,14 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.cli import REFUSED, UNABLE
     from raidplan.cli.output import talk
 
-    plan = _plan(arguments)
+    plan = plan_of(arguments)
     if plan is None:
         return UNABLE
-    if arguments.devices:
-        from raidplan.apply.session import with_devices
-        from raidplan.cli.devices import read_devices
-
-        plan = with_devices(plan, read_devices(arguments.devices, plan))
     from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.lock import Held, only_one
 
@@ -99,8 +94,18 @@ def _apply(plan: Plan, arguments: argparse.Namespace) -> int:
     return _execute(decision, open_journal(folder, world), arguments)
 
 
+def plan_of(arguments: argparse.Namespace) -> Plan | None:
+    """The plan in the file, or of the layout in it, on the given devices; what is wrong with either has been said."""
+    plan = _plan(arguments)
+    if plan is None or not arguments.devices:
+        return plan
+    from raidplan.apply.session import with_devices
+    from raidplan.cli.devices import read_devices
+
+    return with_devices(plan, read_devices(arguments.devices, plan))
+
+
 def _plan(arguments: argparse.Namespace) -> Plan | None:
-    """The plan in the file, or of the layout in it; what is wrong with either has been said."""
     from raidplan.cli.output import talk
 
     file: str = arguments.layout

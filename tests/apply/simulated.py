@@ -123,6 +123,10 @@ class Simulated(World):
 
         def act() -> Result:
             lie = self.lie.get(line, "")
+            if "of=/" not in line and any(
+                word.startswith("/swapfile") and not self.path(word).exists() for word in argv
+            ):
+                return Result(tuple(argv), 1, "", "No such file or directory")
             if lie != "no effect":
                 self._do(tuple(argv))
             return Result(tuple(argv), 1 if lie == "failed after all" else 0, "", "a lie" if lie else "")

@@ -1,0 +1,101 @@
+"""`raidplan adopt LAYOUT`: what stands as planned and no journal knows is looked at and entered."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.apply.journal import Journal
+    from raidplan.apply.world import World
+    from raidplan.cli.parser import Subparsers
+    from raidplan.plan import Plan
+
+
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    from raidplan.cli.parser import add_output
+    from raidplan.cli.state import add_state
+
+    parser = subparsers.add_parser(
+        "adopt",
+        description="For a machine whose journal was lost or damaged: looks at every object of the layout that stands "
+        "there, without changing it (file systems that are not mounted are checked from end to end), and enters "
+        "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not.",
+    )
+    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    parser.add_argument(
+        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
+    )
+    add_state(parser)
+    add_output(parser, "text")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Looks, enters, and says what is not whole."""
+    from raidplan.apply.journal import BrokenJournal
+    from raidplan.apply.lock import Held, only_one
+    from raidplan.cli import REFUSED, UNABLE
+    from raidplan.cli.apply import plan_of
+    from raidplan.cli.output import talk
+
+    plan = plan_of(arguments)
+    if plan is None:
+        return UNABLE
+    if os.geteuid() != 0:
+        talk("refused: not root: run it with sudo")
+        return REFUSED
+    try:
+        with only_one():
+            return _adopt(plan, arguments)
+    except (Held, BrokenJournal) as no:
+        talk(f"refused: {no}")
+        return REFUSED
+
+
+def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
+    from raidplan.apply.adopt import look
+    from raidplan.apply.world import World
+    from raidplan.cli import FINDINGS, OK, REFUSED
+    from raidplan.cli.output import talk
+    from raidplan.facts.match import match
+    from raidplan.run import run as ask
+
+    world = World()
+    machine = world.read(plan)
+    disks, mismatches = match(plan.disks, machine)
+    if mismatches:
+        for mismatch in mismatches:
+            talk(f"refused: {mismatch}")
+        return REFUSED
+    named = machine.named({disk.node: name for name, disk in disks.items()})
+    journal = _journal(plan, arguments, world)
+    damaged = 0
+    for found in look(plan, named, journal.past, ask):
+        if found.problem:
+            damaged += 1
+            talk(f"not whole: {found.step.because} (line {found.step.line}): {found.problem}")
+        else:
+            journal.adopted(found.step.id, found.made)
+            talk(f"whole: {found.step.say}")
+    return FINDINGS if damaged else OK
+
+
+def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:
+    """The journal, or a new one in place of one that cannot be trusted, which is kept beside it."""
+    from raidplan.apply.journal import BrokenJournal, open_journal
+    from raidplan.cli.output import talk
+    from raidplan.cli.state import state_folder
+
+    folder = state_folder(arguments.state, plan.host)
+    try:
+        return open_journal(folder, world)
+    except BrokenJournal as broken:
+        kept = folder / "journal.damaged"
+        if kept.exists():
+            raise BrokenJournal(f"{broken}; {kept} is there already: move it away first") from None
+        (folder / "journal").rename(kept)
+        talk(f"{broken}; it is kept as {kept}")
+        return open_journal(folder, world)

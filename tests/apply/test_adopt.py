@@ -1,0 +1,76 @@
+"""Without its journal, what stands is looked at before `apply` goes on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.adopt import look
+from raidplan.apply.journal import open_journal, read_past
+from raidplan.run import Result
+from tests.apply.simulated import Simulated, State
+from tests.apply.test_kill_matrix import apply, impatient, machine, plan_of
+
+__all__ = ["impatient"]
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    """A pair of disks, made and mounted; then the journal is lost, and so is a mount."""
+    state = machine(tmp_path)
+    plan = plan_of("raid1-pair")
+    assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
+    (tmp_path / "var/lib/raidplan/journal").unlink()
+    del state.objects["mount"]
+    return state
+
+
+def adopted(tmp_path: Path, state: State, returncode: int) -> tuple[list[str], list[tuple[str, ...]]]:
+    """What is not whole, and what was asked; the rest is entered."""
+    asked: list[tuple[str, ...]] = []
+
+    def ask(argv: Sequence[str]) -> Result:
+        asked.append(tuple(argv))
+        return Result(tuple(argv), returncode, "", "")
+
+    plan = plan_of("raid1-pair")
+    world = Simulated(plan, tmp_path, state)
+    journal = open_journal(tmp_path / "var/lib/raidplan", world)
+    problems = []
+    named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    for found in look(plan, named, journal.past, ask):
+        if found.problem:
+            problems.append(found.problem)
+        else:
+            journal.adopted(found.step.id, found.made)
+    return problems, asked
+
+
+def test_what_is_whole_is_entered_and_apply_goes_on(tmp_path: Path, state: State) -> None:
+    plan = plan_of("raid1-pair")
+    problems, asked = adopted(tmp_path, state, 0)
+    assert not problems and all(argv[0] in ("e2fsck", "xfs_repair") for argv in asked) and asked
+    assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
+
+
+def test_what_is_damaged_is_not(tmp_path: Path, state: State) -> None:
+    plan = plan_of("raid1-pair")
+    problems, _ = adopted(tmp_path, state, 4)
+    assert any("returned 4" in problem for problem in problems)
+    assert not any(made.startswith("filesystem:") for made in read_past(tmp_path / "var/lib/raidplan").made)
+    assert "no journal says" in apply(plan, Simulated(plan, tmp_path, state))
+
+
+def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> None:
+    for found in state.objects["array"].values():
+        found["degraded"] = 1
+    problems, _ = adopted(tmp_path, state, 0)
+    assert "members missing: 1" in problems
+
+
+def test_a_mounted_file_system_is_left_to_the_kernel(tmp_path: Path, state: State) -> None:
+    devices = [found["device"] for found in state.objects["filesystem"].values()]
+    state.objects["mount"] = {f"/mnt/{n}": {"source": device} for n, device in enumerate(devices)}
+    assert adopted(tmp_path, state, 4) == ([], [])

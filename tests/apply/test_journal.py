@@ -1,0 +1,137 @@
+"""The journal: what it says after a kill, and what it refuses to believe."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidplan.apply.journal import BrokenJournal, Journal, Past, open_journal, past_of, read_past
+from raidplan.apply.lock import Held, only_one
+from raidplan.apply.world import World
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    """An interrupted run: a was ended, b begun, c refused by its guard."""
+    journal = open_journal(tmp_path / "state", World())
+    journal.begin("{}", "sha256:plan")
+    journal.intent("a")
+    journal.ended("a", 1.0, "array:1")
+    journal.intent("b")
+    journal.intent("c")
+    journal.refused("c", "not blank")
+    return journal
+
+
+def test_what_was_begun_and_what_ended(journal: Journal) -> None:
+    past = read_past(journal.folder)
+    assert past.is_open and past.plan_digest == "sha256:plan"
+    assert (past.begun, past.ended, past.made) == ({"b"}, {"a"}, {"array:1"})
+
+
+def test_a_step_that_failed_has_an_unknown_end(journal: Journal) -> None:
+    journal.failed("b", "mkfs ended with 1")
+    assert "b" in read_past(journal.folder).begun
+    journal.intent("b")
+    journal.ended("b", 2.0)
+    assert read_past(journal.folder).begun == set()
+
+
+def test_what_was_made_outlives_the_run(journal: Journal) -> None:
+    journal.close()
+    assert read_past(journal.folder) == Past(made=frozenset({"array:1"}))
+    journal.adopted("filesystem.data.make", "filesystem:2")
+    assert read_past(journal.folder).made == {"array:1", "filesystem:2"}
+
+
+def test_it_goes_on_where_it_was(journal: Journal) -> None:
+    again = open_journal(journal.folder, World())
+    again.begin("{}", "sha256:plan")
+    again.intent("d")
+    past = read_past(journal.folder)
+    assert past.begun == {"b", "d"} and past.ended == {"a"}
+    numbers = [json.loads(line)["number"] for line in journal.file.read_text().splitlines()]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("tail", [b'{"number": 8, "bef', b"\0" * 4096, b'{"number": 8}'])
+def test_a_torn_last_line_is_cut_off(journal: Journal, tail: bytes) -> None:
+    before = read_past(journal.folder)
+    with journal.file.open("ab") as opened:
+        opened.write(tail)
+    assert read_past(journal.folder) == before
+    again = open_journal(journal.folder, World())
+    again.intent("e")
+    assert read_past(journal.folder).begun == {"b", "e"}
+
+
+@given(st.data())
+def test_no_line_can_be_changed_moved_or_left_out(data: st.DataObject) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        journal = open_journal(Path(folder) / "state", World())
+        journal.begin("{}", "sha256:plan")
+        for step in ("a", "b", "c"):
+            journal.intent(step)
+            journal.ended(step, 0.0)
+        lines = journal.file.read_bytes().splitlines(keepends=True)
+        # The last line has no follower whose hash would tell; cutting it off claims less, never more.
+        at = data.draw(st.integers(0, len(lines) - 2))
+        match data.draw(st.sampled_from(["change", "remove", "double", "swap"])):
+            case "change":
+                place = data.draw(st.integers(0, len(lines[at]) - 2))
+                byte = data.draw(st.integers(0, 255).filter(lambda b: b != lines[at][place]))
+                lines[at] = lines[at][:place] + bytes([byte]) + lines[at][place + 1 :]
+            case "remove":
+                del lines[at]
+            case "double":
+                lines.insert(at, lines[at])
+            case "swap":
+                lines[at], lines[at + 1] = lines[at + 1], lines[at]
+        journal.file.write_bytes(b"".join(lines))
+        with pytest.raises(BrokenJournal, match="does not follow"):
+            read_past(journal.folder)
+
+
+def test_nothing_but_a_file_of_our_own_is_read(journal: Journal, tmp_path: Path) -> None:
+    saved = journal.file.read_bytes()
+    journal.file.chmod(0o666)
+    with pytest.raises(BrokenJournal, match="only its owner"):
+        read_past(journal.folder)
+    journal.file.unlink()
+    os.mkfifo(journal.file)
+    with pytest.raises(BrokenJournal, match="only its owner"):
+        read_past(journal.folder)
+    journal.file.unlink()
+    (tmp_path / "elsewhere").write_bytes(saved)
+    journal.file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BrokenJournal, match="cannot be opened"):
+        read_past(journal.folder)
+    journal.folder.chmod(0o777)
+    with pytest.raises(BrokenJournal, match="not a folder that only its owner"):
+        open_journal(journal.folder, World())
+
+
+def test_without_one_there_is_no_past(tmp_path: Path) -> None:
+    assert read_past(tmp_path / "state") == Past()
+    assert past_of([]) == Past()
+
+
+def test_nobody_else_reads_it(journal: Journal) -> None:
+    assert journal.folder.stat().st_mode & 0o777 == 0o700
+    assert journal.file.stat().st_mode & 0o777 == 0o600
+    assert (journal.folder / "plan.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_two_applies_never_interleave(tmp_path: Path) -> None:
+    file = str(tmp_path / "lock")
+    with only_one(file), pytest.raises(Held, match="another raidplan"), only_one(file):
+        pass
+    with only_one(file):
+        pass  # gone with the first
