@@ -146,32 +146,31 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
 
     Source: mdadm(8), `--spare-devices`; it follows from what a spare is for.
     """
-    gone, every = topology.once(disks_of_parts), len(topology.layout.hardware.disks)
+    gone = topology.once(disks_of_parts)
     for name, path, array in arrays(topology):
         disks = own_disks(topology, array) if redundant(array) and array.spares else []
-        counts = members_of_parts(topology, disks)
-        for number, spare in enumerate(array.spares if disks else ()):
-            own = topology.disks_below(spare)
-            parts = topology.once(parts_of_disks).get(min(own), ()) if len(own) == 1 else ()
-            taken = ((part, counts[part.path]) for part in parts)
-            part, count = next(
-                ((p, n) for p, n in taken if n > losses(array) and len(p.disks) < every), (None, 0)
-            )
+        if not disks:
+            continue
+        counts, most = members_of_parts(topology, disks), losses(array)
+        fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
+        for number, spare in enumerate(array.spares):
+            part = _fatal_part(topology, spare, counts, most)
             if part is not None:
-                free = [
-                    d
-                    for d in fitting(topology, array, topology.once(free_disks), LOOKED_AT)
-                    if d not in gone[part.path]
-                ]
+                free = [disk for disk in fit if disk not in gone[part.path]][:4]
                 yield Hit(
                     (*path, "spares", number),
-                    f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes {count} members of {name}, "
-                    f"and {array.level} survives the loss of {losses(array)}",
-                    f"take a spare elsewhere: {are_free(free[:4])}"
-                    if free
-                    else "take a spare that hangs elsewhere",
+                    f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes "
+                    f"{counts[part.path]} members of {name}, and {array.level} survives the loss of {most}",
+                    f"take a spare {f'elsewhere: {are_free(free)}' if free else 'that hangs elsewhere'}",
                     related=(place(KINDS[part.kind], part.path),),
                 )
+
+
+def _fatal_part(topology: Topology, spare: str, counts: Mapping[Path, int], most: int) -> Component | None:
+    """The smallest part that the spare shares with more members than may be lost; never all of the machine."""
+    own, every = topology.disks_below(spare), len(topology.layout.hardware.disks)
+    parts = topology.once(parts_of_disks).get(min(own), ()) if len(own) == 1 else ()
+    return next((part for part in parts if counts[part.path] > most and len(part.disks) < every), None)
 
 
 @rule(Severity.WARNING)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.findings import Path, Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, room_elsewhere
 from raidplan.rules.parts import (
@@ -16,6 +16,7 @@ from raidplan.rules.parts import (
     disks_of_parts,
     fatal_parts,
     most_together,
+    parts_of_disks,
 )
 from raidplan.rules.subjects import all_of, arrays, counted, losses, own_disks, place, redundant
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.survival import Component
     from raidplan.topology import Topology
+
+SHOWN = 4
+"""Components that a message names."""
 
 
 @rule(Severity.WARNING)
@@ -127,20 +131,17 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
         for severity in (Severity.WARNING, Severity.NOTE):
             some = [killer for killer in killers if killer.severity is severity]
             if some:
-                (first, *others), count = some, len(array.named_members)
-                taken = (
-                    f"all {count} members"
-                    if first.members == count
-                    else f"{first.members} of its {count} members"
-                )
-                more = "".join(f", {each.part.name} {each.members}" for each in others[:3])
+                first, count = some[0], len(array.named_members)
+                taken = f"all {count}" if first.members == count else f"{first.members} of its {count}"
+                more = "".join(f", {each.part.name} {each.members}" for each in some[1:SHOWN])
+                rest = f" and {len(some) - SHOWN} more like them" if len(some) > SHOWN else ""
                 yield Hit(
                     (*path, "members"),
                     f"{name} survives the loss of {counted(losses(array), 'disk')}, and the {KINDS[first.part.kind]} "
-                    f"{first.part.name} takes {taken} with it{more}",
+                    f"{first.part.name} takes {taken} members with it{more}{rest}",
                     _apart(topology, array, first),
                     severity=severity,
-                    related=tuple(place(KINDS[each.part.kind], each.part.path) for each in some),
+                    related=tuple(place(KINDS[each.part.kind], each.part.path) for each in some[: 2 * SHOWN]),
                 )
 
 
@@ -155,30 +156,40 @@ class Killer:
 
 def _killers(topology: Topology, name: str, array: Array) -> list[Killer]:
     """The smallest ones, without those that another rule names."""
-    found: list[Killer] = []
-    below = [topology.disks_below(member) for member in array.named_members]
+    found: dict[Path, Killer] = {}
     nested = not own_disks(topology, array)
-    for part in topology.once(fatal_parts).get(name, ()):
-        gone = topology.once(disks_of_parts)[part.path]
-        members = sum(disks <= gone for disks in below)
-        whole = part.kind == "controller" and members == len(below) and not nested
+    for part, members in topology.once(fatal_parts).get(name, ()):
+        whole = part.kind == "controller" and members == len(array.named_members) and not nested
         pairs = array.level == "raid10" and members <= most_together(array)
-        inside = any(topology.once(disks_of_parts)[other.part.path] <= gone for other in found)
         severity = _gravity(topology, name, array, part, members)
-        if severity is not None and not (whole or pairs or inside):
-            found.append(Killer(part, members, severity))
-    return found
+        if severity is not None and not (whole or pairs or _holds_one_of(topology, part, found)):
+            found[part.path] = Killer(part, members, severity)
+    return list(found.values())
+
+
+def _holds_one_of(topology: Topology, part: Component, found: Container[Path]) -> bool:
+    """A part that was found already lies inside this one."""
+    gone = topology.once(disks_of_parts)
+    smaller = (each.path for disk in part.disks for each in topology.once(parts_of_disks)[disk])
+    return any(path in found and gone[path] <= gone[part.path] for path in smaller)
 
 
 def _gravity(topology: Topology, name: str, array: Array, part: Component, members: int) -> Severity | None:
     """None where there is nothing to choose."""
-    hardware, keeps = topology.layout.hardware, most_together(array)
-    if part.kind == "controller":
-        enough = keeps > 0 and room_elsewhere(topology, name, part.name, keeps) >= members - keeps
-        return None if len(hardware.controllers) < 2 else Severity.WARNING if enough else Severity.NOTE
     if part.kind == "power":
-        return Severity.WARNING if sum(bool(supply.feeds) for supply in hardware.power.values()) > 1 else None
-    return Severity.WARNING
+        return Severity.WARNING if topology.once(_feeding) > 1 else None
+    if part.kind != "controller":
+        return Severity.WARNING
+    if len(topology.layout.hardware.controllers) < 2:
+        return None
+    keeps = most_together(array)
+    enough = keeps > 0 and room_elsewhere(topology, name, part.name, keeps) >= members - keeps
+    return Severity.WARNING if enough else Severity.NOTE
+
+
+def _feeding(topology: Topology) -> int:
+    """How many supplies feed something."""
+    return sum(bool(supply.feeds) for supply in topology.layout.hardware.power.values())
 
 
 def _apart(topology: Topology, array: Array, killer: Killer) -> str:

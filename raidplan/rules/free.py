@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from raidplan.topology import Topology
     from raidplan.topology.wiring import Wiring
 
-LOOKED_AT = 100
+LOOKED_AT = 16
 """Free disks of the right size that are tried before a hint does without names."""
 
 

@@ -55,13 +55,15 @@ def root_without_redundancy(topology: Topology) -> Iterator[Hit]:
     Source: *Coder Blog, "File Server Upgrade" (2013).
     """
     layout, root = topology.layout, topology.once(mounted).get("/")
+    exposed = sorted(footing(topology, layout.filesystems[root].device).exposed) if root is not None else []
+    if root is None or not exposed:
+        return
     safe = [
         name
         for name, entry in layout.filesystems.items()
         if name != root and topology.disks_below(entry.device) and not footing(topology, entry.device).exposed
     ]
-    exposed = sorted(footing(topology, layout.filesystems[root].device).exposed) if root is not None else []
-    if root is not None and exposed and safe:
+    if safe:
         yield Hit(
             ("filesystems", root, "device"),
             f"the root file system is lost with {listed(exposed, last=' or ')}, while {listed(safe)} "

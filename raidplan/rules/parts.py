@@ -55,17 +55,33 @@ def members_of_parts(topology: Topology, disks: Iterable[str]) -> Counter[Path]:
     return Counter(part.path for disk in disks for part in parts.get(disk, ()))
 
 
-def fatal_parts(topology: Topology) -> dict[str, list[Component]]:
-    """The parts without which each array is lost, the smallest first."""
-    from raidplan.survival import Outcome, structure
+def fatal_parts(topology: Topology) -> dict[str, list[tuple[Component, int]]]:
+    """The parts without which each array is lost, and how many members each takes; the smallest first."""
+    from raidplan.survival import Outcome, Structure, structure
     from raidplan.survival.loss import outcomes
 
-    found: dict[str, list[Component]] = {}
-    whole = structure(topology)
+    found: dict[str, list[tuple[Component, int]]] = {}
+    standing = topology.once(_standing)
+    # Without what stands on the arrays: hundreds of volumes can be lost with each of hundreds of parts.
+    stands = structure(topology).stands.items()
+    below = Structure({path: parts for path, parts in stands if path[0] in ("arrays", "volume_groups")})
     for part in topology.once(shared_parts):
-        for path, outcome in outcomes(whole, part.disks).items():
-            if path[0] == "arrays" and outcome is Outcome.LOST:
-                found.setdefault(str(path[1]), []).append(part)
+        lost = [path for path, outcome in outcomes(below, part.disks).items() if outcome is Outcome.LOST]
+        things = [*(("hardware", "disks", disk) for disk in part.disks), *lost]
+        taken = Counter(array for thing in things for array in standing.get(thing, ()))
+        for path in lost:
+            if path[0] == "arrays":
+                found.setdefault(str(path[1]), []).append((part, taken[str(path[1])]))
+    return found
+
+
+def _standing(topology: Topology) -> dict[Path, list[str]]:
+    """The arrays that have a member on each disk, array or volume group, once for each member."""
+    found: dict[Path, list[str]] = {}
+    for name, _, array in arrays(topology):
+        for member in array.named_members:
+            if member in topology.provider:
+                found.setdefault(topology.provider[member].path, []).append(name)
     return found
 
 

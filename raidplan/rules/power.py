@@ -106,7 +106,7 @@ def spinup_surge(topology: Topology) -> Iterator[Hit]:
         if amps is None or not _strained(load, amps):
             continue
         hopeless = load.least_start_amps > amps
-        if not hopeless and name == _only_rail(topology):
+        if not hopeless and name == topology.once(_only_rail):
             continue  # the nearer cause has a rule of its own
         need, each = (load.least_start_amps, START_AMPS_LEAST) if hopeless else (load.start_amps, START_AMPS)
         yield Hit(
@@ -151,7 +151,7 @@ def disks_on_one_rail(topology: Topology) -> Iterator[Hit]:
 
     Source: *Coder Blog, "File Server Upgrade" (2013).
     """
-    name = _only_rail(topology)
+    name = topology.once(_only_rail)
     if name is None:
         return
     power, load = topology.layout.hardware.power, topology.once(loads)[name]

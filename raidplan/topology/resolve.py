@@ -46,7 +46,8 @@ class Topology:
     provider: dict[str, Item] = field(default_factory=dict)
     """Which item offers each device; known even where the device itself cannot be."""
     wiring: Wiring = field(init=False)
-    _disks: dict[str, frozenset[str]] = field(default_factory=dict)
+    _disks: dict[Path, frozenset[str]] = field(default_factory=dict)
+    """The disks below each item."""
     _known: dict[Callable[[Topology], Any], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -89,23 +90,24 @@ class Topology:
 
     def disks_below(self, device: str) -> frozenset[str]:
         """The disks that a device stands on, itself if it is one; a circle has none."""
-        known, opened, waiting = self._disks, set[str](), [device]
+        top = self.provider.get(device)
+        known, opened, waiting = self._disks, set[Path](), [top] if top else []
         while waiting:
-            name = waiting[-1]
-            item = self.provider.get(name)
-            if name in known or item is None:
+            item = waiting[-1]
+            if item.path in known:
                 waiting.pop()
             elif item.path[:-1] == DISKS:
-                known[name] = frozenset((item.name,))
+                known[item.path] = frozenset((item.name,))
             else:
-                parts = [use.device for use in item.kind.uses(item.name, item.path)]
-                later = [part for part in parts if part not in known and part not in opened]
-                if later and name not in opened:
+                uses = (self.provider.get(use.device) for use in item.kind.uses(item.name, item.path))
+                parts = [part for part in uses if part is not None]
+                later = [part for part in parts if part.path not in known and part.path not in opened]
+                if later and item.path not in opened:
                     waiting += later
                 else:
-                    known[name] = frozenset().union(*(known.get(part, ()) for part in parts))
-                opened.add(name)
-        return known.get(device, frozenset())
+                    known[item.path] = frozenset().union(*(known.get(part.path, ()) for part in parts))
+                opened.add(item.path)
+        return known.get(top.path, frozenset()) if top else frozenset()
 
 
 def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:
