@@ -9,7 +9,7 @@ from raidplan.findings import Severity, did_you_mean
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, counted, listed, redundant
+from raidplan.rules.subjects import arrays, counted, listed, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -150,3 +150,44 @@ def _layout_problem(array: Array) -> tuple[str, str] | None:
         hint = did_you_mean(word, known) or f"write one of {', '.join(known)}"
         return f"'{word}' is not a layout of {array.level}", hint
     return None
+
+
+@rule(Severity.NOTE)
+def linear_in_new_kernels(topology: Topology) -> Iterator[Hit]:
+    """An array is linear, which some kernels do not have.
+
+    Why: md's linear level was taken out of kernel 6.8 and came back with 6.14, and with later releases of the
+    stable series in between. On a kernel without it the array can neither be made nor started, and its data
+    are out of reach until another kernel is booted. LVM joins disks in the same way on every kernel.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 2TB}, d1: {size: 3TB}}
+    arrays:
+      chain:
+        level: linear    # <-- here
+        members: [d<0-1>]
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 2TB}, d1: {size: 3TB}}
+    volume_groups:
+      chain: {devices: [d<0-1>], volumes: {all: {size: 100%free}}}
+    ```
+
+    Source: Linux commit 127186cfb184, "md: reintroduce md-linear".
+    """
+    linear = [(name, path) for name, path, array in arrays(topology) if array.level == "linear"]
+    if linear:
+        names, (_, path) = [name for name, _ in linear], linear[0]
+        yield Hit(
+            (*path, "level"),
+            f"{listed(names)} {'are' if len(names) > 1 else 'is'} linear, which kernels 6.8 to 6.13 lack unless it was put back",
+            "look at `modinfo md-linear` on the machine, or join the disks in a volume group",
+            related=tuple(place("array", path) for _, path in linear[1:5]),
+        )
