@@ -40,6 +40,9 @@ class Format(Protocol):
     def uuid(self, derived: str) -> str:
         """The UUID in the form that this type stores and fstab names."""
 
+    def least(self, sector: int) -> int:
+        """The smallest device it can be made on, bytes; 0 where that depends on more than the sector."""
+
     def check(self, wanted: Filesystem, device: Device) -> None:
         """Raises ValueError if it cannot be made on this device."""
 
@@ -63,6 +66,9 @@ class Ext:
 
     def uuid(self, derived: str) -> str:
         return derived
+
+    def least(self, sector: int) -> int:
+        return 0
 
     def geometry(self, wanted: Filesystem, device: Device) -> ext.ExtGeometry:
         """The file system as mke2fs will make it. Raises ValueError."""
@@ -116,6 +122,9 @@ class Xfs:
     def uuid(self, derived: str) -> str:
         return derived
 
+    def least(self, sector: int) -> int:
+        return xfs.LEAST_BYTES
+
     def geometry(self, device: Device) -> xfs.XfsGeometry:
         """The file system as mkfs.xfs will make it. Raises ValueError."""
         # mkfs.xfs takes the larger of the two by itself as well.
@@ -150,8 +159,11 @@ class Btrfs:
     def uuid(self, derived: str) -> str:
         return derived
 
+    def least(self, sector: int) -> int:
+        return 256 * MIB
+
     def check(self, wanted: Filesystem, device: Device) -> None:
-        if device.size < 256 * MIB:
+        if device.size < self.least(device.logical_block):
             raise ValueError(f"btrfs needs 256 MiB to be of use, and {device.name} has {human(device.size)}")
 
     def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
@@ -177,8 +189,11 @@ class Vfat:
     def uuid(self, derived: str) -> str:
         return fat_form(derived)
 
+    def least(self, sector: int) -> int:
+        return 33 * MIB if sector == 512 else 260 * MIB
+
     def check(self, wanted: Filesystem, device: Device) -> None:
-        least = 33 * MIB if device.logical_block == 512 else 260 * MIB
+        least = self.least(device.logical_block)
         if device.size < least:
             raise ValueError(f"FAT32 needs {human(least)}, and {device.name} has {human(device.size)}")
         if wanted.label and (wanted.label != wanted.label.upper() or not wanted.label.isascii()):

@@ -86,7 +86,7 @@ def rule(severity: Severity) -> Callable[[Search], Search]:
 
 SHAPE = frozenset(
     ("level", "members", "spares", "chunk", "layout", "metadata", "consistency", "bitmap", "journal",
-     "inodes", "inode_ratio", "reserved")
+     "device", "type", "inodes", "inode_ratio", "reserved")
 )  # fmt: skip
 """The keys that decide whether an array or a file system can be built."""
 

@@ -6,16 +6,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
-from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO
+from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, default_ratio
 from raidplan.rules.engine import Hit, rule
-from raidplan.size import exact, human
+from raidplan.rules.made import ext_filesystems, xfs_filesystems
+from raidplan.size import TIB, exact, human
 
 if TYPE_CHECKING:
+    from raidplan.geometry.ext import ExtGeometry
     from raidplan.kinds.filesystem import Filesystem
+    from raidplan.rules.made import Made
     from raidplan.topology import Topology
 
 INODE = 256
 """Bytes of an inode as mke2fs makes it."""
+FULL = 0.7
+"""The share of the inodes beyond which the files that are expected leave too little room for others."""
+DENSE = 16 * 1024
+"""Bytes for each inode below 4 TiB (mke2fs.conf)."""
 
 
 @rule(Severity.ERROR)
@@ -76,3 +83,170 @@ def _inodes(name: str, entry: Filesystem, topology: Topology) -> tuple[str, str,
         message = f"{name} asks for an inode for each {exact(ratio)}; mke2fs takes 1KiB to 64MiB"
         return "inode_ratio", message, "write 16KiB, or leave it out"
     return None
+
+
+@rule(Severity.ERROR)
+def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
+    """More files are expected than the file system will have inodes.
+
+    Why: ext2, ext3 and ext4 get their inodes when they are made and no more afterwards; each file, folder and
+    link takes one. By default there is one for 16 KiB, 30,523,392 on 500 GB, and with all of them taken the
+    disk is full however much space is left. A forecast server ran into this with millions of small files and
+    had to be formatted again from a rescue shell, with `-N 100000000`. It is a warning when the expected
+    files take more than 70 % of the inodes that mke2fs chooses; a number in `inodes` is taken as meant.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      forecast:
+        device: d0
+        type: ext4
+        files: 100000000    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      forecast: {device: d0, type: ext4, files: 100000000, inodes: 110000000}
+    ```
+
+    Source: mke2fs(8), -N; *Coder Blog, "Packing in the inodes" (about 2012); the 70 % are raidplan's own.
+    """
+    for made, geometry in ext_filesystems(topology):
+        files, inodes = made.entry.files, geometry.inodes
+        if files is None:
+            continue
+        if files > inodes:
+            message = (
+                f"{made.name} is to hold {files:,} files, and its {made.entry.type} gets {inodes:,} inodes"
+            )
+            yield Hit(
+                (*made.path, "files"), f"{message}; no more can be added later", _enough(files, geometry)
+            )
+        elif files > FULL * inodes and made.entry.inodes is None:
+            yield Hit(
+                (*made.path, "files"),
+                f"the {files:,} files of {made.name} take {files / inodes:.0%} of its {inodes:,} inodes, "
+                "and no more can be added later",
+                _enough(files, geometry),
+                severity=Severity.WARNING,
+            )
+
+
+def _enough(files: int, geometry: ExtGeometry) -> str:
+    """What makes inodes for half as many files again, and what it costs."""
+    if files + files * INODE // geometry.block_size >= geometry.blocks:
+        return f"choose a larger device: each file takes a block, and this one has {geometry.blocks:,}"
+    wanted = min(files + files // 2, geometry.blocks)
+    cost = f"{human(wanted * INODE)}, {wanted * INODE / geometry.size_bytes:.1%} of the space"
+    return f"write inodes: {wanted} ({cost}), or choose xfs, which makes inodes as they are needed"
+
+
+@rule(Severity.WARNING)
+def inode_density_drops(topology: Topology) -> Iterator[Hit]:
+    """A file system for small files is so large that mke2fs makes fewer inodes for its size.
+
+    Why: without a ratio mke2fs makes an inode for each 16 KiB below 4 TiB, for each 32 KiB from there on, and
+    for each 64 KiB from 16 TiB on. 4095 GiB get 268,369,920 inodes and 4097 GiB get 134,250,496: an array
+    that grew by one part in two thousand holds half as many files when it is formatted again.
+
+    **Bad**
+
+    ```yaml
+    workload: small-files
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid10, members: [d<0-3>]}
+    filesystems:
+      mail:
+        device: s0
+        type: ext4    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    workload: small-files
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid10, members: [d<0-3>]}
+    filesystems:
+      mail: {device: s0, type: ext4, inode_ratio: 16KiB}
+    ```
+
+    Source: https://github.com/tytso/e2fsprogs/blob/master/misc/mke2fs.conf.in (types big and huge), tried
+    with e2fsprogs 1.47.0.
+    """
+    if topology.layout.workload != "small-files":
+        return
+    for made, geometry in ext_filesystems(topology):
+        # Where the files are counted, their number decides.
+        if made.inodes_key or made.entry.files is not None or made.device.size < 4 * TIB:
+            continue
+        yield _density(made, geometry)
+
+
+def _density(made: Made, geometry: ExtGeometry) -> Hit:
+    ratio, dense = default_ratio(made.device.size), made.device.size // DENSE
+    return Hit(
+        (*made.path, "type"),
+        f"{made.name} has {human(made.device.size)}, so mke2fs makes an inode for each {exact(ratio)}: "
+        f"{geometry.inodes:,}; at the 16KiB of smaller file systems it would be {dense:,}",
+        f"write inode_ratio: 16KiB ({human(dense * INODE)} of inodes), or inodes and files as you expect them",
+    )
+
+
+@rule(Severity.WARNING)
+def xfs_inode_limit(topology: Topology) -> Iterator[Hit]:
+    """More files are expected on an XFS than the space that it may give to inodes can hold.
+
+    Why: XFS makes inodes as they are needed, but only in a share of the space: 25 % below 1 TiB, 5 % below
+    50 TiB, 1 % from there on. At 512 bytes each, 5 % of 5 TB are 488 million inodes. Past that it reports
+    that no space is left. The share can be raised at any time, while it is mounted.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 5TB}}
+    filesystems:
+      mail:
+        device: d0
+        type: xfs
+        files: 500000000    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 5TB}}
+    filesystems:
+      mail: {device: d0, type: xfs, files: 400000000}
+    ```
+
+    Source: mkfs.xfs(8), `-i maxpct`; xfs_growfs(8), -m.
+    """
+    for made, geometry in xfs_filesystems(topology):
+        files, most = made.entry.files, geometry.max_inodes
+        if files is not None and files > most:
+            share = -(-files * geometry.inode_size * 100 // geometry.size_bytes)
+            advice = (
+                f"raise the share once it is mounted: xfs_growfs -m {share}"
+                if share <= 100
+                else "choose a larger device"
+            )
+            yield Hit(
+                (*made.path, "files"),
+                f"{made.name} is to hold {files:,} files, and the {geometry.imaxpct} % of it that inodes may "
+                f"take hold {most:,}",
+                advice,
+            )

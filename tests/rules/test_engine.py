@@ -40,6 +40,9 @@ REQUIRED = {
 """The names of the contract that stand in this package so far."""
 
 
+WATCHED = "monitoring: {mail: root@example.org, scrub: monthly}"
+
+
 def topology(text: str) -> tuple[Topology, list[Finding]]:
     document, problems = parse_document("version: 1\nhost: example\n" + text, "x.yaml")
     assert document is not None and not problems
@@ -91,7 +94,8 @@ def test_the_rules_can_be_listed_without_pydantic() -> None:
 
 def test_a_rule_stands_in_for_the_general_complaint() -> None:
     made, found = topology(
-        "hardware: {disks: {d<0-2>: {size: 3TB, serial: S<1>}}}\narrays: {s0: {level: raid6, members: [d<0-2>]}}"
+        "hardware: {disks: {d<0-2>: {size: 3TB, serial: S<1>}}}\narrays: {s0: {level: raid6, members: [d<0-2>]}}\n"
+        + WATCHED
     )
     assert [f.rule for f in found] == ["impossible-array"]
     assert [f.rule for f in check(made, found)] == ["too-few-members"]
@@ -100,7 +104,7 @@ def test_a_rule_stands_in_for_the_general_complaint() -> None:
 def test_a_rule_about_something_else_does_not() -> None:
     made, found = topology(
         "hardware: {disks: {d<0-2>: {size: 16MiB, serial: S<1>}}}\n"
-        "arrays: {s0: {level: raid5, members: [d<0-2>], chunk: 64MiB, stripe_cache_size: 1}}"
+        "arrays: {s0: {level: raid5, members: [d<0-2>], chunk: 64MiB, stripe_cache_size: 1}}\n" + WATCHED
     )
     assert [f.rule for f in check(made, found)] == ["impossible-array", "stripe-cache-range"]
 

@@ -1,0 +1,106 @@
+"""Rules about what inodes cost: the room that their tables take from the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.made import ext_filesystems
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+MUCH, SOME = 0.05, 0.02
+"""Shares of the space that inode tables take: worth a warning, worth a note."""
+
+
+@rule(Severity.WARNING)
+def inode_table_overhead(topology: Topology) -> Iterator[Hit]:
+    """The inodes asked for take more than a twentieth of the file system.
+
+    Why: every inode of ext2, ext3 and ext4 takes 256 bytes, used or not: 150,000,000 take 38.4 GB, which are
+    7.7 % of 500 GB. The tables are written in the background after the first mount, and e2fsck reads what is
+    in use of them. A note from 2 % on. The default, one inode for 16 KiB, takes 1.6 % and is never named.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      mail:
+        device: d0
+        type: ext4
+        inode_ratio: 4KiB    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      mail: {device: d0, type: ext4, inode_ratio: 16KiB}
+    ```
+
+    Source: mke2fs(8), -N, -i and `lazy_itable_init`; the two shares are raidplan's own.
+    """
+    for made, geometry in ext_filesystems(topology):
+        share = geometry.inode_table_bytes / geometry.size_bytes
+        # Where there are more than blocks, another rule says so.
+        if not made.inodes_key or share <= SOME or geometry.requested_inodes > geometry.blocks:
+            continue
+        files = made.entry.files
+        spared = files is not None and files * 3 // 2 < geometry.inodes
+        yield Hit(
+            (*made.path, made.inodes_key),
+            f"the {geometry.inodes:,} inodes of {made.name} take {human(geometry.inode_table_bytes)}, "
+            f"{share:.1%} of its {human(geometry.size_bytes)}",
+            f"write inodes: {files * 3 // 2}, half as many again as the files that are expected"
+            if files is not None and spared
+            else "ask for fewer, choose xfs, which makes them as they are needed, or accept it",
+            severity=None if share > MUCH else Severity.NOTE,
+        )
+
+
+@rule(Severity.WARNING)
+def more_inodes_than_blocks(topology: Topology) -> Iterator[Hit]:
+    """There are more inodes than blocks, so some of them can never have a file with anything in it.
+
+    Why: every file that holds a byte takes at least one block, 4 KiB from 512 MiB on. With an inode for each
+    1 KiB, three of four inodes are there for nothing, and their tables take a quarter of the space.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      mail:
+        device: d0
+        type: ext4
+        inode_ratio: 1KiB    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB}}
+    filesystems:
+      mail: {device: d0, type: ext4, inode_ratio: 8KiB}
+    ```
+
+    Source: mke2fs(8), -i: "this value generally shouldn't be smaller than the blocksize".
+    """
+    for made, geometry in ext_filesystems(topology):
+        if made.inodes_key and geometry.requested_inodes > geometry.blocks:
+            yield Hit(
+                (*made.path, made.inodes_key),
+                f"{made.name} gets {geometry.inodes:,} inodes and has {geometry.blocks:,} blocks of "
+                f"{human(geometry.block_size)}; the inodes take {human(geometry.inode_table_bytes)}",
+                f"ask for at most {geometry.blocks}, or for one inode for each 16KiB",
+            )

@@ -1,0 +1,76 @@
+"""File systems as they will be made: on which device, with how many blocks and inodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.geometry.ext import ExtGeometry
+from raidplan.geometry.xfs import XfsGeometry
+from raidplan.kinds.formats import Ext, Xfs
+
+if TYPE_CHECKING:
+    from raidplan.findings import Path
+    from raidplan.kinds.device import Device
+    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file system on a device whose size is known; a geometry where the tools would make it."""
+
+    name: str
+    entry: Filesystem
+    device: Device
+    ext: ExtGeometry | None = None
+    xfs: XfsGeometry | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the layout describes it."""
+        return ("filesystems", self.name)
+
+    @property
+    def inodes_key(self) -> str:
+        """The key that says how many inodes to make; empty where mke2fs decides."""
+        if self.entry.inodes is not None:
+            return "inodes"
+        return "inode_ratio" if self.entry.inode_ratio is not None else ""
+
+
+def filesystems(topology: Topology) -> Iterator[Made]:
+    """Every file system whose device is known."""
+    yield from topology.once(_all)
+
+
+def ext_filesystems(topology: Topology) -> Iterator[tuple[Made, ExtGeometry]]:
+    """Every ext2, ext3 and ext4 that mke2fs would make."""
+    return ((made, made.ext) for made in topology.once(_all) if made.ext is not None)
+
+
+def xfs_filesystems(topology: Topology) -> Iterator[tuple[Made, XfsGeometry]]:
+    """Every XFS that mkfs.xfs would make."""
+    return ((made, made.xfs) for made in topology.once(_all) if made.xfs is not None)
+
+
+def _all(topology: Topology) -> list[Made]:
+    found = []
+    for name, entry in topology.layout.filesystems.items():
+        use = next(entry.uses(name, ("filesystems", name)))
+        if use.device in topology.devices and topology.used_by.get(use.device) == use:
+            found.append(_made(name, entry, topology.taken(use)))
+    return found
+
+
+def _made(name: str, entry: Filesystem, device: Device) -> Made:
+    try:
+        match entry.format:
+            case Ext() as ext:
+                return Made(name, entry, device, ext=ext.geometry(entry, device))
+            case Xfs() as xfs:
+                return Made(name, entry, device, xfs=xfs.geometry(device))
+    except ValueError:
+        pass  # What the tools would refuse is said elsewhere.
+    return Made(name, entry, device)
