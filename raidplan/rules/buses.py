@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import with_ports
+from raidplan.rules.parts import bus_above
 from raidplan.rules.subjects import arrays, listed, own_disks, place, redundant
 
 if TYPE_CHECKING:
@@ -72,7 +74,8 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
                     (*path, "members"),
                     f"{len(disks)} of {len(array.named_members)} members of {name} ({listed(disks, 4)}) share the PCI "
                     f"bus {bus}{_pci_rate(buses[bus], len(disks))}",
-                    "put a PCIe host adapter in place of the PCI card, or leave these disks out of the array",
+                    _ports(topology, "pci")
+                    or "put a PCIe host adapter in place of the PCI card, or leave these disks out",
                     related=(place("bus", ("hardware", "buses", bus)),),
                 )
 
@@ -90,24 +93,28 @@ def _pci_rate(bus: Bus, disks: int) -> str:
 
 def pci_disks(topology: Topology) -> dict[str, str]:
     """The conventional PCI bus that each disk hangs on, where it does."""
-    return _on_bus(topology, "pci")
+    return _below(topology, "pci")
 
 
 def usb_disks(topology: Topology) -> dict[str, str]:
     """The USB link that each disk hangs on, where it does."""
-    return _on_bus(topology, "usb")
+    return _below(topology, "usb")
 
 
-def _on_bus(topology: Topology, kind: str) -> dict[str, str]:
-    """The last bus of a kind between each disk and the root: cards behind bridges share that one."""
-    buses, wiring = topology.layout.hardware.buses, topology.wiring
-    known: dict[str | None, str | None] = {None: None}
-    for name, disk in topology.layout.hardware.disks.items():
+def _below(topology: Topology, kind: str) -> dict[str, str]:
+    """The bus of a kind that each disk hangs on."""
+    known: dict[str | None, str | None] = {}
+    for disk in topology.layout.hardware.disks.values():
         if disk.behind not in known:
-            above = [plug.name for plug in wiring.above(name) if plug.kind == "bus"]
-            known[disk.behind] = next((bus for bus in reversed(above) if buses[bus].type == kind), None)
+            known[disk.behind] = bus_above(topology, disk.behind, kind)
     found = ((name, known[disk.behind]) for name, disk in topology.layout.hardware.disks.items())
     return {name: bus for name, bus in found if bus is not None}
+
+
+def _ports(topology: Topology) -> str:
+    """Free ports of controllers that are on neither PCI nor USB, if there are any."""
+    ports = with_ports(topology, lambda name: bus_above(topology, name, "pci") is None)
+    return f"move them: {ports}" if ports else ""
 
 
 @rule(Severity.WARNING)
@@ -157,7 +164,7 @@ def usb_member(topology: Topology) -> Iterator[Hit]:
                 (*path, "members", *list(bus_of)[: 1 if len(bus_of) == 1 else 0]),
                 f"{listed(members)} of {name} {'hang' if len(members) > 1 else 'hangs'} on USB: "
                 "a reset or a loose plug there degrades the array",
-                "attach by SATA or SAS, or use the disk for backups",
+                _ports(topology) or "attach by SATA or SAS, or use the disk for backups",
                 related=tuple(
                     place("bus", ("hardware", "buses", bus)) for bus in dict.fromkeys(bus_of.values())
                 ),
@@ -213,6 +220,14 @@ def link_slower_than_disk(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 ("hardware", "disks", name, key),
                 f"{name} can read {disk.rate / 1e6:.0f} MB/s and hangs on {where} {line / 1e6:.0f} MB/s",
-                "plug it into a faster port",
+                _faster(topology, known[key])
+                if key == "behind"
+                else "look for a jumper or a setting, or take a faster disk",
                 severity=Severity.WARNING if disk.rotational is False else Severity.NOTE,
             )
+
+
+def _faster(topology: Topology, speed: int) -> str:
+    controllers = topology.layout.hardware.controllers
+    ports = with_ports(topology, lambda name: (controllers[name].speed or 0) > speed)
+    return f"plug it into a faster port{f': {ports}' if ports else ''}"

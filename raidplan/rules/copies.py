@@ -68,7 +68,8 @@ def mirror_pair_shares_component(topology: Topology) -> Iterator[Hit]:
         together = [(pair, part) for pair in copies if (part := _shared(topology, pair, fits)) is not None]
         if together:
             pair, part = together[0]
-            more = f", and so do {len(together) - 1} more" if len(together) > 1 else ""
+            rest = len(together) - 1
+            more = f"; so {'do' if rest > 1 else 'does'} {counted(rest, 'other pair')}" if rest else ""
             order = _interleaved(topology, array, disks, part.kind)
             yield Hit(
                 (*path, "members"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, room_elsewhere
+from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, room_elsewhere, with_ports
 from raidplan.rules.parts import (
     KINDS,
     behind_controllers,
@@ -81,9 +81,7 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
             (*path, "members"),
             f"{all_of(disks)} members of {name} hang on {controller}: without that controller the array "
             f"stops, although it survives the loss of {counted(losses(array), 'disk')}",
-            f"put {len(disks) - keeps} of them on free ports of the other controllers"
-            if enough
-            else "the other controllers have too few free ports to change that; keep a second card at hand",
+            _moved(topology, controller, len(disks) - keeps if enough else 0),
             severity=None if enough else Severity.NOTE,
             related=(place("controller", wiring.components[controller].path),),
         )
@@ -192,12 +190,18 @@ def _feeding(topology: Topology) -> int:
     return sum(bool(supply.feeds) for supply in topology.layout.hardware.power.values())
 
 
+def _moved(topology: Topology, controller: str, members: int) -> str:
+    """What to do about too many members on a controller; 0 of them can be moved where there is no room."""
+    if not members:
+        return "the other controllers have too few free ports to change that; keep a second card at hand"
+    return f"put {members} of them elsewhere: {with_ports(topology, lambda name: name != controller)}"
+
+
 def _apart(topology: Topology, array: Array, killer: Killer) -> str:
     kind, keeps = killer.part.kind, most_together(array)
     if kind == "controller":
-        if killer.severity is Severity.NOTE:
-            return "the other controllers have too few free ports to change that; keep a second card at hand"
-        return f"put {killer.members - keeps} of them on free ports of the other controllers"
+        enough = killer.severity is Severity.WARNING
+        return _moved(topology, killer.part.name, killer.members - keeps if enough else 0)
     gone = topology.once(disks_of_parts)[killer.part.path]
     free = [
         disk for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT) if disk not in gone

@@ -6,18 +6,18 @@ from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from raidplan.rules.parts import behind_controllers
-from raidplan.rules.subjects import listed
+from raidplan.rules.parts import behind_controllers, bus_above
+from raidplan.rules.subjects import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
     from raidplan.topology.wiring import Wiring
 
 LOOKED_AT = 16
-"""Free disks of the right size that are tried before a hint does without names."""
+"""Free disks of the right size, or controllers with free ports, that are tried before a hint does without."""
 
 
 def free_disks(topology: Topology) -> list[str]:
@@ -63,6 +63,24 @@ def _free_ports(controller: str, wiring: Wiring) -> int:
         free += max(0, (wiring.components[name].ports or 0) - len(plugs))
         waiting += (plug.name for plug in plugs if plug.kind != "disk")
     return free
+
+
+def with_ports(topology: Topology, wanted: Callable[[str], bool]) -> str:
+    """`hba0 has 8 free ports, ahci 2`: of the controllers that are wanted, the two with most."""
+    free = topology.once(_roomiest)
+    some = list(islice(filter(wanted, islice(free, LOOKED_AT)), 2))
+    return ", ".join(
+        f"{name} has {counted(free[name], 'free port')}" if name == some[0] else f"{name} {free[name]}"
+        for name in some
+    )
+
+
+def _roomiest(topology: Topology) -> dict[str, int]:
+    """The controllers with free ports, the one with most first; none on USB, where no array belongs."""
+    ports = {
+        n: free for n, free in topology.once(free_ports).items() if free and not bus_above(topology, n, "usb")
+    }
+    return dict(sorted(ports.items(), key=lambda each: -each[1]))
 
 
 def room_elsewhere(topology: Topology, name: str, controller: str, keeps: int) -> int:

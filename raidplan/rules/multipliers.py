@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks
+from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import behind_multipliers
 from raidplan.rules.subjects import all_of, arrays, own_disks, place
 
@@ -205,6 +205,7 @@ def command_based_switching(topology: Topology) -> Iterator[Hit]:
     https://en.wikipedia.org/?oldid=486074033&title=Port_multiplier.
     """
     hardware, hanging = topology.layout.hardware, topology.wiring.hanging
+    controllers = hardware.controllers
     for name, multiplier in hardware.multipliers.items():
         disks = [plug.name for plug in hanging.get(name, ()) if plug.kind == "disk"]
         controller = hardware.controllers.get(multiplier.behind)
@@ -221,6 +222,11 @@ def command_based_switching(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("hardware", "multipliers", name, "switching" if multiplier.switching == "command" else "behind"),
             f"{name} {why}: its {len(disks)} disks take turns{one}",
-            "use a controller and a multiplier with FIS-based switching, or ports of a controller",
+            "use a controller and a multiplier with FIS-based switching"
+            + (
+                f": {ports}"
+                if (ports := with_ports(topology, lambda c: bool(controllers[c].fis_switching)))
+                else ""
+            ),
             related=(place("controller", ("hardware", "controllers", multiplier.behind)),) if blind else (),
         )

@@ -113,3 +113,15 @@ def most_together(array: Array) -> int:
         return losses(array)
     copies = losses(array) + 1
     return count * (copies - 1) // copies
+
+
+def bus_above(topology: Topology, component: str | None, kind: str) -> str | None:
+    """The last bus of a kind between a component and the root: cards behind bridges share that one."""
+    buses, components, seen = topology.layout.hardware.buses, topology.wiring.components, set[str]()
+    last = None
+    while component in components and component not in seen:
+        seen.add(component)
+        if components[component].kind == "bus" and buses[component].type == kind:
+            last = component
+        component = components[component].behind
+    return last

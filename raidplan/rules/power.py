@@ -278,7 +278,7 @@ def unfed_expander(topology: Topology) -> Iterator[Hit]:
         if fed and name not in fed:
             yield Hit(
                 ("hardware", "expanders", name),
-                f"the expander {name} is fed by none of {listed(list(hardware.power), 4)}",
+                f"no supply feeds the expander {name}: it is not in the list of {listed(list(hardware.power), 4, last=' or ')}",
                 f"add it to the list: feeds: [{name}, ...]",
                 on_key=True,
             )

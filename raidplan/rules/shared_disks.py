@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
 from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import are_free, fitting, free_disks
 from raidplan.rules.subjects import arrays, counted, footing, listed, losses, place, redundant
 
 if TYPE_CHECKING:
@@ -58,7 +59,12 @@ def two_members_one_disk(topology: Topology) -> Iterator[Hit]:
                     (*path, "members", number),
                     f"{first[shared]} and {member} stand on the disk {shared}: it takes two members of {name} "
                     f"with it, and {array.level} always survives the loss of {losses(array)}",
-                    "take each member from a disk of its own",
+                    "take each member from a disk of its own"
+                    + (
+                        f"; {are_free(free)}"
+                        if (free := fitting(topology, array, topology.once(free_disks)))
+                        else ""
+                    ),
                     related=(place("disk", ("hardware", "disks", shared)),),
                 )
             for disk in disks:

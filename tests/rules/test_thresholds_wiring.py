@@ -257,3 +257,30 @@ def test_same_batch_members(first: str, second: str, model: str, expected: list[
 def test_disks_without_a_model_say_nothing_about_their_batch(tmp_path: Path) -> None:
     text = "hardware: {disks: {d<0-1>: {serial: WD-WCAV512300<1>}}}\narrays: {s: {level: raid1, members: [d<0-1>]}}"
     assert found("same-batch-members", text, tmp_path) == []
+
+
+PORTS = """\
+hardware:
+  buses: {{pci0: {{type: pci}}, usb0: {{type: usb}}}}
+  controllers:
+    old: {{behind: pci0, ports: 9, speed: 1.5Gbps, fis_switching: false}}
+    new: {{ports: 6, speed: 6Gbps, fis_switching: true}}
+    stick: {{behind: usb0, ports: 9}}
+  multipliers: {{pm: {{behind: old, ports: 5}}}}
+  disks:
+    d<0-1>: {{behind: {behind}, serial: S<1>, size: 1TB, rate: 500MB/s, rotational: false}}
+    e<0-1>: {{behind: new, serial: E<1>, size: 1TB}}
+arrays: {{s: {{level: raid1, members: [d<0-1>]}}}}
+"""
+ELSEWHERE = {
+    "members-on-pci": ("old", "move them: new has 4 free ports"),
+    "usb-member": ("stick", "move them: new has 4 free ports"),
+    "link-slower-than-disk": ("old", "plug it into a faster port: new has 4 free ports"),
+    "command-based-switching": ("pm", "use a controller and a multiplier with FIS-based switching: new has 4 free ports"),
+    "array-behind-one-controller": ("old", "put 1 of them elsewhere: new has 4 free ports"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "behind", "hint"), [(rule, *rest) for rule, rest in ELSEWHERE.items()])
+def test_free_ports_elsewhere_are_named(rule: str, behind: str, hint: str, tmp_path: Path) -> None:
+    assert {advice for _, advice in said(rule, PORTS.format(behind=behind), tmp_path)} == {hint}
