@@ -74,7 +74,7 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
                     (*path, "members"),
                     f"{len(disks)} of {len(array.named_members)} members of {name} ({listed(disks, 4)}) share the PCI "
                     f"bus {bus}{_pci_rate(buses[bus], len(disks))}",
-                    _ports(topology, "pci")
+                    _ports(topology)
                     or "put a PCIe host adapter in place of the PCI card, or leave these disks out",
                     related=(place("bus", ("hardware", "buses", bus)),),
                 )
