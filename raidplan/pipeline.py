@@ -8,22 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from raidplan.document import Document, Span, parse_document, read_text
+from raidplan.document import Document, parse_document, read_text
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
+from raidplan.located import Accepted, Located
 from raidplan.placement import place
 from raidplan.plan import Plan
+from raidplan.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A finding and the place in a file that it is about."""
-
-    finding: Finding
-    span: Span
-    related: tuple[Span, ...] = ()
-    """The places of the finding's `related`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +28,8 @@ class Loaded:
     topology: Topology | None = None
     findings: tuple[Located, ...] = ()
     """Of all stages so far, in the order of the file."""
+    accepted: tuple[Accepted, ...] = ()
+    """What the rules found and somebody decided to live with."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The text by file name, for showing the lines that findings are about."""
     well_formed: bool = False
@@ -73,18 +67,32 @@ def load(file: str) -> Loaded:
     return loaded if _failed(loaded) else replace(loaded, topology=topology)
 
 
-def check(file: str) -> Loaded:
-    """The file with what the rules find; they look at what cannot be built as well, and say why."""
+def check(file: str, settings: Settings = DEFAULT, *, today: str = "") -> Loaded:
+    """The file with what the rules find; they look at what cannot be built as well, and say why.
+
+    What is accepted by the file or not wanted by the settings is left out. `today` (YYYY-MM-DD, by default
+    the date) decides whether an acceptance still holds.
+    """
     loaded, topology, findings = _resolved(read(file))
     if topology is None:
         return loaded
+    from raidplan.acceptance import accept
     from raidplan.rules import RULES
     from raidplan.rules import check as check_rules
 
+    layout, document = loaded.layout, loaded.document
+    assert layout is not None and document is not None
     buildable = not has_errors(findings)
     found = check_rules(topology, findings)
-    loaded = replace(_with(loaded, found), topology=topology if buildable else None)
-    return replace(loaded, well_formed=not has_errors(f for f in found if f.rule not in RULES))
+    loaded = _with(loaded, found)
+    left, accepted = accept(loaded.findings, layout, document, today=today, complete=buildable)
+    return replace(
+        loaded,
+        topology=topology if buildable else None,
+        findings=_in_order((item for item in left if settings.wants(item.finding)), loaded.sources),
+        accepted=tuple(accepted),
+        well_formed=not has_errors(f for f in found if f.rule not in RULES),
+    )
 
 
 def _resolved(loaded: Loaded) -> tuple[Loaded, Topology | None, list[Finding]]:

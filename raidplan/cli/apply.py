@@ -123,9 +123,10 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
 def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
     from raidplan import pipeline
     from raidplan.cli.output import talk_rendered, wants_colour
+    from raidplan.cli.settings import settings_for
     from raidplan.render.findings_text import findings_text
 
-    loaded = pipeline.check(arguments.layout)
+    loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
     plan = None
     if loaded.valid:
         plan, loaded = pipeline.plan(loaded)

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from raidplan.cli.parser import Subparsers
+    from raidplan.findings import Severity
     from raidplan.pipeline import Loaded
 
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.parser import add_output
+    from raidplan.cli.settings import add_settings
 
     parser = subparsers.add_parser(
         "check",
@@ -23,13 +25,7 @@ def add(subparsers: Subparsers) -> None:
         "with 2 if a layout is invalid.",
     )
     parser.add_argument("layouts", nargs="+", metavar="LAYOUT", help="a layout file; - is standard input")
-    parser.add_argument(
-        "--fail-on",
-        choices=("error", "warning", "note"),
-        default="error",
-        metavar="SEVERITY",
-        help="the least severity that makes the exit code 1: error (by default), warning, note",
-    )
+    add_settings(parser)
     add_output(parser, "text", "json")
     parser.set_defaults(func=run)
 
@@ -37,35 +33,36 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Checks every layout and prints what was found in all of them."""
     from raidplan.cli.output import emit, wants_colour
+    from raidplan.cli.settings import settings_for
     from raidplan.pipeline import check
 
-    checked = [check(layout) for layout in arguments.layouts]
+    wanted = [settings_for(layout, arguments) for layout in arguments.layouts]
+    checked = [check(layout, settings) for layout, settings in zip(arguments.layouts, wanted, strict=True)]
     text = _rendered(checked, arguments.format, colour=wants_colour(arguments, sys.stdout))
     emit(text, arguments.output)
-    return exit_code(checked, arguments.fail_on)
+    return max(exit_code(loaded, settings.fail_on) for loaded, settings in zip(checked, wanted, strict=True))
 
 
 def _rendered(checked: Sequence[Loaded], form: str, *, colour: bool) -> str:
     findings = [item for loaded in checked for item in loaded.findings]
+    accepted = [item for loaded in checked for item in loaded.accepted]
     if form == "json":
         from raidplan.render.findings_json import findings_json
 
-        return findings_json(findings)
+        return findings_json(findings, accepted)
     from raidplan.render.findings_text import findings_text, summary_text
 
     sources = {file: text for loaded in checked for file, text in loaded.sources.items()}
     text = findings_text(findings, sources, colour=colour)
     gap = "\n" if text else ""
-    return text + gap + summary_text(findings, len(checked), colour=colour)
+    return text + gap + summary_text(findings, len(checked), len(accepted), colour=colour)
 
 
-def exit_code(checked: Sequence[Loaded], fail_on: str) -> int:
+def exit_code(loaded: Loaded, fail_on: Severity) -> int:
     """2 if a layout is invalid, 1 if a finding is grave enough, else 0."""
     from raidplan.cli import FINDINGS, OK, UNABLE
-    from raidplan.findings import Severity
 
-    if not all(loaded.well_formed for loaded in checked):
+    if not loaded.well_formed:
         return UNABLE
-    least = Severity(fail_on).rank
-    failing = (item for loaded in checked for item in loaded.findings if item.finding.severity.rank <= least)
-    return FINDINGS if any(True for _ in failing) else OK
+    failing = any(item.finding.severity.rank <= fail_on.rank for item in loaded.findings)
+    return FINDINGS if failing else OK

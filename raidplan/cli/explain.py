@@ -26,22 +26,22 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.cli import OK
     from raidplan.cli.output import Unable, emit
     from raidplan.findings import did_you_mean
-    from raidplan.rules import RULES
+    from raidplan.rules import CATALOGUE
 
     if arguments.rule is None:
         emit(_list(), arguments.output)
         return OK
-    if arguments.rule not in RULES:
-        hint = did_you_mean(arguments.rule, RULES) or "`raidplan explain` lists the rules"
+    if arguments.rule not in CATALOGUE:
+        hint = did_you_mean(arguments.rule, CATALOGUE) or "`raidplan explain` lists the rules"
         raise Unable(f"there is no rule '{arguments.rule}'; {hint}")
-    rule = RULES[arguments.rule]
+    rule = CATALOGUE[arguments.rule]
     emit(f"{rule.name} ({rule.severity})\n\n{rule.page}\n", arguments.output)
     return OK
 
 
 def _list() -> str:
-    from raidplan.rules import RULES
+    from raidplan.rules import CATALOGUE
 
-    width = max(map(len, RULES), default=0)
-    rules = [RULES[name] for name in sorted(RULES)]
+    width = max(map(len, CATALOGUE), default=0)
+    rules = [CATALOGUE[name] for name in sorted(CATALOGUE)]
     return "".join(f"{rule.name:{width}}  {rule.severity:7}  {rule.summary}\n" for rule in rules)

@@ -65,10 +65,12 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     from raidplan.cli import OK, REFUSED, UNABLE
     from raidplan.cli.check import exit_code
     from raidplan.cli.output import emit, talk, wants_colour
+    from raidplan.cli.settings import settings_for
+    from raidplan.findings import Severity
     from raidplan.render.findings_json import finding_to_data
 
-    loaded = pipeline.check(arguments.layout)
-    code = exit_code([loaded], "error")
+    loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
+    code = exit_code(loaded, Severity.ERROR)
     plan = None
     if code == OK:
         plan, loaded = pipeline.plan(loaded)
@@ -155,7 +157,9 @@ def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
     match form:
         case "json":
             # No "disks": nobody can take it for a plan.
-            return json_text({"format_version": 1, "steps": [], **findings_to_data(loaded.findings)})
+            return json_text(
+                {"format_version": 1, "steps": [], **findings_to_data(loaded.findings, loaded.accepted)}
+            )
         case "shell":
             from raidplan.render.plan_shell import refusal_shell
 
@@ -165,4 +169,4 @@ def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
 
             return findings_markdown([finding_to_data(item) for item in loaded.findings])
         case _:
-            return text + "\n" + summary_text(loaded.findings, 1, colour=colour)
+            return text + "\n" + summary_text(loaded.findings, 1, len(loaded.accepted), colour=colour)

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from raidplan.kinds.model import Model, Reference, Word
+from raidplan.kinds.model import Model, Reference, Word, typed
+
+
+def parse_date(text: str) -> str:
+    """A day of the calendar, YYYY-MM-DD. Raises ValueError with a sentence for the user."""
+    from datetime import date  # slow to load, and few layouts hold a date
+
+    try:
+        if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            return date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass
+    raise ValueError(f"'{text}' is not a date; write YYYY-MM-DD")
+
+
+Date = Annotated[str, *typed(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
 
 
 class Boot(Model):
@@ -29,7 +45,7 @@ class Allow(Model):
 
     rule: Word
     at: Word
-    """The path of the finding: `arrays.s0`."""
+    """The path of the finding, or of what it lies in: `arrays.s0`."""
     reason: Word
-    until: Word | None = None
-    """A date, YYYY-MM-DD, after which the finding is back."""
+    until: Date | None = None
+    """The last day on which it is accepted, YYYY-MM-DD."""

@@ -11,21 +11,24 @@ from raidplan.render.visible import json_safe
 
 if TYPE_CHECKING:
     from raidplan.document import Span
-    from raidplan.pipeline import Located
+    from raidplan.located import Accepted, Located
 
 FORMAT_VERSION = 1
 
 
-def findings_json(findings: Sequence[Located]) -> str:
-    """An object with every finding and how many there are of each severity."""
-    return json_text({"format_version": FORMAT_VERSION, **findings_to_data(findings)})
+def findings_json(findings: Sequence[Located], accepted: Sequence[Accepted] = ()) -> str:
+    """An object with every finding, how many there are of each severity, and those that were accepted."""
+    return json_text({"format_version": FORMAT_VERSION, **findings_to_data(findings, accepted)})
 
 
-def findings_to_data(findings: Sequence[Located]) -> dict[str, Any]:
-    """The findings and their counts as plain values."""
+def findings_to_data(findings: Sequence[Located], accepted: Sequence[Accepted] = ()) -> dict[str, Any]:
+    """The findings, their counts and what was accepted as plain values."""
     return {
         "findings": [finding_to_data(item) for item in findings],
         **{f"{s.value}s": sum(item.finding.severity is s for item in findings) for s in Severity},
+        "accepted": [
+            {**finding_to_data(each.located), "reason": each.reason, "until": each.until} for each in accepted
+        ],
     }
 
 

@@ -12,7 +12,7 @@ from raidplan.render.visible import plural, visible
 
 if TYPE_CHECKING:
     from raidplan.document import Span
-    from raidplan.pipeline import Located
+    from raidplan.located import Located
 
 
 ALIKE = 5
@@ -83,10 +83,13 @@ def _some(words: Sequence[str]) -> str:
     return f"{shown}, ..." if len(words) > ALIKE else shown
 
 
-def summary_text(findings: Sequence[Located], layouts: int, *, colour: bool = False) -> str:
-    """The last line: how many of each severity, in how many layouts."""
+def summary_text(
+    findings: Sequence[Located], layouts: int, accepted: int = 0, *, colour: bool = False
+) -> str:
+    """The last line: how many of each severity, in how many layouts, and how many somebody accepted."""
     counts = {severity: counted(findings, severity) for severity in Severity}
     where = f" in {layouts} layouts" if layouts > 1 else ""
+    where += f" ({accepted} accepted)" if accepted else ""
     if not findings:
         return styles(colour)["good"](f"nothing to report{where}") + "\n"
     style = styles(colour)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raidplan.findings import Finding, Path, Related, Severity
 
@@ -30,6 +31,7 @@ class Hit:
 
 
 Search = Callable[["Topology"], Iterator[Hit]]
+Page = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,16 @@ class Rule:
 
     name: str
     severity: Severity
-    search: Search
+    search: Search | None
+    """None for what another stage states."""
+    text: str
+    acceptable: bool = True
+    """A person may decide to live with its errors."""
 
     @property
     def page(self) -> str:
         """The manual page: summary, why, a bad and a good example, source."""
-        return inspect.cleandoc(self.search.__doc__ or "")
+        return inspect.cleandoc(self.text)
 
     @property
     def summary(self) -> str:
@@ -68,20 +74,55 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
-"""Every rule by name."""
+"""Every rule that looks at a topology, by name."""
+STATED: dict[str, Rule] = {}
+"""What other stages state, by name: it has a page as rules have, and searches nothing itself."""
+CATALOGUE: Mapping[str, Rule] = ChainMap(RULES, STATED)
+"""Everything that a finding can be named after."""
 
 
-def rule(severity: Severity) -> Callable[[Search], Search]:
-    """Makes a generator function a rule, named after it: `swap_across_members` is `swap-across-members`."""
+def rule(severity: Severity, *, acceptable: bool | None = None) -> Callable[[Search], Search]:
+    """Makes a generator function a rule, named after it: `swap_across_members` is `swap-across-members`.
+
+    Its errors cannot be accepted by anybody, since they stand for data that would be lost or for what no
+    tool will build; `acceptable=True` is for an error that is neither. What is milder always can.
+    """
 
     def register(search: Search) -> Search:
-        name = search.__name__.replace("_", "-")
-        if name in RULES:
-            raise ValueError(f"two rules are named {name}")
-        RULES[name] = Rule(name, severity, search)
+        _add(RULES, search, search, severity, acceptable)
         return search
 
     return register
+
+
+def stated(severity: Severity) -> Callable[[Page], Page]:
+    """Makes a function without a body the page of what another stage states by that name."""
+
+    def register(page: Page) -> Page:
+        _add(STATED, page, None, severity, None)
+        return page
+
+    return register
+
+
+def _add(
+    to: dict[str, Rule],
+    named: Callable[..., Any],
+    search: Search | None,
+    severity: Severity,
+    acceptable: bool | None,
+) -> None:
+    name = named.__name__.replace("_", "-")
+    if name in CATALOGUE:
+        raise ValueError(f"two rules are named {name}")
+    mild = severity is not Severity.ERROR
+    to[name] = Rule(name, severity, search, named.__doc__ or "", mild if acceptable is None else acceptable)
+
+
+def can_be_accepted(finding: Finding) -> bool:
+    """A person may decide to live with it: no data is lost by it, and the layout can be built."""
+    each = CATALOGUE.get(finding.rule)
+    return finding.severity is not Severity.ERROR or (each is not None and each.acceptable)
 
 
 SHAPE = frozenset(
@@ -100,7 +141,9 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     found = list(found)
     if any(finding.rule == "cycle" for finding in found):
         return found
-    findings = [_stamp(each, hit) for _, each in sorted(RULES.items()) for hit in each.search(topology)]
+    findings = [
+        _stamp(each, hit) for _, each in sorted(RULES.items()) if each.search for hit in each.search(topology)
+    ]
     errors = (finding for finding in findings if finding.severity is Severity.ERROR)
     explained = {finding.path[:2] for finding in errors if SHAPE.intersection(finding.path[2:3])}
     kept = (f for f in found if not f.rule.startswith("impossible-") or f.path[:2] not in explained)

@@ -66,7 +66,7 @@ def _places(areas: list[Area], but: Area) -> Iterator[Related]:
     return (place("swap area", ("swap", area.name)) for area in areas if area is not but)
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, acceptable=True)
 def swap_across_members(topology: Topology) -> Iterator[Hit]:
     """Swap without a mirror lies on several disks, and a redundant array stands on them.
 

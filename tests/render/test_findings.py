@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from raidplan.document import Span
 from raidplan.findings import Finding, Related, Severity
-from raidplan.pipeline import Located
+from raidplan.located import Located
 from raidplan.render.findings_json import findings_json
 from raidplan.render.findings_text import findings_text, summary_text
 from raidplan.render.snippet import WIDTH, lines_of, snippet
@@ -179,7 +179,7 @@ def test_safe_json_means_the_same(value: object) -> None:
 
 def test_json_is_the_contracts() -> None:
     data = json.loads(findings_json([located("x", line=3, column=5, end=9), located(severity=Severity.NOTE)]))
-    assert list(data) == ["format_version", "findings", "errors", "warnings", "notes"]
+    assert list(data) == ["format_version", "findings", "errors", "warnings", "notes", "accepted"]
     assert (data["errors"], data["warnings"], data["notes"]) == (1, 0, 1)
     assert data["findings"][0] == {
         "rule": "some-rule", "severity": "error", "message": "x", "hint": "", "path": "arrays.s0",
