@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
         hint = did_you_mean(arguments.rule, CATALOGUE) or "`raidplan explain` lists the rules"
         raise Unable(f"there is no rule '{arguments.rule}'; {hint}")
     rule = CATALOGUE[arguments.rule]
-    emit(f"{rule.name} ({rule.severity})\n\n{rule.page}\n", arguments.output)
+    can = "" if rule.acceptable else ", its errors cannot be accepted"
+    emit(f"{rule.name} ({rule.severity}{can})\n\n{rule.page}\n", arguments.output)
     return OK
 
 
