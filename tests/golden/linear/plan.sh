@@ -2,7 +2,6 @@
 # The plan for the host linear, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:194c0ee572bae7b8779828faf58352e44ff4cf3ec2d9ca2e7bc19905ae114adf
-# warning[no-redundancy] layout line 15: chain is linear over 2 disks: all of it, 5.0 GiB, is lost with any one of them
 # note[linear-in-new-kernels] layout line 15: chain is linear, which kernels 6.8 to 6.13 lack unless it was put back
 
 # Nothing in a quoted word is meant to be expanded.
