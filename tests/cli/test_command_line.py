@@ -116,7 +116,7 @@ def test_a_file_may_look_like_an_option(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_bug_asks_to_be_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(file: str) -> None:
+    def broken(file: str, settings: object) -> None:
         raise ZeroDivisionError(f"in {file}")
 
     monkeypatch.setattr(pipeline, "check", broken)
@@ -126,7 +126,7 @@ def test_a_bug_asks_to_be_reported(
 
 
 def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(file: str) -> None:
+    def interrupted(file: str, settings: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pipeline, "check", interrupted)

@@ -15,7 +15,7 @@ from raidplan.apply.session import Decision
 from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, plan_from_json
-from raidplan.rules import RULES
+from raidplan.rules import CATALOGUE
 
 LAYOUT = """\
 version: 1
@@ -218,9 +218,9 @@ def test_show_of_what_is_no_layout(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(RULES)
+    assert [line.split()[0] for line in lines] == sorted(CATALOGUE)
     assert run(["explain", "invalid-chunk"]) == 0
     page = capsys.readouterr().out
-    assert page.startswith("invalid-chunk (error)\n\n") and "**Bad**" in page
+    assert page.startswith("invalid-chunk (error, its errors cannot be accepted)\n\n") and "**Bad**" in page
     assert run(["explain", "invalid-chnk"]) == 2
     assert "did you mean 'invalid-chunk'?" in capsys.readouterr().err
