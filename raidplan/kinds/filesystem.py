@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from raidplan.findings import Path, shortened
 from raidplan.hidden import is_seen
 from raidplan.identity import derived_uuid
+from raidplan.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, BadLabel, Format
 from raidplan.kinds.model import Integer, Model, Percent, Reference, Size, Word, typed
@@ -16,12 +17,6 @@ from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
 
-BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
-"""For data: a missing array must not stop the boot, and a degraded one is only started after 30 s
-(mdadm-last-resort@.timer), so the wait is longer than that."""
-
-SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
-"""What the system itself needs; the boot does not go on without them."""
 EXT_KEYS = ("inodes", "inode_ratio", "reserved")
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Path
+from raidplan.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.kinds.device import Group
-from raidplan.kinds.filesystem import SYSTEM_MOUNTS
 from raidplan.topology.resolve import DISKS, sections
 
 if TYPE_CHECKING:

@@ -1,0 +1,258 @@
+"""Rules about what a file system type can hold, and what it keeps back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.geometry.ext import FSTYPES, MOST_BLOCKS_32BIT, MOST_STRIDE, default_block
+from raidplan.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.made import ext_filesystems, filesystems
+from raidplan.size import KIB, exact, human
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+MOST_EXT3 = MOST_BLOCKS_32BIT * 4 * KIB
+"""Bytes that ext2 and ext3 can address: 2^32 - 1 blocks of 4 KiB."""
+MOST_SECTORS = 2**32 - 1
+"""Sectors that FAT32 can count."""
+BULK = 10**12
+"""Bytes from which 5 % are too much to keep for root."""
+
+
+@rule(Severity.ERROR)
+def filesystem_too_large(topology: Topology) -> Iterator[Hit]:
+    """A device is larger than the file system on it can be.
+
+    Why: ext2 and ext3 count blocks in 32 bits, so with blocks of 4 KiB they end one block short of 16 TiB,
+    and mke2fs refuses more. ext4 as raidplan makes it has 64 bits (1 EiB), XFS 8 EiB. It is a warning for
+    FAT32, which counts sectors in 32 bits: mkfs.vfat leaves what is beyond 2 TiB (16 TiB with sectors of
+    4 KiB) unused.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-4>: {size: 8TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-4>]}
+    filesystems:
+      data:
+        device: s0
+        type: ext3    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-4>: {size: 8TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-4>]}
+    filesystems:
+      data: {device: s0, type: ext4}
+    ```
+
+    Source: https://github.com/tytso/e2fsprogs/blob/master/misc/mke2fs.c;
+    https://github.com/dosfstools/dosfstools/blob/master/src/mkfs.fat.c.
+    """
+    for made in filesystems(topology):
+        kind, size = made.entry.type, made.device.size
+        if kind in ("ext2", "ext3") and size // (4 * KIB) > MOST_BLOCKS_32BIT:
+            yield Hit(
+                (*made.path, "type"),
+                f"{made.device.name} has {human(size)}, and {kind} ends at 16 TiB",
+                "choose ext4 or xfs",
+            )
+        elif kind == "vfat" and size // made.device.logical_block > MOST_SECTORS:
+            most = MOST_SECTORS * made.device.logical_block
+            yield Hit(
+                (*made.path, "type"),
+                f"{made.device.name} has {human(size)}, and FAT32 uses no more than {human(most + 1)} of it",
+                "make the device smaller; an EFI system partition needs 512MiB",
+                severity=Severity.WARNING,
+            )
+
+
+@rule(Severity.ERROR)
+def filesystem_too_small(topology: Topology) -> Iterator[Hit]:
+    """A device is smaller than the file system on it must be.
+
+    Why: mkfs.xfs refuses less than 300 MiB since xfsprogs 5.19, as a log and groups that small made for slow
+    and fragile file systems. FAT32 needs 65,525 clusters, so 33 MiB with sectors of 512 bytes and 260 MiB
+    with sectors of 4 KiB, and btrfs is of no use below 256 MiB. ext4 has no such limit.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 3TB, partitions: {boot: {size: 256MiB}}}}
+    filesystems:
+      boot:
+        device: d0.boot
+        type: xfs    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 3TB, partitions: {boot: {size: 256MiB}}}}
+    filesystems:
+      boot: {device: d0.boot, type: ext4}
+    ```
+
+    Source: mkfs.xfs(8), tried with xfsprogs 6.1; Microsoft, "FAT32 File System Specification" 1.03.
+    """
+    for made in filesystems(topology):
+        least = made.entry.format.least(made.device.logical_block)
+        if made.device.size < least:
+            yield Hit(
+                (*made.path, "type"),
+                f"{made.device.name} has {human(made.device.size)}, and {made.entry.type} needs {human(least)}",
+                f"give it {human(least).replace(' ', '')}"
+                + ("" if made.entry.type == "vfat" else ", or choose ext4"),
+            )
+
+
+@rule(Severity.NOTE)
+def reserved_on_bulk_data(topology: Topology) -> Iterator[Hit]:
+    """A large file system for data keeps a twentieth of its space for root, as nothing else is said.
+
+    Why: ext2, ext3 and ext4 keep 5 % of their blocks for root, so that a full disk does not stop the system
+    and files can be laid out in one piece. For data that are not the system's, little of that is needed: of
+    24 TB it is 1.2 TB. It can be changed at any time with `tune2fs -m`. `reserved: 5%` says that it is meant.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 24TB}}
+    filesystems:
+      films:    # <-- here
+        device: d0
+        type: ext4
+        mount: /srv/films
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 24TB}}
+    filesystems:
+      films: {device: d0, type: ext4, mount: /srv/films, reserved: 1%}
+    ```
+
+    Source: mke2fs(8), -m; the threshold of 1 TB is raidplan's own.
+    """
+    for made, geometry in ext_filesystems(topology):
+        chosen = "reserved" in made.entry.model_fields_set or made.entry.mount in SYSTEM_MOUNTS
+        if chosen or geometry.size_bytes < BULK:
+            continue
+        kept = geometry.reserved_blocks * geometry.block_size
+        yield Hit(
+            made.path,
+            f"{made.name} keeps {made.entry.reserved}% for root, {kept / 1e9:,.0f} GB of {geometry.size_bytes / 1e12:.1f} TB",
+            f"write reserved: 1%, which leaves {kept * 4 / 5 / 1e9:,.0f} GB more for data",
+            on_key=True,
+        )
+
+
+@rule(Severity.ERROR)
+def chunk_beyond_stride(topology: Topology) -> Iterator[Hit]:
+    """The chunk of the array below is larger than ext2, ext3 and ext4 can note.
+
+    Why: the superblock has 16 bits for the stride, counted in blocks. mke2fs takes 70000 without a word and
+    stores 4464, so the file system spreads its tables as if the chunk were another one. With blocks of 4 KiB
+    the largest chunk that fits is 128 MiB, as it must be a power of two.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid0, members: [d<0-3>], chunk: 256MiB}
+    filesystems:
+      data:
+        device: s0    # <-- here
+        type: ext4
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid0, members: [d<0-3>], chunk: 512KiB}
+    filesystems:
+      data: {device: s0, type: ext4}
+    ```
+
+    Source: https://github.com/tytso/e2fsprogs/blob/master/lib/ext2fs/ext2_fs.h (`s_raid_stride`); tried with
+    e2fsprogs 1.47.0.
+    """
+    for made in filesystems(topology):
+        if made.entry.type not in FSTYPES:
+            continue
+        block = default_block(made.device.size, made.device.logical_block)
+        stride = made.device.chunk // block
+        if stride > MOST_STRIDE:
+            yield Hit(
+                (*made.path, "device"),
+                f"the chunk of {made.device.name}, {human(made.device.chunk)}, is {stride:,} blocks of stride; "
+                f"{made.entry.type} has 16 bits for it, 0 to {MOST_STRIDE:,}",
+                "choose a chunk such as 512KiB for the array, or xfs",
+            )
+
+
+@rule(Severity.WARNING)
+def stripe_beyond_group(topology: Topology) -> Iterator[Hit]:
+    """The full stripe of the array below is wider than a block group of ext4, which then ignores it.
+
+    Why: ext4's allocator aligns large files to the stripe only if that fits into a block group, 128 MiB with
+    blocks of 4 KiB. A wider one is passed over in silence for the chunk, or for nothing, so that nearly every
+    write to a parity array has to read first.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-9>: {size: 3TB}}
+    arrays:
+      s0: {level: raid6, members: [d<0-9>], chunk: 32MiB}
+    filesystems:
+      data:
+        device: s0    # <-- here
+        type: ext4
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-9>: {size: 3TB}}
+    arrays:
+      s0: {level: raid6, members: [d<0-9>], chunk: 512KiB}
+    filesystems:
+      data: {device: s0, type: ext4}
+    ```
+
+    Source: https://github.com/torvalds/linux/blob/master/fs/ext4/super.c (`ext4_get_stripe_size`).
+    """
+    for made, geometry in ext_filesystems(topology):
+        if geometry.fstype != "ext4" or geometry.stripe_width <= geometry.blocks_per_group:
+            continue
+        group = geometry.blocks_per_group * geometry.block_size
+        most = 1 << (group // made.device.data_disks).bit_length() - 1
+        yield Hit(
+            (*made.path, "device"),
+            f"a full stripe of {made.device.name} has {human(made.device.stripe)}, more than a block group of "
+            f"{made.name}, {human(group)}: ext4 does not align to it",
+            f"choose a chunk of at most {exact(most)} for the array, or xfs",
+        )

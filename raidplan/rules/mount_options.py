@@ -1,0 +1,244 @@
+"""Rules about mount options: what stops the boot, what is no longer known, what does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity, shortened
+from raidplan.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.levels import LEVELS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import array_disks, arrays, footing, place
+
+if TYPE_CHECKING:
+    from raidplan.findings import Path
+    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.topology import Topology
+
+SHORTEST = 60
+"""Seconds to wait for the device of a mount: a degraded array starts after 30, and needs some time itself."""
+NO_BARRIERS = ("nobarrier", "barrier=0")
+
+
+def _options(topology: Topology) -> Iterator[tuple[str, Filesystem, Path, str]]:
+    """Each mount option with its file system and path."""
+    for name, entry in topology.layout.filesystems.items():
+        for number, option in enumerate(entry.options):
+            yield name, entry, ("filesystems", name, "options", number), option
+
+
+@rule(Severity.WARNING)
+def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
+    """The boot waits for a file system on an array that the system itself can do without.
+
+    Why: systemd waits 90 s for a device that is missing, and without `nofail` it then stops in the emergency
+    shell: a machine far away is not reached any more, and the disks that could be looked at over the network
+    are the reason. A degraded array is only started after 30 s, so with a wait below a minute a mount fails
+    that would have worked; machines with many disks behind multipliers took 3 minutes to boot. raidplan
+    writes `nofail` and a wait of 120 s by itself, unless `auto` or another wait is given.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 3TB}}
+    arrays:
+      s0: {level: raid1, members: [d<0-1>]}
+    filesystems:
+      data:
+        device: s0
+        type: xfs
+        mount: /srv/data
+        options: [auto]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 3TB}}
+    arrays:
+      s0: {level: raid1, members: [d<0-1>]}
+    filesystems:
+      data: {device: s0, type: xfs, mount: /srv/data}
+    ```
+
+    Source: systemd.mount(5); mdadm's `mdadm-last-resort@.timer`; E. Aronovich, "Cheap network storage
+    system" (2012).
+    """
+    for name, entry in topology.layout.filesystems.items():
+        if not entry.mount or entry.mount in SYSTEM_MOUNTS or not footing(topology, entry.device).arrays:
+            continue
+        wait, mount = device_timeout(entry.options), shortened(entry.mount)
+        if entry.stops_boot:
+            yield Hit(
+                ("filesystems", name, "options", entry.options.index("auto")),
+                f"without {entry.device} the boot stops, though the system itself does not need {mount}",
+                "remove 'auto': raidplan then writes nofail and a wait of 120 s, or write nofail beside it",
+            )
+        elif wait is not None and wait < SHORTEST:
+            number = next(n for n, option in enumerate(entry.options) if option.startswith(f"{TIMEOUT}="))
+            yield Hit(
+                ("filesystems", name, "options", number),
+                f"{mount} is given up after {wait:g} s, and a degraded {entry.device} is only started after 30 s",
+                "remove the option, for a wait of 120 s, or write a minute or more",
+            )
+
+
+@rule(Severity.WARNING)
+def no_write_barriers(topology: Topology) -> Iterator[Hit]:
+    """A mount option switches off the flushes that keep a file system whole over a power cut.
+
+    Why: disks hold megabytes of writes in their caches and write them in any order. The journal is only worth
+    something if it is on the platters before what it describes. It is an error on XFS, where the option was
+    removed in Linux 4.19: the mount fails. Flushes cost next to nothing where a battery makes them needless.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 3TB}}
+    filesystems:
+      data:
+        device: d0
+        type: ext4
+        mount: /srv/data
+        options: [nobarrier]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 3TB}}
+    filesystems:
+      data: {device: d0, type: ext4, mount: /srv/data}
+    ```
+
+    Source: https://docs.kernel.org/admin-guide/ext4.html; https://docs.kernel.org/admin-guide/xfs.html
+    ("Removed Mount Options").
+    """
+    for name, entry, path, option in _options(topology):
+        if entry.type == "xfs" and option in ("barrier", "nobarrier"):
+            message = f"XFS has no option '{option}' since Linux 4.19, so {name} would not be mounted"
+            yield Hit(path, message, "remove it; XFS always flushes", severity=Severity.ERROR)
+        elif entry.type != "xfs" and option in NO_BARRIERS:
+            yield Hit(path, f"'{option}' leaves {name} open to corruption by a power cut", "remove it")
+
+
+@rule(Severity.WARNING)
+def xfs_stripe_options(topology: Topology) -> Iterator[Hit]:
+    """An XFS is mounted with a stripe in numbers, which count sectors of 512 bytes.
+
+    Why: mkfs.xfs takes the stripe from the array, raidplan writes it out, and the file system remembers it.
+    The mount options override that, in units of 512 bytes, while xfs_info prints blocks of 4 KiB: numbers
+    copied from there are wrong by a factor of eight, and every allocation is then misaligned.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    filesystems:
+      data:
+        device: s0
+        type: xfs
+        mount: /srv/data
+        options: [sunit=128, swidth=384]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    filesystems:
+      data: {device: s0, type: xfs, mount: /srv/data}
+    ```
+
+    Source: xfs(5), sunit and swidth; xfs_info(8).
+    """
+    for name, entry in topology.layout.filesystems.items():
+        given = [option for option in entry.options if option.partition("=")[0] in ("sunit", "swidth")]
+        if entry.type == "xfs" and given:
+            device = topology.devices.get(entry.device)
+            right = device.chunk if device is not None else 0
+            yield Hit(
+                ("filesystems", name, "options", entry.options.index(given[0])),
+                f"{shortened(', '.join(given))} override what mkfs.xfs notes of {entry.device}, and count 512 bytes",
+                "remove them"
+                + (
+                    f"; the stripe is noted as sunit={right // 512}, swidth={device.stripe // 512}"
+                    if device is not None and right
+                    else ""
+                ),
+            )
+
+
+@rule(Severity.WARNING)
+def discard_on_parity(topology: Topology) -> Iterator[Hit]:
+    """A file system on raid4, raid5 or raid6 of solid-state disks is mounted with `discard`.
+
+    Why: md passes TRIM on for raid0, raid1 and raid10. For parity it does so only if
+    `raid456.devices_handle_discard_safely=Y` is set: the parity stays right only if every disk is sure to
+    read zeroes where it was trimmed, and md trims whole stripes only. Without the parameter the option does
+    nothing, and the disks believe that they are full. Where it works, a weekly fstrim does the same without a
+    delay at each deletion.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {s<0-3>: {size: 2TB, rotational: false}}
+    arrays:
+      fast: {level: raid5, members: [s<0-3>]}
+    filesystems:
+      data:
+        device: fast
+        type: ext4
+        mount: /srv/data
+        options: [discard]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {s<0-3>: {size: 2TB, rotational: false}}
+    arrays:
+      fast: {level: raid10, members: [s<0-3>]}
+    filesystems:
+      data: {device: fast, type: ext4, mount: /srv/data, options: [discard]}
+    ```
+
+    Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c
+    (`devices_handle_discard_safely`).
+    """
+    for _, entry, path, option in _options(topology):
+        if option.partition("=")[0] != "discard":
+            continue
+        parity = topology.once(_solid_parity).intersection(footing(topology, entry.device).arrays)
+        for name in sorted(parity)[:1]:
+            yield Hit(
+                path,
+                f"{name} is {topology.layout.arrays[name].level}, which passes no TRIM on unless md is told "
+                "that its disks read zeroes afterwards",
+                "choose raid10, or remove 'discard'; set raid456.devices_handle_discard_safely=Y only if the "
+                "maker promises it",
+                related=(place("array", ("arrays", name)),),
+            )
+
+
+def _solid_parity(topology: Topology) -> frozenset[str]:
+    """The arrays with parity whose disks are known to be solid-state."""
+    disks = topology.layout.hardware.disks
+    parity = ((name, array) for name, _, array in arrays(topology) if LEVELS[array.level].parity)
+    below = ((name, array_disks(topology, array)) for name, array in parity)
+    return frozenset(
+        name for name, names in below if names and all(disks[disk].rotational is False for disk in names)
+    )
