@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
+from raidplan.links.rates import pci_line, serial_line
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import bus_above
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from raidplan.kinds.hardware import Bus
     from raidplan.topology import Topology
 
-LINE_BITS = 10
-"""Bits on a SATA or SAS line for each byte (8b/10b)."""
-EXACT_MHZ: dict[float, float] = {33: 100 / 3, 66: 200 / 3, 133: 400 / 3}
-"""What the names of PCI clocks stand for."""
 ENOUGH = 0.9
 """A line rate of this part of a disk's rate holds nothing up that could be felt."""
 
@@ -86,8 +83,7 @@ def _pci_rate(bus: Bus, disks: int) -> str:
         return f": {bus.rate / 1e6:.0f} MB/s measured, {bus.rate / 1e6 / disks:.0f} for each"
     if bus.width is None or bus.clock is None:
         return ""
-    clock = bus.clock / 1e6
-    paper = bus.width / 8 * EXACT_MHZ.get(clock, clock)
+    paper = pci_line(bus.width, bus.clock) / 1e6
     return f": {paper:.0f} MB/s on paper, so at most {paper / disks:.0f} for each"
 
 
@@ -214,7 +210,7 @@ def link_slower_than_disk(topology: Topology) -> Iterator[Hit]:
         if not known or disk.rate is None:
             continue
         key = min(known, key=known.__getitem__)
-        line = known[key] // LINE_BITS
+        line = serial_line(known[key])
         if line < ENOUGH * disk.rate:
             where = f"{disk.behind}, whose ports carry" if key == "behind" else "a link that carries"
             yield Hit(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
+from raidplan.links.rates import serial_line
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import behind_multipliers
@@ -74,8 +75,8 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
 
 
 def _share(multiplier: Multiplier, disks: int) -> str:
-    """`, 60 MB/s for each`; 8b/10b coding puts ten bits on the line for each byte."""
-    return f", {multiplier.speed / 1e7 / disks:.0f} MB/s for each" if multiplier.speed else ""
+    """`, 60 MB/s for each`, of the line rate."""
+    return f", {serial_line(multiplier.speed) / 1e6 / disks:.0f} MB/s for each" if multiplier.speed else ""
 
 
 def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
