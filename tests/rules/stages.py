@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raidplan.findings import Severity
-from raidplan.pipeline import check
+from raidplan.pipeline import check, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,6 @@ def stated(text: str, folder: Path) -> list[Stated]:
     """What is said about a text, which is written to a file in the folder."""
     file = folder / "layout.yaml"
     file.write_text(text)
+    # On a text that is no layout no rule runs, and silence would prove nothing.
+    assert read(str(file)).layout is not None, read(str(file)).findings
     return stated_in(file)

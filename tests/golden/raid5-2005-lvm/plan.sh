@@ -5,6 +5,8 @@
 # note[no-spare] layout line 32: storagearray has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # warning[members-on-pci] layout line 32: 4 of 8 members of storagearray (bl4, bl5, bl6, bl7) share the PCI bus bl_pci: 95 MB/s measured, 24 for each
 # note[component-loss-kills-array] layout line 32: storagearray survives the loss of 1 disk, and the controller bl_nforce4 takes 4 of its 8 members with it, bl_sil3114 4
+# note[idle-volume-group] layout line 35: VolumeGroup1 holds one volume, lvol0, over the whole of storagearray: nothing of LVM is used
+# warning[volume-read-ahead-low] layout line 35: VolumeGroup1.lvol0 reads 128KiB ahead, and a full stripe of storagearray has 448KiB on 7 data disks
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -1,0 +1,205 @@
+"""Rules about LVM: a volume's read-ahead, its place on the stripes below, and whether the layer is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from math import lcm
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.levels import LEVELS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import place
+from raidplan.size import KIB, MIB, align_up, exact, human
+
+if TYPE_CHECKING:
+    from raidplan.findings import Path
+    from raidplan.kinds.device import Device
+    from raidplan.kinds.lvm import VolumeGroup
+    from raidplan.topology import Topology
+
+RANDOM = ("database", "small-files")
+"""Work that no read-ahead helps."""
+STEP = 128 * KIB
+"""What an extent that is no power of two must be a multiple of (lvm2, `vg_check_new_extent_size`)."""
+
+
+def _groups(topology: Topology) -> Iterator[tuple[str, Path, VolumeGroup, list[Device]]]:
+    """Each volume group with the devices it stands on, where all of them are known."""
+    for name, group in topology.layout.volume_groups.items():
+        uses = list(group.uses(name, ("volume_groups", name)))
+        if uses and all(
+            topology.used_by.get(use.device) == use and use.device in topology.devices for use in uses
+        ):
+            yield name, ("volume_groups", name), group, [topology.taken(use) for use in uses]
+
+
+@rule(Severity.WARNING)
+def volume_read_ahead_low(topology: Topology) -> Iterator[Hit]:
+    """A logical volume reads less ahead than one stripe of the array below it.
+
+    Why: a sequential reader keeps all disks busy only if whole stripes are asked for in advance; md takes two
+    by default. LVM once gave every volume 128 KiB: 51.5 MB/s through it, where the array read 87.4 with 1 MiB
+    and LVM 104.5 with 2 MiB; on eight disks with a stripe of 1.75 MiB it was 43 instead of 125 MB/s. That
+    is what the advice to avoid LVM comes from. Today `auto` takes over the read-ahead of the array, so only a
+    number can bring the loss back. A note below two stripes; nothing for databases and small files.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-7>: {size: 1TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-7>], chunk: 256KiB}
+    volume_groups:
+      vg0:
+        devices: [s0]
+        volumes:
+          home: {size: 2TiB, read_ahead: 128KiB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-7>: {size: 1TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-7>], chunk: 256KiB}
+    volume_groups:
+      vg0: {devices: [s0], volumes: {home: {size: 2TiB, read_ahead: auto}}}
+    ```
+
+    Source: "Software RAID vs. LVM: Quick Speed Test" (2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
+    Server" (2005) and a comment there; lvm2, `lv_calculate_readahead`.
+    """
+    if topology.layout.workload in RANDOM:
+        return
+    for name, path, group, parts in _groups(topology):
+        widest = max(parts, key=lambda part: part.stripe)
+        for volume, entry in group.volumes.items():
+            ahead, use = entry.read_ahead, topology.used_by.get(f"{name}.{volume}")
+            if ahead == "auto" or int(ahead) >= 2 * widest.stripe or (use and use.role == "swap"):
+                continue
+            yield Hit(
+                (*path, "volumes", volume, "read_ahead"),
+                f"{name}.{volume} reads {exact(int(ahead))} ahead, and a full stripe of {widest.name} has "
+                f"{exact(widest.stripe)} on {widest.data_disks} data disks",
+                f"write read_ahead: auto, which takes over that of {parts[0].name}, or {exact(2 * widest.stripe)}",
+                severity=None if int(ahead) < widest.stripe else Severity.NOTE,
+                related=(place("array", widest.path),) if widest.kind == "array" else (),
+            )
+
+
+@rule(Severity.NOTE)
+def idle_volume_group(topology: Topology) -> Iterator[Hit]:
+    """A volume group is one volume over the whole of one array: nothing of LVM is used.
+
+    Why: it costs no speed, but it is one more layer to make, to name and to bring up at boot. LVM is worth it
+    with several volumes, with space left for snapshots or for volumes to grow into, or over several arrays.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 1TB}}
+    arrays:
+      s0: {level: raid10, members: [d<0-3>]}
+    volume_groups:
+      vg0:    # <-- here
+        devices: [s0]
+        volumes: {all: {size: 100%free}}
+    filesystems:
+      data: {device: vg0.all, type: xfs, mount: /srv/data}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 1TB}}
+    arrays:
+      s0: {level: raid10, members: [d<0-3>]}
+    filesystems:
+      data: {device: s0, type: xfs, mount: /srv/data}
+    ```
+
+    Source: "Software RAID vs. LVM: Quick Speed Test" (2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
+    Server" (2005), whose authors both came to drop it.
+    """
+    for name, path, group, parts in _groups(topology):
+        if len(parts) != 1 or parts[0].kind != "array" or len(group.volumes) != 1:
+            continue
+        (volume, entry), array = next(iter(group.volumes.items())), parts[0].name
+        if entry.size == "100%free":
+            yield Hit(
+                path,
+                f"{name} holds one volume, {volume}, over the whole of {array}: nothing of LVM is used",
+                f"put what stands on it on {array}, or leave space for snapshots and growth",
+                on_key=True,
+                related=(place("array", parts[0].path),),
+            )
+
+
+@rule(Severity.NOTE)
+def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
+    """A logical volume begins in the middle of a stripe of an array with parity.
+
+    Why: raidplan lets the first extent begin at a full stripe. The volumes after it begin where the one
+    before ends, which is a multiple of the extent, and 4 MiB are a multiple of the stripe only if the number
+    of data disks is a power of two. The file system there lays out whole stripes that are none, and each
+    such write has to read first.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-7>: {size: 1TB}}
+    arrays:
+      s0: {level: raid6, members: [d<0-7>]}
+    volume_groups:
+      vg0:
+        devices: [s0]
+        volumes:
+          home: {size: 1TiB}
+          work: {size: 1TiB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-7>: {size: 1TB}}
+    arrays:
+      s0: {level: raid6, members: [d<0-7>]}
+    volume_groups:
+      vg0: {devices: [s0], extent: 6MiB, volumes: {home: {size: 1TiB}, work: {size: 1TiB}}}
+    ```
+
+    Source: lvmraid(7) and pvcreate(8), `--dataalignment`; vgcreate(8), `--physicalextentsize`.
+    """
+    for name, path, group, parts in _groups(topology):
+        array = topology.layout.arrays.get(parts[0].name)
+        if len(parts) > 1 or array is None or not LEVELS[array.level].parity:
+            continue
+        stripe, devices = (
+            parts[0].stripe,
+            [topology.devices.get(f"{name}.{volume}") for volume in group.volumes],
+        )
+        starts = accumulate((device.size if device else 0 for device in devices), initial=0)
+        off = [(v, start % stripe) for v, start in zip(group.volumes, starts, strict=False) if start % stripe]
+        if off:
+            better = fitting_extent(stripe)
+            yield Hit(
+                (*path, "volumes", off[0][0]),
+                f"{name}.{off[0][0]} begins {human(off[0][1])} into a stripe of {parts[0].name}, which has "
+                f"{human(stripe)}; the extents of {exact(group.extent)} do not fit into it",
+                f"write extent: {exact(better)} for {name}",
+                on_key=True,
+                related=(place("array", parts[0].path),),
+            )
+
+
+def fitting_extent(stripe: int) -> int:
+    """The smallest extent from 4 MiB on that LVM takes and that is whole stripes, bytes."""
+    return align_up(4 * MIB, lcm(stripe, STEP))
