@@ -32,6 +32,19 @@ TURNS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """A fact that the layout does not state."""
+
+    fact: str
+    """`bus`, `port speed`, ...; what is assumed instead, if anything is, stands in it."""
+    of: str
+    """The component or disk."""
+
+    def __str__(self) -> str:
+        return f"the {self.fact} of {self.of}"
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Something that data passes on its way, shared by every disk that has it on its path."""
 
@@ -46,23 +59,22 @@ class Link:
     """Bytes per second after coding, before overhead; None if measured or not known."""
     source: str = ""
     """Of `bytes_per_second`."""
-    missing: str = ""
-    """The fact that is not stated, in words; empty if nothing is."""
+    missing: Missing | None = None
     one_at_a_time: bool = False
     """Command-based switching: all disks together are as fast as the fastest one."""
 
 
 LACKING = {
-    "pci": "width or the clock",
-    "pcie": "generation or the number of lanes",
-    "dmi": "generation or the number of lanes",
+    "pci": "width or clock",
+    "pcie": "generation or number of lanes",
+    "dmi": "generation or number of lanes",
     "usb": "speed",
     "thunderbolt": "generation",
     "other": "rate",
 }
 """What a bus of each type must state for its rate to be known."""
 
-Rate = tuple[float, Row] | str
+Rate = tuple[float, Row] | Missing
 """Line rate and row of the table, or what is missing."""
 
 
@@ -80,8 +92,8 @@ class Links:
         if entry is None:
             return ()
         if entry.behind is None:
-            missing = f"what {disk} hangs behind"
-            return (Link(disk, "port", ("hardware", "disks", disk, "behind"), None, missing=missing),)
+            path = ("hardware", "disks", disk, "behind")
+            return (Link(disk, "port", path, None, missing=Missing("place", disk)),)
         if entry.behind not in self._shared:
             self._shared[entry.behind] = tuple(
                 link for plug in self._wiring.above(disk) for link in self._links(plug)
@@ -94,7 +106,7 @@ class Links:
         if carrier is None or carrier.kind == "bus":
             return
         speeds = [disk.link, self._speed(carrier.name)]
-        rate = _serial("sata", *speeds) or f"the speed of the ports of {carrier.name}"
+        rate = _serial("sata", *speeds) or Missing("port speed", carrier.name)
         yield _link(name, "port", ("hardware", "disks", name, "link"), None, rate)
 
     def _speed(self, component: str) -> int | None:
@@ -122,10 +134,12 @@ class Links:
     def _expander(self, plug: Plug, entry: Expander) -> Link:
         controller = self._hardware.controllers.get(entry.behind)
         lanes = [each for each in (entry.lanes, controller and controller.lanes) if each and each > 0]
-        rate = _serial("sas", entry.speed, self._speed(entry.behind), lanes=min(lanes, default=1))
-        missing = "the speed" if rate is None else "the lanes" if not lanes else ""
-        of = f"{missing} of the uplink of {plug.name}"
-        return _link(plug.name, "expander", plug.path, entry.rate, of if missing else rate or of)
+        rate: Rate | None = _serial(
+            "sas", entry.speed, self._speed(entry.behind), lanes=min(lanes, default=1)
+        )
+        if rate is None or not lanes:
+            rate = Missing("uplink speed" if rate is None else "lanes of the uplink", plug.name)
+        return _link(plug.name, "expander", plug.path, entry.rate, rate)
 
     def _multiplier(self, plug: Plug, entry: Multiplier) -> Link:
         controller = self._hardware.controllers.get(entry.behind)
@@ -135,13 +149,13 @@ class Links:
             "multiplier",
             plug.path,
             entry.rate,
-            rate or f"the speed of the uplink of {plug.name}",
+            rate or Missing("uplink speed", plug.name),
         )
         fis = controller.fis_switching if controller else None
         if entry.switching == "command" or fis is False:
             return self._taking_turns(link)
         if entry.rate is None and entry.switching is None and fis is None:
-            unsure = f"whether {plug.name} switches by FIS or by command; FIS is assumed"
+            unsure = Missing("kind of switching (FIS is assumed)", plug.name)
             return replace(link, missing=link.missing or unsure)
         return link
 
@@ -150,7 +164,7 @@ class Links:
         behind = [plug.name for plug in self._wiring.hanging.get(link.name, ()) if plug.kind == "disk"]
         rates = [rate for disk in behind if (rate := self._hardware.disks[disk].rate)]
         known = [rate for rate in (link.bytes_per_second, max(rates, default=None)) if rate is not None]
-        missing = link.missing if rates else f"the rate of the disks behind {link.name}"
+        missing = link.missing if rates else Missing("disks' rate", link.name)
         return replace(
             link, bytes_per_second=min(known, default=None), source=TURNS, missing=missing, one_at_a_time=True
         )
@@ -159,7 +173,7 @@ class Links:
 def _link(name: str, kind: str, path: Path, measured: int | None, rate: Rate) -> Link:
     if measured:
         return Link(name, kind, path, float(measured), source=MEASURED)
-    if isinstance(rate, str):
+    if isinstance(rate, Missing):
         return Link(name, kind, path, None, missing=rate)
     line, row = rate
     return Link(name, kind, path, line * row.share, line, row.source)
@@ -174,13 +188,13 @@ def _serial(row: str, *speeds: int | None, lanes: int = 1) -> tuple[float, Row] 
 def _controller(plug: Plug, entry: Controller) -> Iterator[Link]:
     """A controller is as fast as its bus, unless measured."""
     if entry.rate or entry.behind is None:
-        yield _link(plug.name, "controller", plug.path, entry.rate, f"the bus of {plug.name}")
+        yield _link(plug.name, "controller", plug.path, entry.rate, Missing("bus", plug.name))
 
 
 def _bus(name: str, bus: Bus) -> Rate:
     """The line rate of a bus, or which of its keys is missing; what cannot be true is as good as missing."""
     found = _stated(bus)
-    return found if found and found[0] > 0 else f"the {LACKING[bus.type]} of {name}"
+    return found if found and found[0] > 0 else Missing(LACKING[bus.type], name)
 
 
 def _stated(bus: Bus) -> tuple[float, Row] | None:
