@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import sh
 
 SEARCH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-ENVIRONMENT = {"LC_ALL": "C", "PATH": ":".join(SEARCH), "HOME": "/root"}
+ENVIRONMENT = {"LC_ALL": "C", "PATH": ":".join(SEARCH), "HOME": "/root", "LVM_SUPPRESS_FD_WARNINGS": "1"}
 """All that a program gets to see; MDADM_*, LVM_* or a language of ours would change what it does."""
 
 NOT_FOUND = 127
@@ -56,13 +56,21 @@ class CommandFailed(Exception):
         super().__init__(f"{' '.join(self.argv)} returned {returncode}{said}")
 
 
-def run(argv: Sequence[str], stdin: str = "", *, timeout: float | None = None, check: bool = False) -> Result:
+def run(
+    argv: Sequence[str],
+    stdin: str = "",
+    *,
+    timeout: float | None = None,
+    check: bool = False,
+    keep: Sequence[int] = (),
+) -> Result:
     """Run a program to its end, in a session of its own, where neither ^C nor a hang-up reaches it.
 
+    `keep` are open files that it holds as well: a lock then lasts as long as the program, whatever becomes of us.
     `timeout` (seconds) kills it: for commands that only read, never for one that writes to a disk.
     Raises CommandFailed with `check` for any return code but 0. Safe from several threads at once.
     """
-    result = _run(find_tool(argv[0]), argv, stdin, timeout)
+    result = _run(find_tool(argv[0]), argv, stdin, timeout, keep)
     if check and not result.ok:
         raise CommandFailed(result.argv, result.returncode, result.stderr)
     return result
@@ -79,7 +87,7 @@ def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _run(program: str, argv: Sequence[str], stdin: str, timeout: float | None) -> Result:
+def _run(program: str, argv: Sequence[str], stdin: str, timeout: float | None, keep: Sequence[int]) -> Result:
     if not program:
         return Result(tuple(argv), NOT_FOUND, "", f"{argv[0]} is not installed")
     import sh  # takes 70 ms, so only where something runs
@@ -90,6 +98,7 @@ def _run(program: str, argv: Sequence[str], stdin: str, timeout: float | None) -
             _out=out,
             _err=err,
             _env=ENVIRONMENT,
+            _pass_fds=set(keep),
             _new_session=True,
             _tty_out=False,
             _truncate_exc=False,

@@ -1,4 +1,7 @@
-"""One `apply` at a time: a lock of the kernel's, gone with the process, so that nothing stale can be left."""
+"""One `apply` at a time: a lock of the kernel's, gone with its last holder, so that nothing stale can be left.
+
+The programs that change the machine hold it too: if we are killed, no other `apply` begins before they end.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,21 @@ LOCK = "/run/raidplan.lock"
 
 
 class Held(Exception):
-    """Another process applies something."""
+    """Something is being applied."""
 
 
 @contextmanager
-def only_one(file: str = LOCK) -> Iterator[None]:
-    """Holds the lock. Raises Held, OSError."""
+def only_one(file: str = LOCK) -> Iterator[int]:
+    """Holds the lock, an open file to be kept by every program that is started. Raises Held, OSError."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Held(f"another raidplan holds {file}") from None
-        yield
+            raise Held(
+                f"another raidplan, or a program that one started before it was killed, holds {file}"
+            ) from None
+        os.set_inheritable(descriptor, True)  # only into what is started with `keep`
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -20,7 +20,10 @@ T = TypeVar("T")
 
 
 class World:
-    """This machine."""
+    """This machine; `keep` are open files that the programs it runs hold as well, such as the lock."""
+
+    def __init__(self, keep: Sequence[int] = ()) -> None:
+        self.keep = tuple(keep)
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
         """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove` or `set`."""
@@ -56,7 +59,7 @@ class World:
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
         """Runs a program that changes the machine, to its end: no time limit, nothing is ever killed."""
-        return self.effect("run", " ".join(argv), lambda: run(argv, stdin))
+        return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep))
 
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""

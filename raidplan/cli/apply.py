@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from raidplan.apply.execute import Event
     from raidplan.apply.journal import Journal
     from raidplan.apply.session import Decision
+    from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
 
@@ -52,28 +53,27 @@ def run(arguments: argparse.Namespace) -> int:
         return UNABLE
     from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.lock import Held, only_one
+    from raidplan.apply.world import World
 
     try:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
-        with only_one() if os.geteuid() == 0 else nullcontext():
-            return _apply(plan, arguments)
+        with only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
+            return _apply(plan, arguments, World([lock]))
     except (Held, BrokenJournal) as no:
         talk(f"refused: {no}")
         talk("nothing was written")
         return REFUSED
 
 
-def _apply(plan: Plan, arguments: argparse.Namespace) -> int:
+def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal import open_journal
     from raidplan.apply.session import decide
-    from raidplan.apply.world import World
     from raidplan.cli import OK, REFUSED
     from raidplan.cli.output import talk
     from raidplan.cli.state import past_of_host, state_folder
 
     folder = state_folder(arguments.state, plan.host)
     past = past_of_host(arguments.state, plan.host)
-    world = World()
     decision = decide(plan, world.read(plan), past)
     if decision.refusals:
         for reason in decision.refusals:

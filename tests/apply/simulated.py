@@ -53,6 +53,7 @@ class Simulated(World):
         die: tuple[int, str] = (0, ""),
         lie: Mapping[str, str] | None = None,
     ) -> None:
+        super().__init__()
         self.plan, self.root, self.state = plan, root, state
         self.at, self.how = die
         self.lie = lie or {}

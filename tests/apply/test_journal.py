@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import pytest
 from hypothesis import given
@@ -135,3 +137,23 @@ def test_two_applies_never_interleave(tmp_path: Path) -> None:
         pass
     with only_one(file):
         pass  # gone with the first
+
+
+def test_a_program_that_outlives_us_keeps_the_lock(tmp_path: Path) -> None:
+    file = str(tmp_path / "lock")
+    killed = os.fork()
+    if killed == 0:
+        with only_one(file) as lock:
+            Thread(target=lambda: World([lock]).run(["sh", "-c", f"touch {file}.on; sleep 2"])).start()
+            sleep(0.5)
+            os._exit(9)
+    os.waitpid(killed, 0)
+    with pytest.raises(Held, match="a program that one started"), only_one(file):
+        pass
+    for _ in range(100):
+        try:
+            with only_one(file):
+                return
+        except Held:
+            sleep(0.1)
+    raise AssertionError("the lock was never let go")
