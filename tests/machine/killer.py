@@ -1,0 +1,62 @@
+"""Runs raidplan and dies, with the program it has just started, at the first destructive one not killed before.
+
+Copied into the virtual server: `python3 killer.py SEEN SECONDS COMMAND...`; SEEN lists what was killed already,
+SECONDS is how long the program may work.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+from raidplan.apply import world
+from raidplan.cli import run
+from raidplan.run import ENVIRONMENT, Result
+
+DESTRUCTIVE = (
+    "sfdisk",
+    "mke2fs",
+    "mkfs.xfs",
+    "mkfs.btrfs",
+    "mkswap",
+    "pvcreate",
+    "vgcreate",
+    "lvcreate",
+    "wipefs",
+    "dd",
+)
+seen, seconds = Path(sys.argv[1]), float(sys.argv[2])
+really_run, one = world.run, Lock()
+
+
+def is_destructive(argv: Sequence[str]) -> bool:
+    """It writes to a device or makes something on it."""
+    return argv[0] in DESTRUCTIVE or (
+        argv[0] == "mdadm" and {"--create", "--zero-superblock"} & set(argv) != set()
+    )
+
+
+def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
+    """Does it, or starts it and dies with it."""
+    with one:
+        line = " ".join(argv) + "\n"
+        killed = seen.read_text().splitlines(keepends=True) if seen.exists() else []
+        if is_destructive(argv) and line not in killed:
+            seen.write_text("".join([*killed, line]))
+            os.sync()
+            child = subprocess.Popen(argv, stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True)
+            assert child.stdin
+            child.stdin.write(stdin.encode())
+            child.stdin.close()
+            time.sleep(seconds)
+            os.killpg(child.pid, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+    return really_run(argv, stdin, **more)  # type: ignore[arg-type]
+
+
+world.run = killing  # type: ignore[assignment]
+sys.exit(run(sys.argv[3:]))
