@@ -12,7 +12,7 @@ from raidplan.identity import derived_uuid
 from raidplan.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, BadLabel, Format
-from raidplan.kinds.model import Integer, Model, Percent, Reference, Size, Word, typed
+from raidplan.kinds.model import Integer, Label, Model, Percent, Reference, Size, typed
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
@@ -50,7 +50,7 @@ class Filesystem(Model, Kind):
     device: Reference
     type: Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "vfat"]
     mount: MountPoint | None = None
-    label: Word | None = None
+    label: Label | None = None
     options: tuple[Option, ...] = ()
     """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
     files: Integer | None = None

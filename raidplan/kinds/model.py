@@ -129,6 +129,14 @@ def _word(text: str) -> str:
     return text
 
 
+def _label(text: str) -> str:
+    if text.startswith("{") and text.endswith("}"):
+        raise ValueError(
+            f"the label '{text}' stands in braces, as only the names of disks do in a plan; leave them out"
+        )
+    return _word(text)
+
+
 def _level(text: str) -> str:
     return level_named(text).name
 
@@ -155,5 +163,6 @@ Percent = Annotated[Fraction, *typed(_percent, {"type": "string", "pattern": r"^
 Name = Annotated[str, *typed(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
 Reference = Annotated[str, *typed(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"})]
 Word = Annotated[str, *typed(_word, {"type": ["string", "number"]})]
+Label = Annotated[str, *typed(_label, {"type": ["string", "number"]})]
 LevelName = Annotated[str, *typed(_level, {"enum": ["linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10",
                                                      0, 1, 4, 5, 6, 10]})]  # fmt: skip

@@ -8,7 +8,7 @@ from raidplan.findings import Path, shortened
 from raidplan.identity import derived_uuid
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.filesystem import MountPoint, fstab_field
-from raidplan.kinds.model import Integer, Model, Reference, Size, Word
+from raidplan.kinds.model import Integer, Label, Model, Reference, Size
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import MIB, human
@@ -25,7 +25,7 @@ class Swap(Model, Kind):
     """Of a file; rounded up to 1 MiB."""
     priority: Integer | None = None
     """-1 to 32767; areas of equal priority are used in turn, as a stripe."""
-    label: Word | None = None
+    label: Label | None = None
 
     def uses(self, name: str, path: Path) -> Iterator[Use]:
         if self.device:

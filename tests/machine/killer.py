@@ -1,4 +1,4 @@
-"""Runs raidplan and dies, with the program it has just started, at the first destructive one not killed before.
+"""Runs raidplan and dies, with all programs that it has started, in the first destructive one not killed before.
 
 Copied into the virtual server: `python3 killer.py SEEN SECONDS COMMAND...`; SEEN lists what was killed already,
 SECONDS is how long the program may work.
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 
+sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
 from raidplan.run import ENVIRONMENT, Result
@@ -48,12 +49,16 @@ def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
         if is_destructive(argv) and line not in killed:
             seen.write_text("".join([*killed, line]))
             os.sync()
-            child = subprocess.Popen(argv, stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True)
+            child = subprocess.Popen(
+                list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True
+            )
             assert child.stdin
             child.stdin.write(stdin.encode())
             child.stdin.close()
             time.sleep(seconds)
-            os.killpg(child.pid, signal.SIGKILL)
+            for started in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+                for pid in started.read_text().split():
+                    os.killpg(int(pid), signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)
     return really_run(argv, stdin, **more)  # type: ignore[arg-type]
 
