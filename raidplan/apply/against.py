@@ -42,8 +42,11 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
 
 def _with_clearing(step: Step, machine: Machine, past: Past) -> list[Step]:
     """The step, after what makes its devices blank again if it was begun and never ended. Raises NotOurs."""
-    clear = clearing(step, machine) if step.id in past.begun else ()
-    return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)))]
+    if step.id not in past.begun or not step.creates:
+        return [step]
+    clear = clearing(step, machine)
+    # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
+    return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=step.guard)]
 
 
 def file_text(machine: Machine, file: str) -> str | None:

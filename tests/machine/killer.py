@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -58,7 +59,8 @@ def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
             time.sleep(seconds)
             for started in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
                 for pid in started.read_text().split():
-                    os.killpg(int(pid), signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.killpg(int(pid), signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)
     return really_run(argv, stdin, **more)  # type: ignore[arg-type]
 
