@@ -9,7 +9,7 @@ from raidplan.plan import Plan, WriteBlock, WriteFile
 def read_for(plan: Plan) -> Machine:
     """The machine with everything that the plan's proofs speak of."""
     ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
-    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges)
+    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges, _keys(plan, "table"))
 
 
 def _keys(plan: Plan, kind: str) -> tuple[str, ...]:

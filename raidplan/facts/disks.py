@@ -37,6 +37,8 @@ class Seen:
     swaps: Sequence[SwapArea]
     ranges: Sequence[tuple[int, int]] = ()
     """(start, size) in bytes of what is to become a partition of some disk."""
+    known: frozenset[str] = frozenset()
+    """GUIDs of tables whose disks nobody will write over, so that nothing else is looked for on them."""
 
     def words(self, node: str) -> tuple[str, ...]:
         """The signatures in words; a device that could not be read is never taken for blank."""
@@ -79,7 +81,10 @@ def parse_lsblk(text: str) -> dict[str, dict[str, str]]:
 
 
 def _traces(seen: Seen, disk: Block) -> tuple[Trace, ...]:
-    """Everything that is on a disk, at every place."""
+    """Everything that is on a disk, at every place; of a disk that is known, its table."""
+    table = seen.tables.get(disk.name)
+    if table and table.uuid in seen.known:
+        return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
     parts = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     places = [Place(part.start, part.size, f"partition {part.partition}", seen.told(part)) for part in parts]
     places += (Place(start, size, "where a partition is to be") for start, size in seen.ranges)

@@ -31,6 +31,7 @@ def read_machine(
     paths: Iterable[str] = (),
     units: Iterable[str] = (),
     ranges: Iterable[tuple[int, int]] = (),
+    known: Iterable[str] = (),
     *,
     root: Path = Path("/"),
     ask: Ask = read_only,
@@ -38,7 +39,8 @@ def read_machine(
     """Everything that proofs and preflight ask about.
 
     `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
-    bytes) are where partitions are to be. `root` and `ask` stand in for the machine in tests.
+    bytes) are where partitions are to be, `known` the GUIDs of tables whose disks are as they should be:
+    the rest of those is not read. `root` and `ask` stand in for the machine in tests.
     """
     paths, units, kernel = tuple(paths), tuple(units), os.uname().release
     failed: list[str] = []
@@ -50,7 +52,7 @@ def read_machine(
         enabled = pool.submit(host.read_units, units, ask)
         told = pool.submit(lsblk, must)
         seen, md, names, problems = _look(root, ask)
-        seen = replace(seen, ranges=tuple(ranges))
+        seen = replace(seen, ranges=tuple(ranges), known=frozenset(known))
         objects, doubled = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}

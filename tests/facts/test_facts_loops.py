@@ -53,6 +53,14 @@ def test_partitions(loop):
     assert [part.name for part in disk.partitions] == ["one", ""]
 
 
+def test_of_a_disk_that_is_as_it_should_be_only_the_table_is_told(loop):
+    tool("sfdisk", "--quiet", "--no-reread", loop, stdin=SCRIPT)
+    looked = read_machine(ranges=[(MIB, 40 * MIB)]).disk(loop).traces
+    assert {trace.type for trace in looked} >= {"gpt", "PMBR"}
+    (known,) = read_machine(ranges=[(MIB, 40 * MIB)], known=[DISK]).disk(loop).traces
+    assert (known.type, known.uuid) == ("gpt", DISK)
+
+
 def test_what_stands_on_partitions(loop):
     tool("sfdisk", "--quiet", "--no-reread", loop, stdin=SCRIPT)
     subprocess.run(

@@ -42,6 +42,20 @@ def is_destructive(argv: Sequence[str]) -> bool:
     )
 
 
+def kill_all() -> None:
+    """This process first, so that nothing of it sees what becomes of its children; then those, all at once."""
+    us = os.getpid()
+    tasks = Path(f"/proc/{us}/task").glob("*/children")
+    children = [int(pid) for task in tasks for pid in task.read_text().split()]
+    if os.fork() == 0:
+        os.kill(us, signal.SIGKILL)
+        for pid in children:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        os._exit(0)
+    time.sleep(60)
+
+
 def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
     """Does it, or starts it and dies with it."""
     with one:
@@ -57,11 +71,7 @@ def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
             child.stdin.write(stdin.encode())
             child.stdin.close()
             time.sleep(seconds)
-            for started in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
-                for pid in started.read_text().split():
-                    with suppress(ProcessLookupError):
-                        os.killpg(int(pid), signal.SIGKILL)
-            os.kill(os.getpid(), signal.SIGKILL)
+            kill_all()
     return really_run(argv, stdin, **more)  # type: ignore[arg-type]
 
 
