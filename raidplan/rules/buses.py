@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
-from raidplan.links.rates import pci_line, serial_line
+from raidplan.links.rates import serial_line
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import bus_above
+from raidplan.rules.shares import paths
 from raidplan.rules.subjects import arrays, listed, own_disks, place, redundant
 
 if TYPE_CHECKING:
-    from raidplan.kinds.hardware import Bus
     from raidplan.topology import Topology
 
 ENOUGH = 0.9
@@ -59,7 +59,7 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
     Source: N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005); *Coder Blog,
     "Building a SoHo File Server: The Hardware" (about 2010).
     """
-    buses, on_pci = topology.layout.hardware.buses, topology.once(pci_disks)
+    on_pci = topology.once(pci_disks)
     for name, path, array in arrays(topology):
         below: dict[str, list[str]] = {}
         for disk in own_disks(topology, array):
@@ -70,21 +70,22 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
                 yield Hit(
                     (*path, "members"),
                     f"{len(disks)} of {len(array.named_members)} members of {name} ({listed(disks, 4)}) share the PCI "
-                    f"bus {bus}{_pci_rate(buses[bus], len(disks))}",
+                    f"bus {bus}{_pci_rate(topology, bus, disks[0], len(disks))}",
                     _ports(topology)
                     or "put a PCIe host adapter in place of the PCI card, or leave these disks out",
                     related=(place("bus", ("hardware", "buses", bus)),),
                 )
 
 
-def _pci_rate(bus: Bus, disks: int) -> str:
-    """What a PCI bus moves, and what is left for each disk."""
-    if bus.rate is not None:
-        return f": {bus.rate / 1e6:.0f} MB/s measured, {bus.rate / 1e6 / disks:.0f} for each"
-    if bus.width is None or bus.clock is None:
-        return ""
-    paper = pci_line(bus.width, bus.clock) / 1e6
-    return f": {paper:.0f} MB/s on paper, so at most {paper / disks:.0f} for each"
+def _pci_rate(topology: Topology, bus: str, disk: str, disks: int) -> str:
+    """`, which carries 100 MB/s, 25 for each`, if that is known."""
+    rates = (
+        link.bytes_per_second
+        for link in topology.once(paths)[disk]
+        if link.path == ("hardware", "buses", bus)
+    )
+    rate = next(rates, None)
+    return f", which carries {rate / 1e6:.0f} MB/s, {rate / 1e6 / disks:.0f} for each" if rate else ""
 
 
 def pci_disks(topology: Topology) -> dict[str, str]:

@@ -194,7 +194,9 @@ def _moved(topology: Topology, controller: str, members: int) -> str:
     """What to do about too many members on a controller; 0 of them can be moved where there is no room."""
     if not members:
         return "the other controllers have too few free ports to change that; keep a second card at hand"
-    return f"put {members} of them elsewhere: {with_ports(topology, lambda name: name != controller)}"
+    return (
+        f"put {members} of them elsewhere: {with_ports(topology, lambda name: name != controller, own=False)}"
+    )
 
 
 def _apart(topology: Topology, array: Array, killer: Killer) -> str:

@@ -10,7 +10,7 @@ from raidplan.rules.parts import behind_controllers, bus_above
 from raidplan.rules.subjects import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
@@ -65,9 +65,18 @@ def _free_ports(controller: str, wiring: Wiring) -> int:
     return free
 
 
-def with_ports(topology: Topology, wanted: Callable[[str], bool]) -> str:
-    """`hba0 has 8 free ports, ahci 2`: of the controllers that are wanted, the two with most."""
-    free = topology.once(_roomiest)
+def own_ports(topology: Topology) -> dict[str, int]:
+    """Ports of each controller itself that nothing is plugged into; 0 where not known."""
+    hanging, controllers = topology.wiring.hanging, topology.layout.hardware.controllers.items()
+    return {name: max(0, (entry.ports or 0) - len(hanging.get(name, ()))) for name, entry in controllers}
+
+
+def with_ports(topology: Topology, wanted: Callable[[str], bool], *, own: bool = True) -> str:
+    """`hba0 has 8 free ports, ahci 2`: of the controllers that are wanted, the two with most.
+
+    `own`: not those of what hangs on them.
+    """
+    free = topology.once(_roomiest_own if own else _roomiest)
     some = list(islice(filter(wanted, islice(free, LOOKED_AT)), 2))
     return ", ".join(
         f"{name} has {counted(free[name], 'free port')}" if name == some[0] else f"{name} {free[name]}"
@@ -76,11 +85,17 @@ def with_ports(topology: Topology, wanted: Callable[[str], bool]) -> str:
 
 
 def _roomiest(topology: Topology) -> dict[str, int]:
+    return _sorted(topology, topology.once(free_ports))
+
+
+def _roomiest_own(topology: Topology) -> dict[str, int]:
+    return _sorted(topology, topology.once(own_ports))
+
+
+def _sorted(topology: Topology, ports: Mapping[str, int]) -> dict[str, int]:
     """The controllers with free ports, the one with most first; none on USB, where no array belongs."""
-    ports = {
-        n: free for n, free in topology.once(free_ports).items() if free and not bus_above(topology, n, "usb")
-    }
-    return dict(sorted(ports.items(), key=lambda each: -each[1]))
+    free = {name: count for name, count in ports.items() if count and not bus_above(topology, name, "usb")}
+    return dict(sorted(free.items(), key=lambda each: -each[1]))
 
 
 def room_elsewhere(topology: Topology, name: str, controller: str, keeps: int) -> int:

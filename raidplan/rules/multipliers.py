@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
-from raidplan.links.rates import serial_line
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import behind_multipliers
+from raidplan.rules.shares import shares
 from raidplan.rules.subjects import all_of, arrays, own_disks, place
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
-    from raidplan.kinds.hardware import Multiplier
     from raidplan.topology import Topology
 
 UNEVEN = 2
@@ -27,10 +26,11 @@ UNEVEN = 2
 def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
     """All members of an array hang behind one port multiplier.
 
-    Why: everything the array reads or writes goes through one SATA link: 3Gbps are 300 MB/s on the line, so
-    five disks have 60 MB/s each, where one 7200 rpm disk streams 150. And the multiplier is a single point
-    of failure; one hung disk can reset the port and all its neighbours with it. Member k of every array
-    behind multiplier k was the arrangement of the 40-disk machine that read about 500 and wrote 344 MB/s.
+    Why: everything the array reads or writes goes through one SATA link: 3Gbps are 300 MB/s on the line and
+    249 of data, so five disks have 50 MB/s each, where one 7200 rpm disk streams 150. And the multiplier is a
+    single point of failure; one hung disk can reset the port and all its neighbours with it. Member k of
+    every array behind multiplier k was the arrangement of the 40-disk machine that read about 500 and wrote
+    344 MB/s.
 
     **Bad**
 
@@ -59,7 +59,6 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
     Source: E. Aronovich, "Cheap network storage system" (2012);
     https://staging.45drives.com/blog/Hardware/our-biggest-design-decision-direct-wired-or-backplane.
     """
-    hardware = topology.layout.hardware
     for name, path, array in arrays(topology):
         disks = own_disks(topology, array)
         (multiplier, *more) = topology.once(behind_multipliers)[name] or [None]
@@ -68,15 +67,22 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
-            f"{_share(hardware.multipliers[multiplier], len(disks))}",
+            f"{_left(topology, name, multiplier)}",
             _spread_hint(topology, array, multiplier),
             related=(place("multiplier", ("hardware", "multipliers", multiplier)),),
         )
 
 
-def _share(multiplier: Multiplier, disks: int) -> str:
-    """`, 60 MB/s for each`, of the line rate."""
-    return f", {serial_line(multiplier.speed) / 1e6 / disks:.0f} MB/s for each" if multiplier.speed else ""
+def _left(topology: Topology, name: str, multiplier: str) -> str:
+    """`, 50 MB/s for each`: what its uplink leaves to each member of an array, if that is known."""
+    at = ("hardware", "multipliers", multiplier)
+    members = topology.once(shares)[name]
+    left = [
+        share.left
+        for share in members
+        if share.left is not None and share.link is not None and share.link.path == at
+    ]
+    return f", {min(left) / 1e6:.0f} MB/s for each" if left else ""
 
 
 def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
@@ -105,7 +111,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
 
     Why: the uplink of a multiplier is shared by the disks behind it, and a striped array goes at the pace of
     its slowest member. With three members behind one and one behind the other the three get a third of a
-    link each, 100 MB/s of 300, and so the fourth cannot be faster; two and two get half a link each. Said
+    link each, 83 MB/s of 249, and so the fourth cannot be faster; two and two get half a link each. Said
     where the numbers differ by two or more, and the other multiplier has a port more than it carries for
     this array.
 
@@ -146,10 +152,9 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
             continue
         where, free = _elsewhere(topology, array, crowded)
         moved = (members[crowded] - members[other]) // 2
-        share = _share(topology.layout.hardware.multipliers[crowded], members[crowded])
         yield Hit(
             (*path, "members"),
-            f"{members[crowded]} members of {name} hang behind {crowded}{share}, and {members[other]} behind {other}",
+            f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",
             f"move {moved} of them to {other}" + (f"; {are_free(free, where)}" if free else ""),
             related=tuple(place("multiplier", ("hardware", "multipliers", pm)) for pm in (crowded, other)),
         )

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import exp
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays
+from raidplan.rules.links import carrier
+from raidplan.rules.shares import shares
+from raidplan.rules.subjects import array_disks, arrays, losses, redundant
 
 if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
     from raidplan.topology import Topology
 
 UNREADABLE = (1e-14, 1e-15)
 """Unreadable bits per bit read that makers specify as an upper bound, for desktop and for server disks."""
+LONG_HOURS, DAY = 12, 24
+SYNC_SPEED_MAX = 200_000 * 1024
+"""The kernel's default, bytes per second for each member."""
 LIKELY = 0.5
 """A bound on the chance of a read error that is worth a line."""
 
@@ -69,3 +76,75 @@ def read_error_in_rebuild(topology: Topology) -> Iterator[Hit]:
                 f"{server:.0%} at 10^15",
                 "scrub monthly, replace disks before they fail (mdadm --replace), or choose raid6",
             )
+
+
+@rule(Severity.WARNING)
+def rebuild_window(topology: Topology) -> Iterator[Hit]:
+    """After a failure it takes very long until the redundancy is back.
+
+    Why: a rebuild reads all other members from end to end and writes one, at the pace of the slowest, over
+    links they share, and at most at `sync_speed_max`, by default 205 MB/s for each member. Until it is done,
+    an array that survives one loss survives none. Four disks of 3 TB at 100 MB/s took 8 hours. That is for an
+    idle machine; under load md slows down as far as `sync_speed_min`, by default 1 MB/s, at which 3 TB take
+    34 days. A warning above 24 hours where nothing else may fail meanwhile, a note above 12.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 18TB, rate: 180MB/s}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-3>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 6TB, rate: 180MB/s}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    ```
+
+    Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013); md(4), "sync_speed_min" and
+    "sync_speed_max"; https://docs.kernel.org/admin-guide/md.html.
+    """
+    for name, path, array in arrays(topology):
+        size, pace = _component(topology, name, array), _pace(topology, name, array)
+        if size is None or pace is None or not redundant(array):
+            continue
+        hours = size / pace[0] / 3600
+        if hours > LONG_HOURS:
+            bare = losses(array) == 1
+            yield Hit(
+                (*path, "members"),
+                f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {pace[0] / 1e6:.0f} MB/s, "
+                f"the pace of {pace[1]}" + ("; until then no other disk may fail" if bare else ""),
+                "choose raid6, smaller members, or more bandwidth; raise sync_speed_min for rebuilds under load"
+                if bare
+                else "raise sync_speed_min for rebuilds under load, and keep a spare",
+                severity=None if bare and hours > DAY else Severity.NOTE,
+            )
+
+
+def _component(topology: Topology, name: str, array: Array) -> int | None:
+    """Bytes that a rebuild writes to one member; None if not known."""
+    sizes = [topology.devices[member].size for member in array.named_members if member in topology.devices]
+    return (
+        min(sizes) if sizes and len(sizes) == len(array.named_members) and name in topology.devices else None
+    )
+
+
+def _pace(topology: Topology, name: str, array: Array) -> tuple[float, str] | None:
+    """Bytes per second of each member in a rebuild, and what sets it; None if a disk's rate is not known."""
+    members = topology.once(shares)[name]
+    paced = [(share.pace, share) for share in members if share.pace is not None]
+    if not members or len(paced) < len(members):
+        return None
+    pace, share = min(paced, key=itemgetter(0))
+    limit = array.sync_speed_max or SYNC_SPEED_MAX
+    if limit < pace:
+        return limit, "sync_speed_max" if array.sync_speed_max else "the kernel's sync_speed_max"
+    return pace, carrier(share.link) if share.link is not None and share.part < 1 else share.disk

@@ -2,6 +2,7 @@
 # The plan for the host norco, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:b56e97c8f98afed0adc88a74eb551091e658671e5c1ea8f08bee1dd078c597db
+# note[crowded-slot] layout line 19: the 8 disks in use behind norco_slot could send 880 MB/s at once, and norco_slot carries 820
 # warning[spinup-surge] layout line 24: norco_psu starts 16 disks and 100 W besides: 43.5 A at 2.2 A for a hard disk, of its 45 at 12 V (97%)
 # note[no-spare] layout line 30: fast has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 36: bulk has 8 members and no spare: after a failure it stays degraded until a disk is changed

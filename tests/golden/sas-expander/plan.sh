@@ -4,6 +4,8 @@
 # layout sha256:dcb902718645201391476469d5469cbd5d27f664249d2665e2e94404a954d60d
 # note[no-spare] layout line 25: wide has 24 members and no spare: after a failure it stays degraded until a disk is changed
 # warning[component-loss-kills-array] layout line 25: wide survives the loss of 2 disks, and the expander exp0 takes all 24 members with it
+# warning[oversubscribed-link] layout line 25: the uplink of exp0 carries 1104 MB/s for 24 members of wide: 46 for each, which could read 110
+# note[rebuild-window] layout line 25: a rebuild of wide takes 12 h at best: 2.0 TB for each member at 46 MB/s, the pace of the uplink of exp0
 # note[wide-parity-array] layout line 25: wide is raid6 of 24 members with 2 disks of parity; a rebuild reads 23 disks
 
 # Nothing in a quoted word is meant to be expanded.

@@ -2,6 +2,7 @@
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:494592d7f14aada577083d7a2b72e25900b54b27d16fb5c39dcfef576c90078e
+# note[arrays-share-links] layout line 30: s0, s1, s2, s3 and s4 share pm0, pm1, pm2, pm3 and 4 more: alone each member has 150 MB/s, with all arrays busy 50
 # note[no-spare] layout line 30: s0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 30: s1 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 30: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed

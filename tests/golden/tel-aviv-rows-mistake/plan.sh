@@ -2,14 +2,14 @@
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:a993e3a4e99f01ff328c198af60e14cca958e0dd14cb57961a56741d61ee6a2b
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r0 share the one uplink of pm0, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r1 share the one uplink of pm1, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r2 share the one uplink of pm2, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r3 share the one uplink of pm3, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r4 share the one uplink of pm4, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r5 share the one uplink of pm5, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r6 share the one uplink of pm6, 60 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r7 share the one uplink of pm7, 60 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r0 share the one uplink of pm0, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r1 share the one uplink of pm1, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r2 share the one uplink of pm2, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r3 share the one uplink of pm3, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r4 share the one uplink of pm4, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r5 share the one uplink of pm5, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r6 share the one uplink of pm6, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 31: all 5 members of r7 share the one uplink of pm7, 50 MB/s for each
 # warning[component-loss-kills-array] layout line 31: r0 survives the loss of 2 disks, and the multiplier pm0 takes all 5 members with it
 # warning[component-loss-kills-array] layout line 31: r1 survives the loss of 2 disks, and the multiplier pm1 takes all 5 members with it
 # warning[component-loss-kills-array] layout line 31: r2 survives the loss of 2 disks, and the multiplier pm2 takes all 5 members with it
@@ -18,6 +18,14 @@
 # warning[component-loss-kills-array] layout line 31: r5 survives the loss of 2 disks, and the multiplier pm5 takes all 5 members with it
 # warning[component-loss-kills-array] layout line 31: r6 survives the loss of 2 disks, and the multiplier pm6 takes all 5 members with it
 # warning[component-loss-kills-array] layout line 31: r7 survives the loss of 2 disks, and the multiplier pm7 takes all 5 members with it
+# note[rebuild-window] layout line 31: a rebuild of r0 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm0
+# note[rebuild-window] layout line 31: a rebuild of r1 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm1
+# note[rebuild-window] layout line 31: a rebuild of r2 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm2
+# note[rebuild-window] layout line 31: a rebuild of r3 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm3
+# note[rebuild-window] layout line 31: a rebuild of r4 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm4
+# note[rebuild-window] layout line 31: a rebuild of r5 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm5
+# note[rebuild-window] layout line 31: a rebuild of r6 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm6
+# note[rebuild-window] layout line 31: a rebuild of r7 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm7
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -1,0 +1,307 @@
+"""Rules about links that carry less than everything behind them could send at once, whichever arrays it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.links import Link
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import own_ports, with_ports
+from raidplan.rules.links import carrier, oversubscribed
+from raidplan.rules.shares import ENOUGH, Crowd, crowds, shares, shares_together
+from raidplan.rules.subjects import counted, listed, place
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+MULTIPLIERS_ON_CARD = 2
+"""More of them on one card are worth a look at the others."""
+
+
+@rule(Severity.WARNING)
+def crowded_slot(topology: Topology) -> Iterator[Hit]:
+    """A PCIe slot carries less than all disks of its card can read.
+
+    Why: a lane of PCIe 1 carries 250 MB/s on the line and about 205 of data; a card with four or eight ports
+    in a slot of one lane shares that between all its disks. Cards also fall back: one of two lanes came up
+    with one in several servers, so `lanes` is what was negotiated (`LnkSta` in `lspci -vv`). Where one array
+    alone is held back, another rule says so; this one adds up all disks in use. A warning below 70 % of what
+    they could read, else a note.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      buses: {slot1: {type: pcie, generation: 1, lanes: 1}}    # <-- here
+      controllers: {hba0: {behind: slot1, ports: 4}}
+      disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 100MB/s}}
+    arrays:
+      s0: {level: raid1, members: [d<0-1>]}
+      s1: {level: raid1, members: [d<2-3>]}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
+      controllers: {hba0: {behind: slot1, ports: 4}}
+      disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 100MB/s}}
+    arrays:
+      s0: {level: raid1, members: [d<0-1>]}
+      s1: {level: raid1, members: [d<2-3>]}
+    ```
+
+    Source: https://serverfault.com/questions/556265 (410 of 500 MB/s, and lanes lost); *Coder Blog, "Building a
+    SoHo File Server: The Hardware" (about 2010).
+    """
+    for crowd in _crowded(topology, "bus", "pcie"):
+        if "multiplier" not in crowd.over:
+            yield _hit(topology, crowd, "take a slot with more lanes or of a newer generation")
+
+
+@rule(Severity.WARNING)
+def crowded_expander(topology: Topology) -> Iterator[Hit]:
+    """The uplink of a SAS expander carries less than all disks behind it can read.
+
+    Why: an expander with four lanes of 3 Gb/s has 1200 MB/s on the line for all its disks; 24 disks have 50
+    each, where one reads 110. That may be enough for a network; for a rebuild or a scrub of everything it is
+    not. A warning below 70 % of what they could read, else a note.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {hba0: {ports: 2, lanes: 4, speed: 3Gbps}}
+      expanders: {exp0: {behind: hba0, port: 0, lanes: 4, speed: 3Gbps, ports: 28}}    # <-- here
+      disks: {e<00-23>: {behind: exp0, port: <1>, size: 2TB, rate: 110MB/s}}
+    arrays:
+      s<0-2>: {level: raid6, members: [e<1:00/08/16>, e<1:01/09/17>, e<1:02/10/18>, e<1:03/11/19>,
+                                       e<1:04/12/20>, e<1:05/13/21>, e<1:06/14/22>, e<1:07/15/23>]}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {hba0: {ports: 2, lanes: 4, speed: 12Gbps}}
+      expanders: {exp0: {behind: hba0, port: 0, lanes: 4, speed: 12Gbps, ports: 28}}
+      disks: {e<00-23>: {behind: exp0, port: <1>, size: 2TB, rate: 110MB/s}}
+    arrays:
+      s<0-2>: {level: raid6, members: [e<1:00/08/16>, e<1:01/09/17>, e<1:02/10/18>, e<1:03/11/19>,
+                                       e<1:04/12/20>, e<1:05/13/21>, e<1:06/14/22>, e<1:07/15/23>]}
+    ```
+
+    Source: *Coder Blog, "Building a SoHo File Server: The Hardware" (about 2010): 24 disks on 1200 MB/s.
+    """
+    for crowd in _crowded(topology, "expander"):
+        yield _hit(topology, crowd, "connect it by more or faster lanes")
+
+
+@rule(Severity.NOTE)
+def crowded_chipset(topology: Topology) -> Iterator[Hit]:
+    """The link between chipset and processor carries less than all disks on the chipset can read.
+
+    Why: onboard SATA ports, chipset slots and the network share one DMI link: 1000 MB/s on the line with DMI
+    1, 2000 with 2, 3940 with 3. A RAID of solid-state disks on a DMI 2 chipset levelled off near 1500 MB/s,
+    whatever was added. Where one array alone is held back, another rule warns; this one adds up all disks in
+    use.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      buses: {dmi: {type: dmi, generation: 2}}    # <-- here
+      controllers: {ahci: {behind: dmi, ports: 6, speed: 6Gbps}}
+      disks: {d<0-5>: {behind: ahci, port: <1>, size: 480GB, rate: 500MB/s}}
+    arrays:
+      s<0-2>: {level: raid1, members: [d<1:0/2/4>, d<1:1/3/5>]}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      buses: {dmi: {type: dmi, generation: 3}}
+      controllers: {ahci: {behind: dmi, ports: 6, speed: 6Gbps}}
+      disks: {d<0-5>: {behind: ahci, port: <1>, size: 480GB, rate: 500MB/s}}
+    arrays:
+      s<0-2>: {level: raid1, members: [d<1:0/2/4>, d<1:1/3/5>]}
+    ```
+
+    Source: https://www.tomshardware.com/reviews/ssd-dc-s3500-raid-performance,3613-7.html.
+    """
+    for crowd in _crowded(topology, "bus", "dmi"):
+        yield _hit(topology, crowd, "put a host adapter into a slot of the processor", Severity.NOTE)
+
+
+@rule(Severity.WARNING)
+def multipliers_crowd_card(topology: Topology) -> Iterator[Hit]:
+    """One card carries several port multipliers, and its slot less than their uplinks.
+
+    Why: the uplinks of the multipliers on one card share its slot, as the disks share each uplink. Four of
+    them at 249 MB/s want 996 where four lanes of PCIe 1 carry 820. The builder of a machine with 40 disks
+    found fewer multipliers on each card faster. A warning below 70 %, else a note; a note as well where a
+    card has more than two and another has at least two fewer and a free port.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      buses: {slot0: {type: pcie, generation: 1, lanes: 1}}    # <-- here
+      controllers: {sil0: {behind: slot0, ports: 4, speed: 3Gbps, fis_switching: true}}
+      multipliers: {pm<0-1>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+      disks: {d<0-1><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 100MB/s}}
+    arrays: {s<0-4>: {level: raid1, members: [d<0-1><1>]}}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      buses: {slot0: {type: pcie, generation: 1, lanes: 4}}
+      controllers: {sil0: {behind: slot0, ports: 4, speed: 3Gbps, fis_switching: true}}
+      multipliers: {pm<0-1>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+      disks: {d<0-1><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 100MB/s}}
+    arrays: {s<0-4>: {level: raid1, members: [d<0-1><1>]}}
+    ```
+
+    Source: E. Aronovich, "Cheap network storage system" (2012).
+    """
+    narrow = [crowd for crowd in _crowded(topology, "bus") if "multiplier" in crowd.over]
+    for crowd in narrow:
+        yield _hit(topology, crowd, "spread the multipliers over more cards, or take a slot with more lanes")
+    if not narrow:
+        yield from _uneven_cards(topology)
+
+
+def _uneven_cards(topology: Topology) -> Iterator[Hit]:
+    """Cards with many multipliers beside one with few and a free port."""
+    hanging, own = topology.wiring.hanging, topology.once(own_ports)
+    carried = {name: sum(plug.kind == "multiplier" for plug in hanging.get(name, ())) for name in own}
+    room = [name for name, free in own.items() if free]
+    other = min(room, key=carried.__getitem__, default=None)
+    for name, count in carried.items():
+        if other is not None and count > MULTIPLIERS_ON_CARD and count - carried[other] >= 2:
+            yield Hit(
+                ("hardware", "controllers", name),
+                f"{name} carries {count} multipliers, and {other} {carried[other] or 'none'}",
+                f"move {(count - carried[other]) // 2} of them: {other} has {counted(own[other], 'free port')}",
+                on_key=True,
+                severity=Severity.NOTE,
+            )
+
+
+@rule(Severity.NOTE)
+def arrays_share_links(topology: Topology) -> Iterator[Hit]:
+    """Arrays that are fast alone share links that cannot carry all of them at once.
+
+    Why: measured one at a time, each array has the links to itself; 500 MB/s read and 344 written were
+    measured on one array of a machine with 40 disks, while the other four were idle. With all five busy, five
+    disks share each uplink. That is no mistake where they are rarely busy together, but a scrub of all, or a
+    rebuild under load, is such a moment. Said once for a layout, where a member keeps 70 % of its rate alone
+    and less with all.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {sil<0-1>: {ports: 4, speed: 3Gbps, fis_switching: true}}
+      multipliers: {pm<0-2>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+      disks: {d<0-2><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 150MB/s}}
+    arrays:
+      s<0-4>: {level: raid5, members: [d<0-2><1>]}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {sil<0-1>: {ports: 4, speed: 3Gbps, fis_switching: true}}
+      multipliers: {pm<0-2>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+      disks: {d<0-2>0: {behind: pm<1>, port: 0, size: 3TB, rate: 150MB/s}}
+    arrays:
+      s0: {level: raid5, members: [d<0-2>0]}
+    ```
+
+    Source: E. Aronovich, "Cheap network storage system" (2012).
+    """
+    crowded = {
+        crowd.link.path for crowd in topology.once(crowds) if crowd.part < 1 and _slot(topology, crowd)
+    }
+    hurt: dict[str, tuple[float, float]] = {}
+    over: dict[str, Link] = {}
+    for name, alone in topology.once(shares).items():
+        together = topology.once(shares_together)[name]
+        worst = min(together, key=lambda share: share.part, default=None)
+        first = min((share.part for share in alone), default=0.0)
+        if (
+            worst is None
+            or worst.part >= ENOUGH
+            or first < ENOUGH
+            or worst.link is None
+            or worst.link.path in crowded
+        ):
+            continue
+        pace = min(share.pace or 0 for share in alone)
+        hurt[name] = (pace, worst.left or 0)
+        over |= {
+            share.link.name: share.link
+            for share in together
+            if share.link is not None and share.part < ENOUGH
+        }
+    if len(hurt) > 1:
+        name, (alone_pace, left) = min(hurt.items(), key=lambda each: each[1][1])
+        yield Hit(
+            ("arrays", next(iter(hurt))),
+            f"{listed(list(hurt), 5, last=' and ')} share {listed(list(over), 4, last=' and ')}: alone each member has "
+            f"{alone_pace / 1e6:.0f} MB/s, with all arrays busy {left / 1e6:.0f}",
+            "count on that while all are busy, as in a scrub; nothing to do where they take turns",
+            on_key=True,
+            related=tuple(place(link.kind, link.path) for link in list(over.values())[:4]),
+        )
+
+
+def _crowded(topology: Topology, kind: str, bus: str = "") -> Iterator[Crowd]:
+    """Links of a kind that carry less than what is behind them, where no single array is the reason."""
+    named = {
+        link.path
+        for groups in topology.once(oversubscribed).values()
+        for group in groups.values()
+        for _, link in group
+    }
+    buses = topology.layout.hardware.buses
+    for crowd in topology.once(crowds):
+        link = crowd.link
+        if (
+            link.kind == kind
+            and crowd.part < 1
+            and link.path not in named
+            and (not bus or buses[link.name].type == bus)
+        ):
+            yield crowd
+
+
+def _slot(topology: Topology, crowd: Crowd) -> bool:
+    """One of the links that the rules above speak about."""
+    link = crowd.link
+    return link.kind == "expander" or (
+        link.kind == "bus" and topology.layout.hardware.buses[link.name].type in ("pcie", "dmi")
+    )
+
+
+def _hit(topology: Topology, crowd: Crowd, wider: str, mildest: Severity = Severity.WARNING) -> Hit:
+    """What is behind a link, and what it carries."""
+    link = crowd.link
+    behind = {plug.name for plug in topology.wiring.hanging.get(link.name, ())} | {link.name}
+    ports = with_ports(topology, lambda name: name not in behind)
+    return Hit(
+        link.path,
+        f"the {counted(crowd.disks, 'disk')} in use behind {link.name} could send {crowd.demand / 1e6:.0f} MB/s at once, "
+        f"and {carrier(link)} carries {(link.bytes_per_second or 0) / 1e6:.0f}",
+        f"{wider}, or move disks: {ports}" if ports else wider,
+        on_key=True,
+        severity=mildest if crowd.part < ENOUGH else Severity.NOTE,
+    )
