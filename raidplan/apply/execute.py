@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from raidplan.apply.files import write
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
-from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has ended."""
@@ -185,6 +185,8 @@ class Work:
                 write(step.action, self.world)
             case SetAttribute(file, content):
                 self.world.set_attribute(file, content)
+            case Zero(device):
+                self.world.zero(self.resolved(device), step.action)
         self._await(step.awaits)
 
     def resolved(self, word: str) -> str:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
+from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
 from raidplan.apply.redo import cleared_by
 from raidplan.apply.seen import changed, machine_digest, seen
+from raidplan.apply.teardown import REMADE, taken_apart
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, plan_digest, plan_to_json
@@ -50,11 +52,13 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     refusals = [str(mismatch) for mismatch in mismatches]
     refusals += _forgotten(plan, past)
     named = machine.named({disk.node: name for name, disk in disks.items()})
-    left, differing = against(plan, named, past)
-    refusals += differing
-    refusals += unknown_origin(plan, left, named, past)
+    given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
+    left = given.left
+    refusals += given.refusals
+    refusals += unknown_origin(plan, left, given.machine, past)
     if left.steps:
-        refusals += preflight(Situation(left, named, disks), here=here)
+        refusals += preflight(Situation(left, given.machine, given.disks), here=here)
+    refusals += still_held(named) if refusals else []
     now = seen(plan, disks, machine)
     if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
         refusals += changed(plan.machine, now)
@@ -64,7 +68,9 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:
     """Half-done steps that this plan does not have would never be finished nor cleared."""
-    lost = sorted({cleared_by(step) for step in past.begun} - {step.id for step in plan.steps})
+    # A teardown is made anew from what is still there.
+    begun = {step for step in past.begun if not step.startswith(REMADE)}
+    lost = sorted({cleared_by(step) for step in begun} - {step.id for step in plan.steps})
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
@@ -79,7 +85,10 @@ def carry_out(
     """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned."""
     world = journal.world
     journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
-    outcome = execute(decision.left, decision.disks, tell, journal, world, workers=workers)
+    try:
+        outcome = execute(decision.left, decision.disks, tell, journal, world, workers=workers)
+    finally:
+        lift(decision.left, world)
     if outcome.complete:
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from raidplan.apply.guard import instance_of, not_blank
 from raidplan.apply.reading import read_for
+from raidplan.apply.zero import zero
 from raidplan.facts import Machine
-from raidplan.plan import Plan
+from raidplan.plan import Plan, Zero
 from raidplan.run import Result, run
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ class World:
         self.keep = tuple(keep)
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
-        """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove` or `set`."""
+        """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove`, `set` or `zero`."""
         return act()
 
     # What is asked
@@ -64,6 +65,10 @@ class World:
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""
         self.effect("set", file, lambda: _write_into(self.path(file), content.encode()))
+
+    def zero(self, device: str, action: Zero) -> None:
+        """Clears ranges of a device. Raises OSError, NotCleared."""
+        self.effect("zero", device, lambda: zero(device, action))
 
     def replace(self, file: Path, data: bytes, *, like: Path, mode: int) -> None:
         """Makes `file` hold the data, whole or not at all: written beside, synced, renamed.

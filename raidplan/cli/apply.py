@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
+    from raidplan.cli.consent import add_consent
     from raidplan.cli.parser import add_output
     from raidplan.cli.state import add_state
 
@@ -31,7 +32,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
     )
-    parser.add_argument("--confirm", metavar="HOST", help="the layout's host name, in place of typing it")
+    add_consent(parser)
     parser.add_argument(
         "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
     )
@@ -69,8 +70,10 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal import open_journal
     from raidplan.apply.session import decide
     from raidplan.cli import OK, REFUSED
+    from raidplan.cli.consent import confirmed
     from raidplan.cli.output import talk
     from raidplan.cli.state import past_of_host, state_folder
+    from raidplan.plan import plan_digest
 
     folder = state_folder(arguments.state, plan.host)
     past = past_of_host(arguments.state, plan.host)
@@ -88,8 +91,14 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if past.is_open:
         talk(f"this goes on with the apply that was begun {past.began} and interrupted")
     _show(decision.left, decision.nodes, arguments)
-    if not _confirmed(plan.host, arguments.confirm):
+    if not confirmed(decision.left, arguments):
         talk("not confirmed; nothing was written")
+        return REFUSED
+    # Reading the list takes a person some time, in which the machine goes on.
+    if decision.left.lost and plan_digest(decide(plan, world.read(plan), past).left) != plan_digest(
+        decision.left
+    ):
+        talk("refused: the machine changed while the list was read; nothing was written")
         return REFUSED
     return _execute(decision, open_journal(folder, world), arguments)
 
@@ -140,21 +149,6 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
     from raidplan.render.plan_text import render_plan
 
     emit(render_plan(plan, nodes, colour=wants_colour(arguments, sys.stdout)))
-
-
-def _confirmed(host: str, given: str | None) -> bool:
-    from raidplan.cli.output import talk
-
-    if given is not None:
-        if given != host:
-            talk(f"raidplan: --confirm {given}, but the layout is for {host}")
-        return given == host
-    if not sys.stdin.isatty():
-        talk(f"to go on without a terminal, give --confirm {host}")
-        return False
-    sys.stderr.write(f"Type the host name ({host}) to write to these disks: ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip() == host
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import PurePath
 
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
 from raidplan.findings import Finding, Path, error
 from raidplan.levels import LEVELS
-from raidplan.plan import PHASES, DiskIdentity, Plan, Proof, Run, Step, digest
+from raidplan.plan import DiskIdentity, Plan, Proof, Run, Step, digest
+from raidplan.plan.order import ordered
 from raidplan.topology import Topology
 
 
@@ -68,6 +68,7 @@ def _identities(topology: Topology) -> Iterator[DiskIdentity]:
                 wwn=disk.wwn or "",
                 path=disk.path or "",
                 model=disk.model or "",
+                wipe=bool(disk.wipe),
             )
 
 
@@ -87,50 +88,3 @@ def _load(module: str) -> Step:
         targets=(module,),
         proof=Proof("module", module, {"loaded": True}),
     )
-
-
-def ordered(steps: Iterable[Step]) -> list[Step]:
-    """By phase, and within one so that each step stands after what it needs; else as they were made.
-
-    Needs of steps that this layout does not have are dropped.
-    """
-    listed = _after_mounts(sorted(steps, key=lambda step: PHASES.index(step.phase)))
-    listed = _known_only(listed)
-    by_id = {step.id: step for step in listed}
-    order: dict[str, Step] = {}
-    for step in listed:
-        _place(step, by_id, order)
-    return list(order.values())
-
-
-def _known_only(steps: list[Step]) -> list[Step]:
-    known = {step.id for step in steps}
-    return [step.among(known) for step in steps]
-
-
-def _after_mounts(steps: list[Step]) -> list[Step]:
-    """What lies below a mount point waits for that mount: a nested mount, a swap file."""
-    mounts = {step.proof.key: step.id for step in steps if step.proof and step.proof.kind == "mount"}
-
-    def below(step: Step) -> tuple[str, ...]:
-        parents = {
-            str(parent)
-            for target in step.targets
-            if target.startswith("/")
-            for parent in PurePath(target).parents
-        }
-        return tuple(mounts[parent] for parent in sorted(parents & mounts.keys()))
-
-    return [
-        replace(step, needs=(*step.needs, *below(step))) if step.phase == "activate" else step
-        for step in steps
-    ]
-
-
-def _place(step: Step, by_id: Mapping[str, Step], order: dict[str, Step]) -> None:
-    """Puts a step behind what it needs; without recursion deeper than the chain of needs in one phase."""
-    if step.id in order:
-        return
-    for need in step.needs:
-        _place(by_id[need], by_id, order)
-    order[step.id] = step

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.facts.block import Names, read_at
-from raidplan.facts.disks import Seen
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
+from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Signature
 from raidplan.facts.superblock import GEOMETRY, is_swap
 from raidplan.plan.step import Value

@@ -5,62 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from raidplan.facts.block import Block, read_at, text_of
 from raidplan.facts.machine import DiskFact, PartitionFact, Trace
-from raidplan.facts.mounts import Mount, SwapArea
-from raidplan.facts.signatures import Ask, Signature, rows_of
-from raidplan.facts.tables import Entry, Table
+from raidplan.facts.seen import Seen
+from raidplan.facts.signatures import Ask, rows_of
+from raidplan.facts.stack import direct_uses, links_of
+from raidplan.facts.tables import Entry
 from raidplan.facts.traces import Place, read_traces
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """All that disks are described from."""
-
-    root: Path
-    blocks: Mapping[str, Block]
-    tables: Mapping[str, Table]
-    """Kernel name of a disk to the table on it."""
-    signatures: Mapping[str, Sequence[Signature]]
-    """By node."""
-    unreadable: Mapping[str, str]
-    """Node to why nothing is known of what is on it."""
-    mounts: Sequence[Mount]
-    swaps: Sequence[SwapArea]
-    ranges: Sequence[tuple[int, int]] = ()
-    """(start, size) in bytes of what is to become a partition of some disk."""
-    known: frozenset[str] = frozenset()
-    """GUIDs of tables whose disks nobody will write over, so that nothing else is looked for on them."""
-
-    def words(self, node: str) -> tuple[str, ...]:
-        """The signatures in words; a device that could not be read is never taken for blank."""
-        if node in self.unreadable:
-            return (f"cannot be read: {self.unreadable[node]}",)
-        return tuple(str(signature) for signature in self.signatures.get(node, ()))
-
-    def told(self, block: Block) -> Sequence[Signature] | None:
-        """What libblkid says stands on a device; None if it could not."""
-        return None if block.node in self.unreadable else self.signatures.get(block.node, ())
-
-
 def read_disks(seen: Seen, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
     """Every whole disk and loop device, by node; `told` is what `lsblk` says."""
-    links = _links(seen.root)
-    btrfs = _btrfs(seen.root)
+    links, uses = links_of(seen.root), direct_uses(seen)
     disks = [block for _, block in sorted(seen.blocks.items()) if block.whole]
     # Side by side: a sleeping disk takes ten seconds to answer.
     with ThreadPoolExecutor(max_workers=16) as pool:
         traces = pool.map(partial(_traces, seen), disks)
         return tuple(
-            replace(_disk(seen, block, told.get(block.name, {}), links, btrfs), traces=found)
+            replace(_disk(seen, block, told.get(block.name, {}), links, uses), traces=found)
             for block, found in zip(disks, traces, strict=True)
         )
 
@@ -97,7 +67,7 @@ def _disk(
     block: Block,
     told: Mapping[str, str],
     links: Mapping[str, list[str]],
-    btrfs: Mapping[str, str],
+    uses: Mapping[str, Sequence[str]],
 ) -> DiskFact:
     return DiskFact(
         node=block.node,
@@ -115,7 +85,7 @@ def _disk(
         read_only=block.read_only,
         signatures=seen.words(block.node),
         partitions=tuple(partitions_of(seen, block)),
-        users=tuple(dict.fromkeys(_users(seen, block, btrfs, set()))),
+        users=tuple(dict.fromkeys(_users(seen, block, uses, set()))),
         links=tuple(sorted(links.get(block.name, []))),
         instance=_instance(seen.root, block),
     )
@@ -132,15 +102,6 @@ def _id_path(root: Path, block: Block, links: Sequence[str]) -> str:
     found = re.search(r"^E:ID_PATH=(.*)$", text_of(root / f"run/udev/data/b{block.number}"), re.MULTILINE)
     paths = [Path(link).name for link in links if link.startswith("/dev/disk/by-path/")]
     return found[1] if found else min(paths, key=len, default="")
-
-
-def _links(root: Path) -> dict[str, list[str]]:
-    """Kernel name to the links below /dev/disk."""
-    found: dict[str, list[str]] = {}
-    for link in sorted((root / "dev/disk").glob("by-*/*")):
-        if link.is_symlink():
-            found.setdefault(link.readlink().name, []).append(f"/{link.relative_to(root)}")
-    return found
 
 
 def partitions_of(seen: Seen, disk: Block) -> Iterator[PartitionFact]:
@@ -166,25 +127,16 @@ def entry_of(entry: Entry | None, block: Block) -> Entry | None:
     return entry if entry and (entry.start, entry.size) == (block.start, block.size) else None
 
 
-def _users(seen: Seen, block: Block, btrfs: Mapping[str, str], visited: set[str]) -> Iterator[str]:
+def _users(seen: Seen, block: Block, uses: Mapping[str, Sequence[str]], visited: set[str]) -> Iterator[str]:
     """What uses a device, then what uses everything that is made of it."""
     if block.name in visited:
         return
     visited.add(block.name)
-    yield from (f"mounted at {mount.point}" for mount in seen.mounts if mount.device == block.name)
-    if any(area.device == block.name for area in seen.swaps):
-        yield "swap"
-    if block.name in btrfs:
-        yield f"part of the mounted btrfs {btrfs[block.name]}"
+    yield from uses.get(block.name, ())
     for holder in block.holders:
         above = seen.blocks.get(holder)
         yield f"held by {above.dm_name} ({holder})" if above and above.dm_name else f"held by {holder}"
     parts = [other.name for other in seen.blocks.values() if other.disk == block.name]
     for name in (*parts, *block.holders):
         if name in seen.blocks:
-            yield from _users(seen, seen.blocks[name], btrfs, visited)
-
-
-def _btrfs(root: Path) -> dict[str, str]:
-    """Kernel name to the UUID of the mounted btrfs: mountinfo names one of its devices only."""
-    return {entry.name: entry.parent.parent.name for entry in (root / "sys/fs/btrfs").glob("*/devices/*")}
+            yield from _users(seen, seen.blocks[name], uses, visited)

@@ -30,6 +30,8 @@ VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 """What to ask, and the programs that the answer holds for: one process for each package."""
 
 CONFIGURATION = ("/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
+HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
+"""After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
 READ_WHOLE = 1024**2
 """Bytes; a larger file is no configuration, and only its size is told."""
@@ -103,7 +105,7 @@ def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
     rules = (f"/{rule.relative_to(root)}" for rule in sorted(root.glob(RULES)))
     files: Objects = {}
     folders: Objects = {}
-    for path in dict.fromkeys([*CONFIGURATION, *rules, *paths]):
+    for path in dict.fromkeys([*CONFIGURATION, HOLD, *rules, *paths]):
         file = root / path.lstrip("/")
         if file.is_dir():
             folders[path] = {"exists": True}

@@ -12,7 +12,7 @@ from raidplan.facts.signatures import Ask, rows_of
 REPORT = ("lvm", "fullreport", "--readonly", "--reportformat", "json", "--units", "b", "--nosuffix")
 FIELDS = {
     "pv": "pv_uuid,pv_name,pe_start,vg_name",
-    "vg": "vg_name,vg_extent_size",
+    "vg": "vg_name,vg_uuid,vg_extent_size,vg_missing_pv_count",
     "lv": "vg_name,lv_name,lv_size,lv_read_ahead",
     "pvseg": "pv_uuid",
     "seg": "lv_name",
@@ -36,6 +36,8 @@ def parse_lvm(text: str, names: Names) -> Objects:
     groups: dict[str, Properties] = {
         row["vg_name"]: {
             "extent": _number(row.get("vg_extent_size")),
+            "uuid": row.get("vg_uuid", ""),
+            "missing": _number(row.get("vg_missing_pv_count")),
             "devices": sorted(str(pv["device"]) for pv in physical.values() if pv["group"] == row["vg_name"]),
         }
         for row in vgs

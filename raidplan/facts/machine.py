@@ -56,6 +56,8 @@ class Trace:
     uuid: str = ""
     label: str = ""
     detail: str = ""
+    members: int = 0
+    """Of an array: how many members it has when complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,36 @@ class DiskFact:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockFact:
+    """A block device and its place in the stack: what it stands on, what uses it, what is on it.
+
+    `name` and `below` are kernel names. `identity` is what proofs call it: `{d00}`, `partition:<uuid>`,
+    `array:<uuid>`, `volume:vg0/home`.
+    """
+
+    name: str
+    identity: str
+    node: str
+    """For commands: a link that names the thing itself where there is one; empty if no command may name it."""
+    kind: str
+    """`disk`, `partition`, `array`, `volume` (of LVM), or the kernel's name for anything else."""
+    size: int
+    start: int = 0
+    """Of a partition: where it begins on its disk."""
+    below: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    """What uses it directly, and is not a block device itself: `mounted at /data`, `swap`."""
+    found: tuple[str, ...] = ()
+    """What libblkid finds on it and on its partitions, as `found_line` writes it."""
+    content: tuple[str, ...] = ()
+    """The same in words, of the device alone."""
+    state: str = ""
+    """Of an array, the kernel's word."""
+    group: str = ""
+    """Of a volume, the UUID of its group."""
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """A machine at one moment. `problems` are sentences on what could not be read or is told twice."""
 
@@ -108,6 +140,7 @@ class Machine:
     problems: tuple[str, ...] = ()
     machine_id: str = ""
     """Of this installation, hashed: /etc/machine-id itself is not to be shown to anybody (machine-id(5))."""
+    blocks: tuple[BlockFact, ...] = ()
 
     def observe(self, kind: str, key: str) -> Properties | None:
         """The properties of an object, or None if there is none."""
@@ -126,7 +159,15 @@ class Machine:
             else {names.get(key, key): _renamed(found, names) for key, found in of_kind.items()}
             for kind, of_kind in self.objects.items()
         }
-        return replace(self, objects=objects)
+        blocks = tuple(
+            replace(
+                block,
+                identity=names.get(block.identity, block.identity),
+                node=names.get(block.node, block.node),
+            )
+            for block in self.blocks
+        )
+        return replace(self, objects=objects, blocks=blocks)
 
     def to_data(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -139,6 +180,7 @@ class Machine:
             "format_version": FORMAT_VERSION,
             **scalars,
             "disks": [asdict(disk) for disk in self.disks],
+            "blocks": [asdict(block) for block in self.blocks],
             "objects": objects,
             "problems": list(self.problems),
         }
@@ -182,7 +224,8 @@ def _machine(data: dict[str, Any]) -> Machine:
         **{name: str(data[name]) for name in ("firmware", "host", "machine_id", "kernel")},
     }
     disks = tuple(_disk(disk) for disk in data["disks"])
-    return Machine(disks, objects, problems=tuple(map(str, data["problems"])), **scalars)
+    blocks = tuple(_fact(BlockFact, block) for block in data["blocks"])
+    return Machine(disks, objects, blocks=blocks, problems=tuple(map(str, data["problems"])), **scalars)
 
 
 def _value(value: Any) -> Value:
@@ -193,7 +236,7 @@ def _value(value: Any) -> Value:
     raise ValueError(f"a property of the snapshot is a {type(value).__name__}")
 
 
-Fact = TypeVar("Fact", DiskFact, PartitionFact, Trace)
+Fact = TypeVar("Fact", DiskFact, PartitionFact, BlockFact, Trace)
 
 
 def _disk(data: dict[str, Any]) -> DiskFact:

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
-from raidplan.facts.disks import Seen, entry_of, lsblk, read_disks
+from raidplan.facts.disks import entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
+from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Ask, plain, read_signatures
+from raidplan.facts.stack import read_stack
 from raidplan.facts.tables import Table, read_table
 from raidplan.run import Result, run
 
@@ -60,6 +62,7 @@ def read_machine(
     return Machine(
         disks=read_disks(seen, told.result()),
         objects=objects,
+        blocks=read_stack(seen, names, md),
         memory_bytes=host.memory_bytes(root),
         firmware=host.firmware(root),
         host=os.uname().nodename,

@@ -9,7 +9,7 @@ all 0xFF, as flash memory is delivered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from raidplan.facts.machine import Trace
 from raidplan.facts.magic import recognised
@@ -24,6 +24,8 @@ SAMPLES, SAMPLE = 32, 4 * KIB
 """Places between the ends, and bytes at each: a disk one fifth full of data is taken for blank once in 1,260."""
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
+INSIDE = "inside the array on "
+"""How a place is called where an old array's data begins: a part of its content shows there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
         # With the superblock at the end, the array's content stands where the member's own would.
         size = min(block.data_size, place.size - block.data_offset)
         if block.data_offset and size > 0 and place.data:
-            words = f"inside that array, as far as {place.words or 'the disk'} shows it"
+            words = INSIDE + (place.words or "the disk")
             yield from _at(read, sector, Place(place.start + block.data_offset, size, words, data=False))
 
 
@@ -122,18 +124,31 @@ def _window(read: Reader, place: Place) -> Window:
 
 def _found(window: Window, sector: int, place: Place) -> Iterator[Trace]:
     """libblkid's words for a device, with what it passes over: damaged superblocks and tables, old versions."""
-    own = [
-        *((block.offset, "linux_raid_member", block.uuid, block.name, block.words) for block in superblocks(window.at, place.size)),
-        *((at, "gpt", "", "", words) for at, words in _headers(window, sector)),
-    ]  # fmt: skip
+    own = [*_members(window), *(Trace(at, "gpt", detail=detail) for at, detail in _headers(window, sector))]
+    known = {(trace.offset, trace.type) for trace in own}
     if place.told is None:
-        others = [(one.offset, one.type, one.uuid, one.label) for one in recognised(window.at)]
-        others += [(0x1FE, kind, "", "") for kind in _boot_sector(window)]
+        others = [
+            Trace(one.offset, one.type, uuid=one.uuid, label=one.label) for one in recognised(window.at)
+        ]
+        others += (Trace(0x1FE, kind) for kind in _boot_sector(window))
     else:
-        others = [(int(one.offset, 16), one.type, one.uuid, one.label) for one in place.told]
-    found = [*own, *((*one, "") for one in others if one[:2] not in {known[:2] for known in own})]
-    for at, kind, uuid, label, detail in found:
-        yield Trace(place.start + at, kind, place.start, place.size, place.words, uuid, label, detail)
+        told = ((int(one.offset, 16), one) for one in place.told)
+        others = [Trace(at, one.type, uuid=one.uuid, label=one.label) for at, one in told]
+    for trace in (*own, *(one for one in others if (one.offset, one.type) not in known)):
+        at = place.start + trace.offset
+        yield replace(trace, offset=at, start=place.start, room=place.size, place=place.words)
+
+
+def _members(window: Window) -> Iterator[Trace]:
+    for block in superblocks(window.at, window.size):
+        yield Trace(
+            offset=block.offset,
+            type="linux_raid_member",
+            uuid=block.uuid,
+            label=block.name,
+            detail=block.words,
+            members=block.devices,
+        )
 
 
 def _headers(window: Window, sector: int) -> Iterator[tuple[int, str]]:

@@ -69,6 +69,8 @@ class Disk(Model, Kind):
     error_recovery: Duration | None = None
     """After how long the disk gives up on a bad sector (SCT ERC)."""
     partitions: dict[Name, Partition] = {}
+    wipe: Boolean = False
+    """What is on it may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
 
     def provides(self, name: str) -> Iterator[str]:
         yield name

@@ -2,6 +2,7 @@
 
 from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_data, plan_to_json
 from raidplan.plan.step import (
+    OWN,
     PHASES,
     Action,
     DiskIdentity,
@@ -13,9 +14,11 @@ from raidplan.plan.step import (
     Value,
     WriteBlock,
     WriteFile,
+    Zero,
 )
 
 __all__ = [
+    "OWN",
     "PHASES",
     "Action",
     "DiskIdentity",
@@ -27,6 +30,7 @@ __all__ = [
     "Value",
     "WriteBlock",
     "WriteFile",
+    "Zero",
     "digest",
     "plan_digest",
     "plan_from_json",

@@ -17,6 +17,7 @@ from raidplan.plan.step import (
     Step,
     WriteBlock,
     WriteFile,
+    Zero,
 )
 
 FORMAT_VERSION = 1
@@ -71,6 +72,9 @@ def _action_to_data(action: Action) -> dict[str, Any]:
             }
         case SetAttribute():
             return {"file": action.file, "attribute": action.content}
+        case Zero():
+            found = None if action.found is None else list(action.found)
+            return {"zero": action.device, "ranges": [list(one) for one in action.ranges], "found": found}
 
 
 def plan_from_json(text: str) -> Plan:
@@ -113,6 +117,9 @@ def _step_from_data(data: dict[str, Any]) -> Step:
 def _action_from_data(data: dict[str, Any]) -> Action:
     if "argv" in data:
         return Run(tuple(data["argv"]), data.get("stdin", ""))
+    if "zero" in data:
+        ranges = tuple((int(start), int(size)) for start, size in data["ranges"])
+        return Zero(data["zero"], ranges, None if data["found"] is None else tuple(data["found"]))
     if "attribute" in data:
         return SetAttribute(data["file"], data["attribute"])
     if "block" in data:

@@ -51,7 +51,21 @@ class SetAttribute:
     content: str
 
 
-Action = Run | WriteFile | WriteBlock | SetAttribute
+@dataclass(frozen=True, slots=True)
+class Zero:
+    """Write zeroes over ranges of a device, and read them back.
+
+    A range is (start, size) in bytes; a negative start counts from the end, and what lies beyond either end
+    is left out. `found` is all that may be on the device before, one line for each signature; None where the
+    device was made a moment ago, so that whatever shows in it is left from earlier.
+    """
+
+    device: str
+    ranges: tuple[tuple[int, int], ...]
+    found: tuple[str, ...] | None = None
+
+
+Action = Run | WriteFile | WriteBlock | SetAttribute | Zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,11 @@ class Step:
     @property
     def disks(self) -> frozenset[str]:
         """The disks that its command names or its guard looks at."""
-        words = (*self.guard, *(self.action.argv if isinstance(self.action, Run) else ()))
+        words: tuple[str, ...] = self.guard
+        if isinstance(self.action, Run):
+            words += self.action.argv
+        if isinstance(self.action, Zero):
+            words += (self.action.device,)
         return frozenset(word[1:-1] for word in words if word.startswith("{") and word.endswith("}"))
 
     @property
@@ -114,7 +132,10 @@ class Step:
         return tuple((int(start), int(size)) for _, start, size, _ in (row.split() for row in rows))
 
 
-PHASES = ("prepare", "partition", "array", "volume", "format", "configure", "activate", "sync")
+OWN = ", made by this layout"
+"""How the words end for what has a UUID that the plan itself gives: nobody is to give that up by habit."""
+
+PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "configure", "activate", "sync")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +153,8 @@ class DiskIdentity:
     path: str = ""
     model: str = ""
     device: str = ""
+    wipe: bool = False
+    """What is on it may be destroyed, once a person has confirmed the list of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +177,14 @@ class Plan:
     def tools(self) -> tuple[str, ...]:
         """The programs the steps run."""
         return tuple(sorted({step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}))
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What stands on the machine now and is destroyed, in words: for this a person has to say yes."""
+        words = (lost for step in self.steps if step.phase == "teardown" for lost in step.destroys)
+        return tuple(dict.fromkeys(words))
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """What is lost and was made by this layout: never given up by habit."""
+        return tuple(words for words in self.lost if words.endswith(OWN))

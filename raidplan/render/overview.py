@@ -29,6 +29,12 @@ def first_guards(plan: Plan) -> tuple[str, ...]:
     return tuple(guard for guard in guards if guard not in made)
 
 
+def blank_now(plan: Plan) -> tuple[str, ...]:
+    """What must be blank before anything is done: no step clears it first."""
+    cleared = {node for step in plan.steps for node in step.clears}
+    return tuple(guard for guard in first_guards(plan) if guard not in cleared)
+
+
 def new_partitions(plan: Plan) -> Iterator[tuple[str, int, int]]:
     """(disk as `{d00}`, start, size in bytes) of every partition that is made."""
     yield from ((step.guard[0], *place) for step in plan.steps for place in step.new_partitions)

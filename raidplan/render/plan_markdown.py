@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from raidplan.plan import Plan, Step
+from raidplan.plan import Plan, Step, plan_digest
 from raidplan.render import overview
 from raidplan.render.plan_text import action_lines
 from raidplan.render.visible import plural, visible
@@ -73,8 +73,22 @@ def _summary(plan: Plan) -> Iterator[str]:
     }
     yield from (f"| {name} | {value} |" for name, value in rows.items() if value)
     yield ""
+    if plan.lost:
+        yield from _lost(plan)
     if plan.findings:
         yield from _findings(plan.findings)
+
+
+def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
+    """What stands on the machine now and is destroyed."""
+    yield f"**{plural(len(plan.lost), 'thing')} on this machine will be destroyed:**"
+    yield ""
+    yield from (f"- {_cell(words)}" for words in plan.lost[:most])
+    if len(plan.lost) > most:
+        yield f"- and {len(plan.lost) - most} more"
+    yield ""
+    yield f"The digest that says yes to exactly this: `--destroy {plan_digest(plan)}`"
+    yield ""
 
 
 def _counted(verb: str, names: Sequence[str], noun: str) -> str:

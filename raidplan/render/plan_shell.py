@@ -8,7 +8,17 @@ from importlib.resources import files
 from string import ascii_letters
 
 from raidplan.facts.match import comparable
-from raidplan.plan import DiskIdentity, Plan, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan import (
+    DiskIdentity,
+    Plan,
+    Run,
+    SetAttribute,
+    Step,
+    WriteBlock,
+    WriteFile,
+    Zero,
+    plan_digest,
+)
 from raidplan.render import overview
 from raidplan.render.command import disk_name, quoted
 from raidplan.render.visible import visible
@@ -16,15 +26,17 @@ from raidplan.render.visible import visible
 WIDTH = 110
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """What the functions run beyond the tools that every system has."""
+CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
 
 
 def plan_shell(plan: Plan) -> str:
     """The script. It exits with 0, 3 (stopped part-way), 4 (refused, nothing was written) or 130."""
     variables = _variables(plan.disks)
-    functions = files("raidplan.render").joinpath("functions.sh").read_text("utf-8")
+    clears = any(isinstance(step.action, Zero) for step in plan.steps)
+    functions = ("functions.sh", "clearing.sh") if clears else ("functions.sh",)
     parts = [
         "\n".join(_head(plan)),
-        functions.rstrip("\n"),
+        *(files("raidplan.render").joinpath(name).read_text("utf-8").rstrip("\n") for name in functions),
         "# In braces, so that nothing runs before all of this has been read.\n{\nexec </dev/null",
         "\n".join(_before(plan, variables)),
         *(
@@ -46,6 +58,8 @@ def _head(plan: Plan) -> Iterator[str]:
     yield "#!/bin/sh"
     yield f"# The plan for the host {visible(plan.host)}, made by raidplan. Run it there as root: sh FILE"
     yield "# It writes only to the disks that it finds by what the layout says of them, and only if they are blank."
+    if plan.lost:
+        yield "# It lists what it destroys first, and wants the host's name typed, or: sh FILE --destroy DIGEST"
     yield f"# layout {visible(plan.layout_digest)}"
     if plan.machine_digest:
         yield f"# machine {visible(plan.machine_digest)}"
@@ -66,16 +80,34 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
     yield "# Before anything is written: every disk is found, and everything that is written over is blank."
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
-    yield _wrapped(["require_tools", *map(quoted, sorted({*plan.tools, *OWN_TOOLS}))])
+    clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
+    yield _wrapped(
+        [
+            "require_tools",
+            *map(quoted, sorted({*plan.tools, *OWN_TOOLS, *(CLEARING_TOOLS if clears else ())})),
+        ]
+    )
     if plan.disks:
         yield "disks=$(list_disks)"
         yield from (_find(disk, variables[disk.name]) for disk in plan.disks)
         yield _wrapped(["require_distinct", *(f'"${variables[disk.name]}"' for disk in plan.disks)])
-    blank = [_word(guard, variables) for guard in overview.first_guards(plan)]
+    blank = [_word(guard, variables) for guard in overview.blank_now(plan)]
     if blank:
         yield _wrapped(["require_all_blank", *blank])
     for disk, start, size in overview.new_partitions(plan):
-        yield f"require_blank_range {_word(disk, variables)} {start} {size}"
+        if _word(disk, variables) in blank:
+            yield f"require_blank_range {_word(disk, variables)} {start} {size}"
+    yield from (_found(action, variables) for action in clears if action.found is not None)
+    if plan.lost:
+        kind = "own" if plan.own else "listed"
+        listed = "".join(f"  ! {visible(words)}\n" for words in plan.lost)
+        command = f'consent {quoted(plan.host)} {plan_digest(plan)} {kind} "$@"'
+        yield from _with_input(command, stdin_of(listed))
+
+
+def _found(action: Zero, variables: Mapping[str, str]) -> str:
+    lines = (quoted(line) for line in action.found or ())
+    return _wrapped(["require_found", _word(action.device, variables), *lines])
 
 
 def _find(disk: DiskIdentity, variable: str) -> str:
@@ -129,11 +161,18 @@ def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
             command = _wrapped([_word(word, variables) for word in argv])
             yield from _with_input(command, stdin_of(stdin) if stdin else ("", ""))
         case WriteFile(file, content, mode):
+            if file.startswith("/run/"):
+                yield f"temporary={quoted(file)}"
             yield from _with_input(f"write_file {quoted(file)} {mode:04o}", stdin_of(content))
         case WriteBlock(file, content, mark, at_top, mode):
             place = "top" if at_top else "bottom"
             words = f"write_block {quoted(file)} {quoted(mark)} {place} {mode:04o}"
             yield from _with_input(words, stdin_of(content))
+        case Zero(device, ranges, found):
+            if found is not None:
+                yield _found(step.action, variables)
+            places = (f"{start}:{size}" for start, size in ranges)
+            yield _wrapped(["zero_ranges", _word(device, variables), *places])
         case SetAttribute(file, content):
             yield f"set_attribute {quoted(file)} {quoted(content)}"
 

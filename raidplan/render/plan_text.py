@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero, plan_digest
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
@@ -21,6 +21,7 @@ def render_plan(plan: Plan, nodes: Mapping[str, str] | None = None, *, colour: b
     parts = [list(_header(plan, nodes or {}, style))]
     parts += [list(_phase(phase, steps, style)) for phase, steps in overview.by_phase(plan)]
     parts += [list(_findings(plan, style))] if plan.findings else []
+    parts += [list(_lost(plan, style))] if plan.lost else []
     parts += [list(_summary(plan, style))]
     return "\n".join("\n".join(lines) + "\n" for lines in parts)
 
@@ -78,6 +79,8 @@ def _shape(step: Step) -> object:
 
     Steps of one shape differ in nothing else, so that the sentence of each says all about it.
     """
+    if isinstance(step.action, Zero):
+        return Zero, step.action.ranges
     if not isinstance(step.action, Run):
         return step.id
     said = set(_WORD.findall(f"{step.say} {step.because}"))
@@ -103,6 +106,12 @@ def action_lines(step: Step) -> Iterator[str]:
             yield from _content(content)
         case SetAttribute(file, content):
             yield f"set {visible(file)} to {visible(content)}"
+        case Zero(device, ranges):
+            yield f"write zeroes to {visible(device)}: {', '.join(_range(*one) for one in ranges)}"
+
+
+def _range(start: int, size: int) -> str:
+    return f"{human(size)} at its end" if start == -size else f"{human(size)} from byte {start} on"
 
 
 def _content(text: str) -> Iterator[str]:
@@ -115,6 +124,13 @@ def _findings(plan: Plan, style: Styles) -> Iterator[str]:
         severity = str(finding["severity"])
         head = style[severity](f"{severity}[{visible(str(finding['rule']))}]")
         yield f"  {head} line {finding['line']}: {visible(str(finding['message']))}"
+
+
+def _lost(plan: Plan, style: Styles) -> Iterator[str]:
+    """Everything that a person has to say yes to, and how to say it without a terminal."""
+    yield style["destroy"](f"{plural(len(plan.lost), 'thing')} on this machine will be destroyed:")
+    yield from (f"  {style['destroy']('!')} {visible(words)}" for words in plan.lost)
+    yield f"The digest that says yes to exactly this: --destroy {plan_digest(plan)}"
 
 
 def _summary(plan: Plan, style: Styles) -> Iterator[str]:

@@ -192,7 +192,11 @@ def test_lvm(machine):
     assert machine.objects["physical_volume"] == {
         "YCTZD1-gd3i-ztlk-V5lQ-P8Eh-TAcE-l485VA": {"device": on, "data_start": 2097152, "group": "vg-0"}
     }
-    assert machine.objects["volume_group"] == {"vg-0": {"extent": 1048576, "devices": [on]}}
+    assert machine.objects["volume_group"] == {
+        "vg-0": {
+            "extent": 1048576, "devices": [on], "uuid": "QZ1gHf-9DaL-abl7-V4qN-Yqsb-HX7k-a580W8", "missing": 0,
+        }
+    }  # fmt: skip
     assert machine.objects["volume"] == {
         "vg-0/b": {"size": 20971520, "read_ahead": 131072, "node": "/dev/vg-0/b"},
         "vg-0/c": {"size": 31457280, "read_ahead": "auto", "node": "/dev/vg-0/c"},

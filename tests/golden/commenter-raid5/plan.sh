@@ -18,6 +18,7 @@ at='looking at the machine'
 begun=no
 complete=no
 disks=
+temporary=
 
 # Nothing more is done; `ended` adds whether anything was.
 refuse() {
@@ -30,6 +31,11 @@ ended() {
 	code=$?
 	if [ "$complete" = yes ]; then
 		exit 0
+	fi
+	# A udev rule that holds automatic assembly off does not outlive this script.
+	if [ -n "$temporary" ] && [ -e "$temporary" ]; then
+		rm -f "$temporary"
+		udevadm control --reload || :
 	fi
 	if [ "$begun" = no ]; then
 		printf 'raidplan: nothing was written\n' >&2
@@ -130,20 +136,39 @@ require_blank() {
 		;;
 	esac
 	[ -b "$1" ] || refuse "$1 is not a block device"
+	require_unused "$1"
+	[ -z "$(partitions_of "$1")" ] || refuse "$1 is not blank: there is $(partitions_of "$1")"
+	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
+	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
+	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
+}
+
+# sysfs_of NODE: the folder of a block device.
+sysfs_of() {
 	number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1")
-	for entry in "/sys/dev/block/$number/holders"/* "/sys/dev/block/$number"/*/partition; do
+	printf '/sys/dev/block/%s\n' "$number"
+}
+
+# partitions_of NODE: the nodes of the partitions that the kernel has on it.
+partitions_of() {
+	for entry in "$(sysfs_of "$1")"/*/partition; do
+		[ ! -e "$entry" ] || printf '/dev/%s\n' "$(basename "${entry%/partition}")"
+	done
+}
+
+# require_unused NODE: nothing stands on the device, it is not mounted, it is not swapped to.
+require_unused() {
+	for entry in "$(sysfs_of "$1")/holders"/*; do
 		[ ! -e "$entry" ] || refuse "$1 is not blank: there is $entry"
 	done
-	if number=$number awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+	if number=$(lsblk --nodeps --noheadings --raw --output MAJ:MIN "$1") \
+		awk '$3 == ENVIRON["number"] { found = 1 } END { exit !found }' /proc/self/mountinfo; then
 		refuse "$1 is mounted"
 	fi
 	own=$(readlink -f "$1")
 	while read -r area _; do
 		[ "$(readlink -f "$area")" != "$own" ] || refuse "$1 is in use as swap"
 	done </proc/swaps
-	signatures=$(wipefs --no-act --parsable "$1") || refuse "$1 cannot be read"
-	signatures=$(printf '%s\n' "$signatures" | sed '/^#/d')
-	[ -z "$signatures" ] || refuse "$1 is not blank: $signatures"
 }
 
 # require_all_blank TARGET...

@@ -1,0 +1,114 @@
+"""Automatic assembly held off: a udev rule below /run that hides old members and old physical volumes from it.
+
+udev's own rules (64-md-raid-assembly, 69-lvm) act on ID_FS_TYPE, which this one empties before them, for the
+arrays that are taken apart and for the partitions and arrays that are being made, by UUID. Everything else on
+the machine is assembled as ever. A reboot ends it as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from raidplan.apply.world import World
+from raidplan.facts import Machine
+from raidplan.facts.host import HOLD
+from raidplan.plan import Plan, Run, Step, WriteFile
+
+UUID = re.compile(r"[0-9A-Za-z]+(-[0-9A-Za-z]+)*")
+"""What a rule may hold of what was read from a disk: letters and digits in groups, nothing else."""
+ON_ONE_LINE = 100
+"""A line of a rule has room for 16 KiB (udev-rules.c)."""
+HELD = "teardown.hold"
+TYPES = 'ENV{ID_FS_TYPE}=="linux_raid_member|LVM2_member"'
+
+
+def rule(members: Iterable[str], partitions: Iterable[str], arrays: Iterable[str]) -> str:
+    """The rule for old members and physical volumes (by their ID_FS_UUID), and for new partitions and arrays."""
+    arrays = list(arrays)
+    lines = [
+        *_lines("ID_FS_UUID", [*members, *arrays]),
+        *_lines("ID_PART_ENTRY_UUID", partitions),
+        *_lines("MD_UUID", [_md_form(uuid) for uuid in arrays]),
+    ]
+    head = "# Written by raidplan while it works; removed when it ends, by the next `raidplan apply`, or by a reboot."
+    return "\n".join([head, *lines]) + "\n"
+
+
+def _lines(name: str, uuids: Iterable[str]) -> Iterator[str]:
+    safe = [uuid for uuid in dict.fromkeys(uuids) if UUID.fullmatch(uuid.replace(":", "-"))]
+    for first in range(0, len(safe), ON_ONE_LINE):
+        listed = "|".join(safe[first : first + ON_ONE_LINE])
+        yield f'SUBSYSTEM=="block", {TYPES}, ENV{{{name}}}=="{listed}", ENV{{ID_FS_TYPE}}=""'
+
+
+def _md_form(uuid: str) -> str:
+    """As mdadm writes it: four groups of eight."""
+    digits = uuid.replace("-", "")
+    return ":".join(digits[at : at + 8] for at in range(0, len(digits), 8))
+
+
+def hold(text: str, because: str, line: int) -> tuple[Step, Step]:
+    """The steps that hold assembly off."""
+    write = Step(
+        id=HELD,
+        phase="teardown",
+        say="hold off the automatic assembly of what is taken apart",
+        action=WriteFile(HOLD, text),
+        because=because,
+        line=line,
+        targets=(HOLD,),
+    )
+    return write, Step(
+        id="teardown.hold.reload",
+        phase="teardown",
+        say="let udev read that rule",
+        action=Run(("udevadm", "control", "--reload")),
+        because=because,
+        line=line,
+        needs=(write.id,),
+        targets=("udev",),
+    )
+
+
+def release(needs: Sequence[str], nodes: Sequence[str], because: str, line: int) -> Iterator[Step]:
+    """The steps that let udev assemble again, and look once more at what it passed over in the meantime."""
+    before = tuple(needs)
+    commands: dict[str, tuple[str, tuple[str, ...], str]] = {
+        "remove": ("let arrays be assembled by themselves again", ("rm", "--force", HOLD), HOLD),
+        "reload": ("let udev forget that rule", ("udevadm", "control", "--reload"), "udev"),
+    }
+    if nodes:
+        words = (word for node in nodes for word in ("--name-match", node))
+        again = ("udevadm", "trigger", "--settle", "--action=change", *words)
+        commands["trigger"] = ("let udev look again at the new devices", again, "udev")
+    for name, (say, argv, target) in commands.items():
+        step = Step(
+            id=f"release.{name}",
+            phase="configure",
+            say=say,
+            action=Run(argv),
+            because=because,
+            line=line,
+            needs=before,
+            targets=(target,),
+        )
+        before = (step.id,)
+        yield step
+
+
+def lift(plan: Plan, world: World) -> None:
+    """Ends the hold of a plan that did not come to its end. Raises OSError."""
+    file = world.path(HOLD)
+    if any(step.id == HELD for step in plan.steps) and file.exists():
+        world.effect("remove", str(file), file.unlink)
+        world.run(("udevadm", "control", "--reload"))
+
+
+def still_held(machine: Machine) -> list[str]:
+    """What to say when nothing is done although an earlier run left the hold behind."""
+    if machine.observe("file", HOLD) is None:
+        return []
+    return [
+        f"an interrupted apply still holds off automatic assembly by {HOLD}: the next one that is not refused removes it"
+    ]

@@ -1,0 +1,112 @@
+"""What stands on what, asked from above and from below. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.signatures import plain
+from raidplan.facts.traces import words
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The block devices of a machine; `disks` are those of the plan, by layout name."""
+
+    machine: Machine
+    disks: Mapping[str, DiskFact]
+
+    @property
+    def blocks(self) -> dict[str, BlockFact]:
+        """By kernel name."""
+        return {block.name: block for block in self.machine.blocks}
+
+    def above(self, names: Collection[str]) -> tuple[BlockFact, ...]:
+        """Everything that stands on these devices, directly or not; what stands highest comes first."""
+        depth: dict[str, int] = {}
+        found, level = set(names), 0
+        while found:
+            level += 1
+            found = {
+                block.name
+                for block in self.machine.blocks
+                if found & set(block.below) and level < MOST_LAYERS
+            }
+            depth |= dict.fromkeys(found, level)
+        ordered = sorted((-level, name) for name, level in depth.items())
+        return tuple(self.blocks[name] for _, name in ordered)
+
+    def base(self, name: str) -> set[str]:
+        """The whole disks below a device, by kernel name; a disk is its own."""
+        found, layer = {name}, {name}
+        while layer:
+            layer = {below for one in layer if one in self.blocks for below in self.blocks[one].below} - found
+            found |= layer
+        return {one for one in found if one not in self.blocks or not self.blocks[one].below}
+
+    def partitions(self, name: str) -> list[tuple[int, int]]:
+        """(start, size) in bytes of those that the kernel has on a device."""
+        parts = (block for block in self.machine.blocks if block.kind == "partition" and name in block.below)
+        return [(part.start, part.size) for part in parts]
+
+    def traces(self, name: str) -> tuple[Trace, ...]:
+        """What was found on a disk or on a partition; of anything else, nothing is known but its content."""
+        disk = self._disk(name)
+        if disk:
+            return disk.traces
+        block = self.blocks.get(name)
+        disk = self._disk(block.below[0]) if block and block.kind == "partition" else None
+        if not block or not disk:
+            return ()
+        end = block.start + block.size
+        return tuple(one for one in disk.traces if block.start <= one.start and one.start + one.room <= end)
+
+    def stains(self, name: str) -> list[str]:
+        """Everything for which a device is not blank, in words."""
+        block, disk = self.blocks.get(name), self._disk(name)
+        told = block.content if block else ()
+        if disk:
+            parts = [f"partition {part.node}" for part in disk.partitions]
+            return [*disk.users, *parts, *([*map(words, disk.traces)] or disk.signatures)]
+        holders = [other for other in self.machine.blocks if name in other.below]
+        found = [words(one) for one in self.traces(name)] or [*told]
+        return [*(block.uses if block else ()), *(f"held by {self.called(one)}" for one in holders), *found]
+
+    def called(self, block: BlockFact) -> str:
+        """A device for a sentence: by its layout name, by what it calls itself, by its place on a disk."""
+        name = block.identity.partition(":")[2]
+        match block.kind:
+            case "disk":
+                return self.named(block.name)
+            case "partition":
+                number = block.name.removeprefix(block.below[0]).lstrip("p")
+                below = self.blocks.get(block.below[0])
+                return f"partition {number} of {self.called(below) if below else block.below[0]}"
+            case "array":
+                stored = plain(str((self.machine.observe("array", name) or {}).get("name") or ""))
+                called = f"'{stored}'" if stored else name
+                return f"the array {called} ({plain(f'/dev/{block.name}')})"
+            case "volume":
+                return f"the volume {plain(name) if block.identity.startswith('volume:') else block.name}"
+        return plain(f"/dev/{block.name}")
+
+    def named(self, kernel_name: str) -> str:
+        """A disk by its layout name; one that the plan does not know by its node."""
+        return next(
+            (name for name, disk in self.disks.items() if disk.kernel_name == kernel_name),
+            f"/dev/{kernel_name}",
+        )
+
+    def _disk(self, name: str) -> DiskFact | None:
+        return next((disk for disk in self.machine.disks if disk.kernel_name == name), None)
+
+
+MOST_LAYERS = 32
+"""More than anybody stacks; a circle is not followed for ever."""
+
+
+def listed(things: Iterable[str]) -> str:
+    """Joined for a sentence, each once."""
+    return ", ".join(dict.fromkeys(things))

@@ -1,0 +1,129 @@
+"""Zeroes over ranges of a device that is ours alone, and the proof that they are there."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from raidplan.facts.block import read_at
+from raidplan.facts.read import read_only
+from raidplan.facts.signatures import read_signatures
+from raidplan.facts.stack import found_line
+from raidplan.plan import Zero
+from raidplan.size import MIB
+
+BLKRRPART = 0x125F
+"""The ioctl that makes the kernel read the partition table again (linux/fs.h)."""
+BUSY_SECONDS = 60
+"""How long a device may still be held after what stood on it was stopped: md and udev let go a little later."""
+LOOK_AGAIN_SECONDS = 0.2
+SYS_BLOCK = Path("/sys/dev/block")
+
+
+class NotCleared(ValueError):
+    """The device is not what it should be, or does not do what it is told; the message says why."""
+
+
+def zero(device: str, action: Zero) -> None:
+    """Clears the ranges of a block device. Raises OSError, NotCleared; the latter before anything is written
+    if something is on it that was not there when the plan was made.
+
+    The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
+    """
+    descriptor = _alone(device)
+    try:
+        if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
+            raise NotCleared(f"{device} is not a block device")
+        _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
+        if new:
+            raise NotCleared(f"{device} carries what it did not when the plan was made: {'; '.join(new)}")
+        ranges = list(_within(os.lseek(descriptor, 0, os.SEEK_END), action.ranges))
+        for start, size in ranges:
+            _write(descriptor, start, size)
+        os.fsync(descriptor)
+        _forget_partitions(descriptor)
+        for start, size in ranges:
+            _prove(device, start, size)
+    finally:
+        os.close(descriptor)
+
+
+def found_on(device: str) -> list[str]:
+    """What libblkid finds on a device and its partitions, a line for each signature. Raises NotCleared, OSError."""
+    parts = dict(_partitions(os.stat(device).st_rdev))
+    nodes = {device: 0, **parts}
+    found, closed = read_signatures(list(nodes), read_only)
+    if closed:
+        node, why = next(iter(closed.items()))
+        raise NotCleared(f"{node} cannot be looked at: {why}")
+    return [
+        found_line(number, one.offset, one.type, one.uuid)
+        for node, number in nodes.items()
+        for one in found[node]
+    ]
+
+
+def _partitions(number: int) -> Iterator[tuple[str, int]]:
+    """Node and number of each partition that the kernel knows."""
+    for entry in sorted((SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").glob("*/partition")):
+        yield f"/dev/{entry.parent.name.replace('!', '/')}", int(entry.read_text())
+
+
+def _alone(device: str) -> int:
+    opened: list[int] = []
+    _patiently(lambda: opened.append(os.open(device, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC)))
+    return opened[0]
+
+
+def _patiently(act: Callable[[], object]) -> None:
+    """Tries again while the device is busy. Raises OSError."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            act()
+            return
+        except OSError as no:
+            if no.errno not in (errno.EBUSY, errno.EAGAIN) or time.monotonic() > deadline:
+                raise
+        time.sleep(LOOK_AGAIN_SECONDS)
+
+
+def _within(end: int, ranges: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    """The ranges counted from the front, without what lies beyond the device."""
+    for start, size in ranges:
+        first = max(0, start + end if start < 0 else start)
+        last = min(end, (start + end if start < 0 else start) + size)
+        if first < last:
+            yield first, last - first
+
+
+def _write(descriptor: int, start: int, size: int) -> None:
+    nothing = memoryview(bytes(min(size, MIB)))
+    done = 0
+    while done < size:
+        done += os.pwrite(descriptor, nothing[: size - done], start + done)
+
+
+def _prove(device: str, start: int, size: int) -> None:
+    """Read back from the disk, past the page cache."""
+    for at in range(start, start + size, MIB):
+        part = min(MIB, start + size - at)
+        if read_at(device, at, part) != bytes(part):
+            raise NotCleared(f"{device} does not keep the zeroes that were written at byte {at}")
+
+
+def _forget_partitions(descriptor: int) -> None:
+    """The kernel's partitions go with the table they came from."""
+    number = os.fstat(descriptor).st_rdev
+    if not any(_partitions(number)):
+        return
+    _patiently(lambda: fcntl.ioctl(descriptor, BLKRRPART))
+    left = [node for node, _ in _partitions(number)]
+    if left:
+        raise NotCleared(f"the kernel keeps the partitions {', '.join(left)}")

@@ -1,0 +1,74 @@
+"""The person's yes: the host's name, and for what is destroyed the list of it or the digest of the plan."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from raidplan.cli.output import talk
+
+if TYPE_CHECKING:
+    from raidplan.plan import Plan
+
+
+def add_consent(parser: argparse.ArgumentParser) -> None:
+    """The options that stand for a typed yes."""
+    parser.add_argument(
+        "--confirm",
+        metavar="HOST",
+        help="the layout's host name, in place of typing it; not enough where something is destroyed",
+    )
+    parser.add_argument(
+        "--destroy",
+        metavar="DIGEST",
+        help="the digest that `plan` prints below the list of what is destroyed (sha256:…): exactly that, and nothing else",
+    )
+
+
+def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
+    """A person wants this plan, which has been shown."""
+    if arguments.destroy is not None:
+        return _exactly(plan, arguments.destroy)
+    if plan.lost and not _may_be_typed(plan, arguments):
+        return False
+    if arguments.confirm is not None and arguments.confirm != plan.host:
+        talk(f"raidplan: --confirm {arguments.confirm}, but the layout is for {plan.host}")
+    if arguments.confirm is not None:
+        return bool(arguments.confirm == plan.host)
+    if not sys.stdin.isatty():
+        talk(f"to go on without a terminal, give --confirm {plan.host}")
+        return False
+    what = f"destroy the {len(plan.lost)} things listed above" if plan.lost else "write to these disks"
+    sys.stderr.write(f"Type the host name ({plan.host}) to {what}: ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip() == plan.host
+
+
+def _exactly(plan: Plan, given: str) -> bool:
+    """The digest is of this plan, which names every single thing that it destroys."""
+    from raidplan.plan import plan_digest
+
+    if given == plan_digest(plan):
+        return True
+    talk(
+        "--destroy is not the digest of this plan: the layout, the machine or what is on its disks is another one"
+    )
+    talk("look at what `raidplan plan` lists now")
+    return False
+
+
+def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
+    """The list was shown to a person who can type; and it is not of the kind that is given up by habit."""
+    from raidplan.plan import plan_digest
+
+    digest = plan_digest(plan)
+    if plan.own:
+        for words in plan.own:
+            talk(f"raidplan: {words}")
+        talk(f"what this layout made itself is given up only with --destroy {digest}")
+        return False
+    if arguments.confirm is not None or not sys.stdin.isatty():
+        talk(f"this plan destroys what is listed above: --confirm is not enough; give --destroy {digest}")
+        return False
+    return True

@@ -1,0 +1,124 @@
+"""What stands on what: every block device with what it stands on, what uses it, and what is on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from raidplan.facts.arrays import Array
+from raidplan.facts.block import Block, Names, text_of
+from raidplan.facts.machine import BlockFact
+from raidplan.facts.seen import Seen
+from raidplan.facts.signatures import plain
+
+SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""Kernel names of arrays can come from a disk; one that a command may name has nothing special in it."""
+LINKS = {
+    "array": re.compile(r"/dev/disk/by-id/md-uuid-[0-9a-f]{8}(:[0-9a-f]{8}){3}"),
+    "volume": re.compile(r"/dev/disk/by-id/dm-uuid-LVM-\w{64}(-[a-z]+)?", re.ASCII),
+}
+
+
+def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact, ...]:
+    """Every block device, by kernel name."""
+    links, uses = links_of(seen.root), direct_uses(seen)
+
+    def fact(block: Block) -> BlockFact:
+        kind = _kind(block)
+        group = re.match(r"LVM-(\w{6})(\w{4})(\w{4})(\w{4})(\w{4})(\w{4})(\w{6})", block.dm_uuid, re.ASCII)
+        return BlockFact(
+            name=block.name,
+            identity=names.of(block.name),
+            node=_node(block, kind, links.get(block.name, [])),
+            kind=kind,
+            size=block.size,
+            start=block.start,
+            below=block.slaves or ((block.disk,) if block.disk else ()),
+            uses=tuple(uses.get(block.name, ())),
+            found=tuple(_found(seen, block)),
+            content=tuple(_content(seen, block)),
+            state=text_of(seen.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
+            group="-".join(group.groups()) if group else "",
+        )
+
+    # An array that is assembled and not started has no size yet.
+    idle = [_idle(seen, array) for array in md if array.block.name not in seen.blocks]
+    return tuple(sorted([*map(fact, seen.blocks.values()), *idle], key=lambda fact: fact.name))
+
+
+def _idle(seen: Seen, array: Array) -> BlockFact:
+    return BlockFact(
+        name=array.block.name,
+        identity=f"array:{array.uuid}",
+        node=_node(array.block, "array", ()),
+        kind="array",
+        size=0,
+        below=tuple(member.name for member in array.members),
+        state=text_of(array.sys / "md/array_state"),
+    )
+
+
+def _kind(block: Block) -> str:
+    if block.partition:
+        return "partition"
+    if block.is_md:
+        return "array"
+    if block.dm_uuid.startswith("LVM-"):
+        return "volume"
+    return "disk" if block.whole else block.dm_name or block.name
+
+
+def _node(block: Block, kind: str, links: Sequence[str]) -> str:
+    pattern = LINKS.get(kind)
+    link = next((link for link in sorted(links) if pattern and pattern.fullmatch(link)), "")
+    return link or (block.node if SAFE_NAME.fullmatch(block.name) else "")
+
+
+def _found(seen: Seen, block: Block) -> Iterator[str]:
+    """The device's own signatures, then those of its partitions."""
+    parts = [other for other in seen.blocks.values() if other.disk == block.name]
+    for one in (block, *sorted(parts, key=lambda part: part.partition)):
+        number = 0 if one is block else one.partition
+        for signature in seen.signatures.get(one.node, ()):
+            yield found_line(number, signature.offset, signature.type, signature.uuid)
+
+
+def _content(seen: Seen, block: Block) -> Iterator[str]:
+    """The device's own signatures for a person, in the order of `found`."""
+    if block.node in seen.unreadable:
+        yield f"cannot be read: {seen.unreadable[block.node]}"
+    for one in seen.signatures.get(block.node, ()):
+        yield plain(one.type) + (f" '{plain(one.label)}'" if one.label else "")
+
+
+def found_line(partition: int, offset: str, kind: str, uuid: str) -> str:
+    """A signature as one line of plain characters: the number of the partition (0: the device itself), then
+    what `wipefs --output=OFFSET,TYPE,UUID` says."""
+    return re.sub(r"[^A-Za-z0-9 :._-]", "", f"{partition} {offset} {kind} {uuid}").rstrip()
+
+
+def direct_uses(seen: Seen) -> dict[str, list[str]]:
+    """Kernel name to what uses a device and is no block device that stands on it."""
+    found: dict[str, list[str]] = {}
+    for mount in seen.mounts:
+        found.setdefault(mount.device, []).append(f"mounted at {plain(mount.point)}")
+    for area in seen.swaps:
+        found.setdefault(area.device, []).append("swap")
+    # mountinfo names one device of a btrfs only, and a loop device is no holder.
+    for entry in (seen.root / "sys/fs/btrfs").glob("*/devices/*"):
+        found.setdefault(entry.name, []).append(f"part of the mounted btrfs {entry.parent.parent.name}")
+    for file in (seen.root / "sys/block").glob("loop*/loop/backing_file"):
+        behind = text_of(file).removeprefix("/dev/")
+        if behind in seen.blocks:
+            found.setdefault(behind, []).append(f"behind /dev/{file.parent.parent.name}")
+    return found
+
+
+def links_of(root: Path) -> dict[str, list[str]]:
+    """Kernel name to the links below /dev/disk."""
+    found: dict[str, list[str]] = {}
+    for link in sorted((root / "dev/disk").glob("by-*/*")):
+        if link.is_symlink():
+            found.setdefault(link.readlink().name, []).append(f"/{link.relative_to(root)}")
+    return found

@@ -1,0 +1,516 @@
+"""What is in the way is listed, and cleared from the top; what is in use or shared is refused, with what and where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from raidplan.apply.execute import made_by
+from raidplan.apply.journal import Past
+from raidplan.facts.host import HOLD
+from raidplan.facts.machine import Machine, Trace
+from raidplan.plan import Plan, Run, WriteBlock, WriteFile, Zero, plan_digest, plan_from_json, plan_to_json
+from tests.apply.stacks import (
+    GIB,
+    GROUP,
+    LAYOUT,
+    MIB,
+    OLD,
+    OTHER,
+    PHOTOS,
+    TB,
+    Box,
+    commands,
+    decided,
+    old_pair,
+    order,
+    plan_of,
+)  # fmt: skip
+
+CAREFUL = LAYOUT.replace(", wipe: true", "")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(LAYOUT, tmp_path)
+
+
+def test_blank_disks_need_no_teardown(plan: Plan) -> None:
+    left = decided(plan, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")).left
+    assert {step.id for step in plan.steps} - {step.id for step in left.steps} == {
+        "prepare.md_mod",
+        "prepare.raid1",
+    }
+    assert left.lost == () and not [step for step in left.steps if step.phase == "teardown" or step.id.startswith(("ghosts", "release"))]  # fmt: skip
+
+
+def test_without_the_word_of_the_layout_everything_stays(tmp_path: Path) -> None:
+    decision = decided(plan_of(CAREFUL, tmp_path), old_pair())
+    assert [words for words in decision.refusals if words.startswith("d0 (/dev/sdb) is not blank: ")]
+    assert "linux_raid_member 'old:data' (raid1 of 2, metadata 1.2)" in decision.refusals[0]
+    assert not any(step.phase == "teardown" for step in decision.left.steps)
+
+
+def test_the_word_for_one_disk_is_not_for_the_other(tmp_path: Path) -> None:
+    text = LAYOUT.replace("d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}", "d0: {size: 1TB, serial: PAIR-0, wipe: true}, d1: {size: 1TB, serial: PAIR-1}")  # fmt: skip
+    decision = decided(plan_of(text, tmp_path), old_pair())
+    assert any("d1 (/dev/sdc) is not blank" in words for words in decision.refusals)
+    assert any("'old:data'" in words and "partition 1 of d1 as well" in words for words in decision.refusals)
+
+
+def test_f27_a_running_array_goes_from_the_top(plan: Plan) -> None:
+    decision = decided(plan, old_pair())
+    assert decision.refusals == ()
+    assert commands(decision.left, "teardown") == [
+        f"write {HOLD}",
+        "udevadm control --reload",
+        "zero /dev/md127",
+        "mdadm --stop /dev/md127",
+        "zero {d0}",
+        "zero {d1}",
+        "udevadm trigger --settle --action=change --name-match {d0} --name-match {d1}",
+    ]
+    assert decision.left.lost == (
+        "ext4 'photos', 899 GiB, on the array 'old:data' (/dev/md127)",
+        "the array 'old:data' (/dev/md127), raid1 of 2, 899 GiB",
+        "the partition table (gpt) of d0",
+        "a member of the array 'old:data' (raid1 of 2, metadata 1.2) on partition 1 of d0",
+        "the partition table (gpt) of d1",
+        "a member of the array 'old:data' (raid1 of 2, metadata 1.2) on partition 1 of d1",
+    )
+
+
+def test_what_is_made_waits_until_all_is_cleared(plan: Plan) -> None:
+    done = order(decided(plan, old_pair()).left)
+    settled = done.index("teardown.settle")
+    assert max(done.index(f"teardown.d{n}.zero") for n in (0, 1)) < settled
+    assert settled < min(
+        done.index(name) for name in done if name.startswith(("disk.", "array.", "filesystem."))
+    )
+
+
+def test_f25_what_shows_in_a_new_array_is_cleared_through_it(plan: Plan) -> None:
+    left = decided(plan, old_pair()).left
+    done = order(left)
+    ghosts = next(step for step in left.steps if step.id == "ghosts.data")
+    assert (
+        isinstance(ghosts.action, Zero)
+        and ghosts.action.device == "/dev/md/data"
+        and ghosts.action.found is None
+    )
+    assert done.index("array.data.open") < done.index("ghosts.data") < done.index("filesystem.data.make")
+    assert "filesystem.data.make" in done, "a file system that shows through never stands for ours"
+
+
+def test_f27_an_array_that_is_assembled_and_not_started(plan: Plan) -> None:
+    box = old_pair().array("md127", "sdb1", "sdc1", state="inactive")
+    box.objects["filesystem"].clear()
+    assert commands(decided(plan, box).left, "teardown")[2:4] == ["mdadm --stop /dev/md127", "zero {d0}"]
+
+
+@pytest.mark.parametrize("state", ["read-auto", "clean", "active"])
+def test_f27_an_array_in_any_state_that_can_be_written(plan: Plan, state: str) -> None:
+    box = old_pair()
+    box.blocks["md127"] = replace(box.blocks["md127"], state=state)
+    assert "zero /dev/md127" in commands(decided(plan, box).left, "teardown")
+
+
+def test_f27_a_read_only_array_is_stopped_as_it_is(plan: Plan) -> None:
+    box = old_pair()
+    box.blocks["md127"] = replace(box.blocks["md127"], state="readonly")
+    assert "zero /dev/md127" not in commands(decided(plan, box).left, "teardown")
+
+
+def test_f27_lvm_on_an_array_goes_first(plan: Plan) -> None:
+    box = (
+        old_pair()
+        .group("vg0", "md127")
+        .volume("dm-0", "vg0", "home", "md127")
+        .volume("dm-1", "vg0", "tmp", "md127")
+    )
+    box.objects["filesystem"].clear()
+    box.filesystem("dm-0", label="home")
+    left = decided(plan, box).left
+    select = f"--select vg_uuid={GROUP}"
+    assert commands(left, "teardown")[2:8] == [
+        "zero /dev/disk/by-id/dm-uuid-LVM-" + "home" * 8,
+        "zero /dev/disk/by-id/dm-uuid-LVM-" + "tmp" * 8,
+        f"vgchange --activate n {select}",
+        f"vgremove --yes --force {select}",
+        "zero /dev/md127",
+        "mdadm --stop /dev/md127",
+    ]
+    assert "ext4 'home', 100 GiB, on the volume vg0/home" in left.lost
+    assert "the volume group 'vg0' with home (100 GiB), tmp (100 GiB)" in left.lost
+
+
+def test_f27_a_group_that_does_not_run_is_removed_too(plan: Plan) -> None:
+    left = decided(plan, old_pair().group("vg0", "md127")).left
+    assert commands(left, "teardown")[2] == f"vgremove --yes --force --select vg_uuid={GROUP}"
+
+
+def test_a_group_of_which_a_part_is_missing_is_only_deactivated(plan: Plan) -> None:
+    box = old_pair().group("vg0", "md127", missing=1).volume("dm-0", "vg0", "home", "md127")
+    assert not [line for line in commands(decided(plan, box).left, "teardown") if line.startswith("vgremove")]
+
+
+def test_an_array_on_arrays_goes_first(plan: Plan) -> None:
+    box = old_pair().array("md126", "md127", uuid=OTHER, name="old:top")
+    done = order(decided(plan, box).left)
+    assert done.index(f"teardown.array.{OTHER}.stop") < done.index(f"teardown.array.{OLD}.zero")
+
+
+@pytest.mark.parametrize("use", ["mounted at /", "mounted at /home", "swap", "part of the mounted btrfs x", "behind /dev/loop0"])  # fmt: skip
+@pytest.mark.parametrize("where", ["md127", "sdb1", "sdc"])
+def test_f32_f22_what_is_in_use_is_refused_with_what_and_where(plan: Plan, use: str, where: str) -> None:
+    called = {"md127": "the array 'old:data' (/dev/md127)", "sdb1": "partition 1 of d0", "sdc": "d1"}[where]
+    refusals = decided(plan, old_pair().use(where, use)).refusals
+    assert f"{called} is in use, {use}: what is in use is never cleared" in refusals
+
+
+def test_f27_something_that_nobody_here_understands_is_refused(plan: Plan) -> None:
+    box = old_pair()
+    box.blocks["dm-0"] = replace(box.blocks["md127"], name="dm-0", identity="/dev/dm-0", kind="cryptdata", below=("md127",), uses=())  # fmt: skip
+    assert any(
+        "/dev/dm-0 on d0, d1 is no array and no LVM volume" in words for words in decided(plan, box).refusals
+    )
+
+
+def test_firmware_raid_is_refused(plan: Plan) -> None:
+    box = old_pair().array("md127", "sdb1", "sdc1", metadata="external:imsm")
+    assert any("metadata of firmware (external:imsm)" in words for words in decided(plan, box).refusals)
+
+
+def test_f28_a_running_array_with_a_member_elsewhere_is_refused(plan: Plan) -> None:
+    box = old_pair().disk("sdd", "OTHER").table("sdd").partition("sdd").member("sdd1")
+    box.array("md127", "sdb1", "sdc1", "sdd1").filesystem("md127")
+    refusals = decided(plan, box).refusals
+    assert "the array 'old:data' (/dev/md127) stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
+
+
+def test_f28_an_array_that_does_not_run_with_a_member_elsewhere_is_refused(plan: Plan) -> None:
+    box = Box()
+    for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
+        box.disk(disk, serial).member(disk, members=3, level="raid5")
+    refusals = decided(plan, box).refusals
+    assert f"the array 'old:data' ({OLD}) has a member on /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
+
+
+def test_f28_a_volume_group_with_a_part_elsewhere_is_refused(plan: Plan) -> None:
+    box = old_pair().disk("sdd", "OTHER").partition("sdd").group("vg0", "md127", "sdd1")
+    refusals = decided(plan, box).refusals
+    assert "the volume group 'vg0' stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
+
+
+def test_f28_a_btrfs_with_a_device_elsewhere_is_refused(plan: Plan) -> None:
+    box = Box()
+    for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
+        box.disk(disk, serial, Trace(0x10040, "btrfs", 0, TB, uuid=PHOTOS, label="pool"))
+    assert any("the btrfs 'pool'" in words and "/dev/sdd" in words for words in decided(plan, box).refusals)
+
+
+def test_f29_members_that_are_away_are_told(plan: Plan) -> None:
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").member("sdb", members=4, level="raid5")
+    decision = decided(plan, box)
+    assert decision.refusals == ()
+    assert "the array 'old:data', of which 3 of 4 members are not in this machine and bring it back when they return" in decision.left.lost  # fmt: skip
+
+
+def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
+    box = old_pair().disk("sdd", "OTHER").array("md5", "sdd", uuid=OTHER, name="other:data")
+    assert any(
+        f"the name pair:data is taken by the array {OTHER}" in words for words in decided(plan, box).refusals
+    )
+
+
+def test_f30_the_name_of_an_array_that_is_given_up_is_free(plan: Plan) -> None:
+    assert decided(plan, old_pair()).refusals == ()  # it is called data as well, of another host
+
+
+def test_f31_unreadable_is_refused_and_not_written_over(plan: Plan) -> None:
+    box = (
+        Box()
+        .disk("sdb", "PAIR-0", Trace(0, "unreadable", 0, TB, detail="Input/output error"))
+        .disk("sdc", "PAIR-1")
+    )
+    assert (
+        "d0 (/dev/sdb): the disk cannot be read at byte 0 (Input/output error): replace the disk"
+        in decided(plan, box).refusals
+    )
+
+
+def test_f31_what_nobody_recognises_is_listed(plan: Plan) -> None:
+    box = Box().disk("sdb", "PAIR-0", Trace(7 * GIB, "data", 0, TB)).disk("sdc", "PAIR-1")
+    decision = decided(plan, box)
+    assert decision.refusals == ()
+    assert decision.left.lost == (f"data on d0 that nothing here recognises, from byte {7 * GIB} on",)
+
+
+def test_a_disk_that_cannot_be_written_is_refused(plan: Plan) -> None:
+    box = old_pair()
+    box.disks["sdb"] = replace(box.disks["sdb"], read_only=True)
+    assert "d0 (/dev/sdb) is read-only" in decided(plan, box).refusals
+
+
+def test_f56_a_line_for_a_file_system_that_will_be_gone_is_refused(plan: Plan) -> None:
+    box = old_pair().put(
+        "file", "/etc/fstab", content=f"# x\nUUID={PHOTOS} /photos ext4 defaults 0 2\n", size=50
+    )
+    assert any("/etc/fstab line 2" in words for words in decided(plan, box).refusals)
+
+
+def test_places_that_are_cleared(plan: Plan) -> None:
+    left = decided(plan, old_pair()).left
+    action = next(step.action for step in left.steps if step.id == "teardown.d0.zero")
+    assert isinstance(action, Zero)
+
+    def covered(offset: int, size: int) -> bool:
+        return any(start <= offset and offset + size <= start + length for start, length in action.ranges)
+
+    new = next(step for step in left.steps if step.new_partitions).new_partitions[0]
+    for start, room in ((0, TB), (MIB, 900 * GIB), new):
+        end = start + room
+        for at, size in ((start, 5 * MIB), (end - 128 * 1024, 128 * 1024), (end - 34 * 512, 34 * 512)):
+            assert covered(at, size), (start, room, at)
+
+
+# What this layout made itself
+
+
+def own_machine(plan: Plan) -> Box:
+    """As the layout says, but for one member that is gone: nothing that anybody wants destroyed by habit."""
+    steps = {step.id: step for step in plan.steps}
+    array = steps["array.data.create"].proof
+    assert array is not None
+    box = Box()
+    for n, disk in enumerate(("sdb", "sdc")):
+        table = steps[f"disk.d{n}.partition"]
+        assert table.proof is not None
+        ((start, size),) = table.new_partitions
+        uuid = table.awaits[0].rpartition("/")[2]
+        box.disk(disk, f"PAIR-{n}").table(disk).partition(disk, start=start, size=size, uuid=uuid)
+        box.put("table", table.proof.key, **{**table.proof.expect, "disk": f"/dev/{disk}"})
+        box.member(f"{disk}1", array.key, "pair:data")
+    box.array("md_data", "sdb1", "sdc1", uuid=array.key, name="pair:data")
+    box.objects["array"][array.key] = {**array.expect, "members": ["missing", array.expect["members"][1]], "node": "/dev/md_data"}  # type: ignore[index]  # fmt: skip
+    return box.filesystem("md_data", "6f5c7073-8756-5b5a-9d95-9940a233da63", "", "ext4")
+
+
+def test_what_this_layout_made_is_marked_in_the_list(plan: Plan) -> None:
+    tables = frozenset(made_by(step) for step in plan.steps if step.phase == "partition")
+    decision = decided(plan, own_machine(plan), Past(made=tables))
+    assert decision.refusals == ()
+    assert len(decision.left.own) == 4, decision.left.lost
+    assert not any(words.startswith("the partition table") for words in decision.left.lost), (
+        "the tables are as planned"
+    )
+
+
+def test_only_the_partitions_are_cleared_where_the_table_is_as_planned(plan: Plan) -> None:
+    left = decided(plan, own_machine(plan)).left
+    zeroed = [step.action.device for step in left.steps if isinstance(step.action, Zero)]
+    assert len([device for device in zeroed if device.startswith("/dev/disk/by-partuuid/")]) == 2
+    assert "{d0}" not in zeroed and not [step for step in left.steps if step.phase == "partition"]
+
+
+def test_a_finished_machine_is_left_alone_whatever_wipe_says(plan: Plan) -> None:
+    objects: dict[str, dict[str, dict[str, object]]] = {}
+    files: dict[str, dict[str, object]] = {}
+    for step in plan.steps:
+        if step.proof:
+            objects.setdefault(step.proof.kind, {}).setdefault(step.proof.key, {}).update(step.proof.expect)
+        if isinstance(step.action, WriteBlock | WriteFile):
+            text = step.action.content
+            if isinstance(step.action, WriteBlock):
+                text = f"# >>> raidplan pair\n{text}# <<< raidplan pair\n"
+            files[step.action.file] = {"content": text, "size": len(text)}
+    box = own_machine(plan)
+    box.objects = {**objects, "file": files}  # type: ignore[assignment]
+    for n, disk in enumerate(("/dev/sdb", "/dev/sdc")):
+        key = next(step.proof.key for step in plan.steps if step.proof and step.id == f"disk.d{n}.partition")
+        box.objects["table"][key]["disk"] = disk
+    box.objects["array"][next(iter(box.objects["array"]))].pop("sync_held", None)
+    left = decided(plan, box).left
+    assert not [step.id for step in left.steps if step.phase in ("teardown", "partition", "array", "format")]
+
+
+# The hold
+
+
+def test_f37_the_hold_names_what_is_taken_apart_and_what_is_made(plan: Plan) -> None:
+    left = decided(plan, old_pair()).left
+    rule = next(step.action.content for step in left.steps if isinstance(step.action, WriteFile) and step.action.file == HOLD)  # fmt: skip
+    assert OLD in rule and "8e0cf817:530a5cf8:a537b986:2c188df6" in rule
+    assert all(
+        node.rpartition("/")[2] in rule for step in left.steps if step.new_partitions for node in step.awaits
+    )
+
+
+def test_i14_the_hold_is_ended_after_all_new_devices(plan: Plan) -> None:
+    done = order(decided(plan, old_pair()).left)
+    assert done.index("ghosts.data") < done.index("release.remove") < done.index("release.reload") < done.index("release.trigger")  # fmt: skip
+
+
+def test_a_hold_that_was_left_behind_is_removed_even_if_nothing_else_is_to_do(plan: Plan) -> None:
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", HOLD, content="x", size=1)
+    left = decided(plan, box).left
+    assert [step.id for step in left.steps if step.id.startswith("release.")] == [
+        "release.remove",
+        "release.reload",
+    ]
+
+
+def test_a_refusal_names_the_hold_that_was_left_behind(plan: Plan) -> None:
+    box = old_pair().use("md127", "swap").put("file", HOLD, content="x", size=1)
+    assert any(HOLD in words for words in decided(plan, box).refusals)
+
+
+# Everything from a disk is hostile text
+
+HOSTILE = (
+    "a\nb",
+    "\x1b[2J",
+    "$(reboot)",
+    "`id`",
+    "'; rm -rf / #",
+    "|<img>`@all",
+    "::error::x",
+    "\u202etxt",
+    "-rf",
+    "x" * 32,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_f68_c61_c62_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: str) -> None:
+    from raidplan.render.plan_markdown import plan_markdown
+    from raidplan.render.plan_shell import plan_shell
+    from raidplan.render.plan_text import render_plan
+
+    box = old_pair().group(text, "md127", uuid=GROUP)
+    box.objects["array"][OLD]["name"] = text
+    box.filesystem("sdb1", label=text)
+    for disk in ("sdb", "sdc"):
+        traces = tuple(replace(one, label=text) for one in box.disks[disk].traces)
+        box.disks[disk] = replace(box.disks[disk], traces=traces)
+    left = decided(plan, box).left
+    assert left.lost
+    for step in left.steps:
+        if isinstance(step.action, Run):
+            assert not any(text in word for word in step.action.argv)
+        if isinstance(step.action, WriteFile | WriteBlock):
+            assert text not in step.action.content
+        if isinstance(step.action, Zero):
+            assert text not in step.action.device and not any(
+                text in line for line in step.action.found or ()
+            )
+        assert all(words.isprintable() for words in (step.say, *step.destroys))
+    for shown in (render_plan(left), plan_markdown(left), plan_shell(left)):
+        assert all(line.isprintable() for line in shown.replace("\t", " ").splitlines())
+
+
+def test_an_array_that_no_command_can_name_is_refused(plan: Plan) -> None:
+    box = old_pair()
+    box.blocks["md127"] = replace(box.blocks["md127"], node="")
+    assert any("a name that no command may hold" in words for words in decided(plan, box).refusals)
+
+
+def test_uuids_that_are_none_reach_no_rule(plan: Plan) -> None:
+    box = old_pair()
+    bad = Trace(MIB, "LVM2_member", MIB, GIB, "partition 1", 'x", RUN+="/bin/sh', "")
+    box.trace("sdb", bad)
+    rule = next(
+        step.action.content for step in decided(plan, box).left.steps if isinstance(step.action, WriteFile)
+    )
+    assert "RUN" not in rule
+
+
+# The plan as a value
+
+
+def test_the_plan_with_its_teardown_travels_as_json(plan: Plan) -> None:
+    left = decided(plan, old_pair()).left
+    again = plan_from_json(plan_to_json(left))
+    assert again == left and plan_digest(again) == plan_digest(left)
+
+
+def test_the_digest_is_of_what_is_lost(plan: Plan) -> None:
+    one, two = (
+        decided(plan, old_pair()).left,
+        decided(plan, old_pair().filesystem("sdb1", OTHER, "more")).left,
+    )
+    assert plan_digest(one) != plan_digest(two)
+    assert plan_digest(one) == plan_digest(decided(plan, old_pair()).left)
+
+
+def test_a_plan_that_was_made_with_its_teardown_is_made_anew(plan: Plan) -> None:
+    left = decided(plan, old_pair()).left
+    again = decided(left, old_pair())
+    assert again.refusals == () and [step.id for step in again.left.steps] == [step.id for step in left.steps]
+    assert any("was" in words for words in decided(left, old_pair().filesystem("sdb1", OTHER)).refusals)
+
+
+def test_a_snapshot_keeps_everything_that_decides(plan: Plan) -> None:
+    box = old_pair()
+    machine = Machine.from_data(box.machine().to_data())
+    assert machine == box.machine()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_stack_is_taken_apart_whole_or_refused(plan: Plan, data: st.DataObject) -> None:
+    """Nothing that is mounted or stands elsewhere is ever cleared; what is cleared was free before."""
+    box = Box()
+    names = [("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER"), ("sde", "MORE")]
+    for disk, serial in names:
+        box.disk(disk, serial).table(disk).partition(disk)
+    free = [f"{disk}1" for disk, _ in names]
+    uuids = iter(f"{n:08x}-1111-4222-8333-123456789abc" for n in range(20))
+    for number in range(data.draw(st.integers(0, 3))):
+        if len(free) < 2:
+            break
+        members = data.draw(st.lists(st.sampled_from(free), min_size=1, max_size=2, unique=True))
+        free = [name for name in free if name not in members]
+        uuid, kernel = next(uuids), f"md{120 + number}"
+        for name in members:
+            if box.blocks[name].kind == "partition":
+                box.member(name, uuid, f"h:a{number}", len(members))
+        box.array(kernel, *members, uuid=uuid, name=f"h:a{number}")
+        free.append(kernel)
+    used = data.draw(st.sampled_from([None, *box.blocks]))
+    if used:
+        box.use(used, "mounted at /x")
+    decision = decided(plan, box)
+    stack = box.blocks
+
+    def base(name: str) -> set[str]:
+        return (
+            {name} if not stack[name].below else {one for below in stack[name].below for one in base(below)}
+        )
+
+    touched = {"sdb", "sdc"}
+    shared = [name for name in stack if base(name) & touched and base(name) - touched]
+    in_use = used is not None and bool(base(used) & touched)
+    assert bool(decision.refusals) == bool(shared or in_use), (decision.refusals, shared, used)
+    if decision.refusals:
+        return
+    steps = {step.id: step for step in decision.left.steps}
+    done = order(decision.left)
+    stopped: set[str] = set()
+    for id in done:
+        match steps[id].action:
+            case Run(("mdadm", "--stop", node)):
+                name = node.removeprefix("/dev/")
+                assert not [one for one in stack if name in stack[one].below and one not in stopped], (
+                    "from the top"
+                )
+                stopped.add(name)
+            case Zero(device) if device in ("{d0}", "{d1}"):
+                disk = "sdb" if device == "{d0}" else "sdc"
+                held = [one for one in stack if stack[one].kind == "array" and disk in base(one)]
+                assert set(held) <= stopped
+    assert stopped <= {name for name in stack if base(name) <= touched}
