@@ -20,6 +20,7 @@ UUID = re.compile(r"[0-9A-Za-z]+(-[0-9A-Za-z]+)*")
 ON_ONE_LINE = 100
 """A line of a rule has room for 16 KiB (udev-rules.c)."""
 HELD = "teardown.hold"
+HOLDING = (HELD, f"{HELD}.reload")
 TYPES = 'ENV{ID_FS_TYPE}=="linux_raid_member|LVM2_member"'
 
 
@@ -60,7 +61,7 @@ def hold(text: str, because: str, line: int) -> tuple[Step, Step]:
         targets=(HOLD,),
     )
     return write, Step(
-        id="teardown.hold.reload",
+        id=HOLDING[1],
         phase="teardown",
         say="let udev read that rule",
         action=Run(("udevadm", "control", "--reload")),

@@ -24,7 +24,9 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[str]:
     """What was found on a target: on a disk or partition every trace, on an array or volume what libblkid says."""
     block, traces = stack.blocks.get(name), stack.traces(name)
     disk = block.below[0] if block and block.kind == "partition" else name
-    yield from (_trace(trace, stack.named(disk), own) for trace in traces)
+    # Where data begins is said once: what nobody recognises has no parts.
+    data = [trace for trace in traces if trace.type == "data"]
+    yield from (_trace(trace, stack.named(disk), own) for trace in traces if trace not in data[1:])
     if block and not traces:
         yield from on_layer(stack, block, own)
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from raidplan.apply.against import file_text
 from raidplan.apply.files import BrokenBlock, outside_block
 from raidplan.apply.guard import not_blank
+from raidplan.apply.hold import HOLDING
+from raidplan.apply.in_use import alone, used_by_others
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.traces import words
-from raidplan.plan import Plan, Run, Step, WriteBlock
+from raidplan.plan import Plan, Run, Step, WriteBlock, Zero
 from raidplan.run import find_tool
 from raidplan.size import human
 
@@ -109,6 +111,19 @@ def other_targets_blank(situation: Situation) -> Iterator[str]:
     for _, target in situation.guarded:
         if not target.startswith("{") and os.path.exists(target):
             yield from not_blank(target)
+
+
+def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
+    """What sysfs does not show: mounts in other namespaces, programs that write past every file system."""
+    nodes = situation.nodes
+    for step in situation.plan.steps:
+        if step.phase == "teardown" and isinstance(step.action, Zero):
+            node = nodes.get(step.action.device.strip("{}"), step.action.device)
+            others = [*used_by_others(node)]
+            yield from others
+            # What stands on it is taken off by other steps before; the rest must be ours at once.
+            if not others and not set(step.needs) - set(HOLDING):
+                yield from alone(node)
 
 
 def names_free(situation: Situation) -> Iterator[str]:
@@ -220,6 +235,7 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     is_root,
     tools_present,
     other_targets_blank,
+    nobody_else_uses_what_is_cleared,
     mount_points_empty,
 )
 """Checks that look at devices, folders and programs."""

@@ -57,7 +57,7 @@ def _traces(seen: Seen, disk: Block) -> tuple[Trace, ...]:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
     parts = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     places = [Place(part.start, part.size, f"partition {part.partition}", seen.told(part)) for part in parts]
-    places += (Place(start, size, "where a partition is to be") for start, size in seen.ranges)
+    places += (Place(start, size, "the range of a future partition") for start, size in seen.ranges)
     read = partial(read_at, seen.root / "dev" / disk.name)
     return read_traces(read, disk.logical, Place(0, disk.size, told=seen.told(disk)), places)
 

@@ -108,7 +108,7 @@ def test_filesystem(loop, argv, kind, uuid):
 def test_an_old_file_system_where_a_partition_is_to_be(loop):
     tool("mke2fs", "-q", "-t", "ext4", "-L", "ghost", "-E", f"offset={8 * MIB}", loop, "64m")
     (found,) = read_machine(ranges=[(8 * MIB, 400 * MIB)]).disk(loop).traces
-    assert (found.type, found.label, found.place) == ("ext4", "ghost", "where a partition is to be")
+    assert (found.type, found.label, found.place) == ("ext4", "ghost", "the range of a future partition")
 
 
 def test_hostile_label(loop):

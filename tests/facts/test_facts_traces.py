@@ -114,7 +114,7 @@ def test_f23_superblocks_on_partitions(tmp_path: Path, version: str) -> None:
 def test_f23_superblocks_where_a_partition_is_to_be(tmp_path: Path, version: str) -> None:
     file = image(tmp_path)
     member(file, version, start=MIB, size=62 * MIB)
-    future = Place(MIB, 62 * MIB, "where a partition is to be")
+    future = Place(MIB, 62 * MIB, "the range of a future partition")
     assert ("linux_raid_member", future.words, PLACES[version](62 * MIB)) in seen(file, future)
 
 
@@ -253,7 +253,7 @@ def test_formats_where_a_partition_is_to_be(
     with inner.open("rb") as content, file.open("r+b") as disk:
         disk.seek(4 * MIB)
         disk.write(content.read())
-    future = Place(4 * MIB, 390 * MIB, "where a partition is to be")
+    future = Place(4 * MIB, 390 * MIB, "the range of a future partition")
     (found,) = [one for one in traces(file, future) if one.type == kind]
     (told,) = [line.split() for line in tool("blkid", "-p", "-s", "UUID", "-o", "value", inner).splitlines()]
     assert (found.label, found.place) == (label, future.words)

@@ -1,0 +1,374 @@
+"""Real signatures on loop devices, cleared as the plan says; the disk beside them keeps every byte."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.apply import in_use, zero
+from raidplan.apply.execute import execute
+from raidplan.apply.journal import Past
+from raidplan.apply.reading import read_for
+from raidplan.apply.session import Decision, decide, with_devices
+from raidplan.apply.world import World
+from raidplan.facts import read_machine
+from raidplan.plan import Plan, Zero
+from raidplan.run import Result
+from tests.apply.stacks import plan_of
+from tests.images import MIB, PLACES, member, put, superblock, tool
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices"),
+]
+SIZE = 300 * MIB
+GPT = "label: gpt\nsize=100MiB,type=raid\nsize=64MiB\n"
+LAYOUT = """\
+version: 1
+host: pair
+hardware:
+  disks: {d<0-1>: {size: 300MiB, serial: PAIR-<1>, wipe: true}}
+arrays:
+  data: {level: raid1, members: [d<0-1>]}
+"""
+
+
+class Loops:
+    """Three loop devices over files: two for the plan, one decoy."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = [folder / name for name in ("one", "two", "decoy")]
+        for file in self.files:
+            with file.open("wb") as made:
+                made.truncate(SIZE if file.name != "decoy" else 64 * MIB)
+        self.nodes = [tool("losetup", "--find", "--show", "--partscan", file).strip() for file in self.files]
+        tool("mke2fs", "-q", "-t", "ext4", "-L", "precious", self.nodes[2])
+        member(self.files[2], "1.0", name=b"old:decoy", array="deadbeef-1111-4222-8333-123456789abc")
+        self.before = self.hash(2)
+
+    def hash(self, number: int) -> str:
+        return hashlib.sha256(self.files[number].read_bytes()).hexdigest()
+
+    def parts(self, number: int) -> None:
+        """Tells the kernel of the partitions; some kernels find none on loop devices by themselves."""
+        subprocess.run(["partx", "--add", self.nodes[number]], capture_output=True, check=False)
+        if not Path(f"{self.nodes[number]}p1").exists():
+            pytest.skip("this kernel shows no partitions of loop devices")
+
+    def close(self) -> None:
+        for node in self.nodes:
+            subprocess.run(["umount", "-q", node], check=False)
+            subprocess.run(["partx", "--delete", node], capture_output=True, check=False)
+            tool("losetup", "--detach", node)
+
+
+@pytest.fixture
+def loops(tmp_path: Path) -> Iterator[Loops]:
+    made = Loops(tmp_path)
+    yield made
+    assert made.hash(2) == made.before, "the decoy was written to"
+    made.close()
+
+
+@pytest.fixture
+def plan(tmp_path: Path, loops: Loops) -> Plan:
+    return with_devices(plan_of(LAYOUT, tmp_path), {"d0": loops.nodes[0], "d1": loops.nodes[1]})
+
+
+class Here(World):
+    """This machine without udev: what is asked of it is noted."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.ran = root, [("", "")][:0]
+
+    def path(self, file: str) -> Path:
+        return self.root / file.lstrip("/")
+
+    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+        if argv[0] == "udevadm":
+            self.ran.append((argv[0], argv[1]))
+            return Result(tuple(argv), 0, "", "")
+        return super().run(argv, stdin)
+
+
+class Silent:
+    """A journal that keeps nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **more: None
+
+
+def decided(plan: Plan) -> Decision:
+    decision = decide(plan, read_for(plan), Past())
+    # What this machine lacks for the rest of the plan is not the matter here.
+    others = ("the kernel", "the program update-initramfs")
+    return Decision(decision.whole, decision.left, decision.disks, tuple(r for r in decision.refusals if not r.startswith(others)))  # fmt: skip
+
+
+def torn_down(plan: Plan, root: Path) -> Decision:
+    """Only the teardown is done, for real."""
+    decision = decided(plan)
+    assert decision.refusals == ()
+    steps = [step for step in decision.left.steps if step.phase == "teardown"]
+    known = {step.id for step in steps}
+    only = Plan("pair", "", "", (), tuple(step.among(known) for step in steps))
+    outcome = execute(only, decision.disks, lambda event: None, Silent(), Here(root))
+    assert outcome.complete, outcome.failed
+    return decision
+
+
+def nothing_left(loops: Loops) -> None:
+    machine = read_machine()
+    for node, file in zip(loops.nodes[:2], loops.files[:2], strict=True):
+        disk = machine.disk(node)
+        assert disk is not None
+        assert (disk.signatures, disk.partitions) == ((), ())
+        assert [trace.type for trace in disk.traces if trace.type != "data"] == []
+        examined = subprocess.run(["mdadm", "--examine", file], capture_output=True, text=True, check=False)
+        assert "Magic" not in examined.stdout
+        assert tool("wipefs", "--no-act", node) == ""
+
+
+@pytest.mark.parametrize("version", PLACES)
+def test_f23_superblocks_on_disks(plan: Plan, loops: Loops, tmp_path: Path, version: str) -> None:
+    for number in (0, 1):
+        member(loops.files[number], version, slot=number)
+    decision = torn_down(plan, tmp_path)
+    assert any(
+        "a member of the array" in words and f"metadata {version}" in words for words in decision.left.lost
+    )
+    nothing_left(loops)
+
+
+@pytest.mark.parametrize("version", PLACES)
+def test_f23_superblocks_on_partitions(plan: Plan, loops: Loops, tmp_path: Path, version: str) -> None:
+    for number in (0, 1):
+        tool("sfdisk", "--quiet", "--no-reread", loops.nodes[number], stdin=GPT)
+        loops.parts(number)
+        member(loops.files[number], version, start=MIB, size=100 * MIB, slot=number)
+    decision = torn_down(plan, tmp_path)
+    assert any("on partition 1 of d1" in words for words in decision.left.lost)
+    nothing_left(loops)
+    for file in loops.files[:2]:
+        part = tmp_path / "part"
+        part.write_bytes(file.read_bytes()[MIB : 101 * MIB])
+        assert "Magic" not in subprocess.run(["mdadm", "--examine", part], capture_output=True, text=True, check=False).stdout  # fmt: skip
+
+
+def test_f23_f26_everything_at_once(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    for number in (0, 1):
+        tool("sfdisk", "--quiet", "--no-reread", loops.nodes[number], stdin=GPT)
+        for version in PLACES:
+            member(loops.files[number], version, start=MIB, size=100 * MIB, slot=number)
+            member(loops.files[number], version, start=101 * MIB, size=64 * MIB, slot=number)
+        member(loops.files[number], "1.0", slot=number)
+        # Of the table in front only the backup is left.
+        put(loops.files[number], 0, bytes(34 * 512))
+        member(loops.files[number], "1.2", slot=number)
+    torn_down(plan, tmp_path)
+    nothing_left(loops)
+
+
+@pytest.mark.parametrize("version", PLACES)
+def test_f24_superblocks_that_mdadm_does_not_take(
+    plan: Plan, loops: Loops, tmp_path: Path, version: str
+) -> None:
+    bad = bytearray(superblock(version, SIZE))
+    bad[40] ^= 0xFF
+    put(loops.files[0], PLACES[version](SIZE), bytes(bad))
+    decision = torn_down(plan, tmp_path)
+    assert any("bad checksum" in words for words in decision.left.lost)
+    nothing_left(loops)
+    assert loops.files[0].read_bytes() == bytes(SIZE)
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("mke2fs", "-q", "-t", "ext4", "-L", "home"), "ext4 'home', 300 MiB, on d0"),
+        (("mkfs.xfs", "-q", "-L", "home"), "xfs 'home', 300 MiB, on d0"),
+        (("mkfs.btrfs", "--quiet", "--label", "home"), "btrfs 'home', 300 MiB, on d0"),
+        (("mkfs.vfat", "-F", "32", "-n", "HOME"), "vfat 'HOME', 300 MiB, on d0"),
+        (("mkswap", "--quiet", "--label", "home"), "swap 'home', 300 MiB, on d0"),
+    ],
+)
+def test_f25_what_stands_on_a_disk(
+    plan: Plan, loops: Loops, tmp_path: Path, argv: tuple[str, ...], words: str
+) -> None:
+    tool(*argv, loops.nodes[0])
+    decision = torn_down(plan, tmp_path)
+    assert words in decision.left.lost
+    nothing_left(loops)
+
+
+def test_f25_inside_old_members(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    for number in (0, 1):
+        tool(
+            "mke2fs",
+            "-q",
+            "-t",
+            "ext4",
+            "-L",
+            "ghost",
+            "-E",
+            f"offset={10 * MIB}",
+            loops.nodes[number],
+            "64m",
+        )
+        member(loops.files[number], "1.2", slot=number, data_offset=10 * MIB)
+    decision = torn_down(plan, tmp_path)
+    assert any(
+        words.startswith("ext4 'ghost'") and "inside the array on d0" in words for words in decision.left.lost
+    )
+    assert loops.files[0].read_bytes()[10 * MIB : 12 * MIB] == bytes(2 * MIB)
+
+
+def test_f27_a_volume_group(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    tool("pvcreate", "--yes", "--quiet", loops.nodes[0], loops.nodes[1])
+    tool("vgcreate", "--quiet", f"raidplan-{os.getpid()}", loops.nodes[0], loops.nodes[1])
+    decision = torn_down(plan, tmp_path)
+    assert f"the volume group 'raidplan-{os.getpid()}' with no volumes" in decision.left.lost
+    assert f"raidplan-{os.getpid()}" not in tool("vgs")
+    nothing_left(loops)
+
+
+def test_f28_a_volume_group_that_reaches_the_decoy_is_refused(
+    plan: Plan, loops: Loops, tmp_path: Path
+) -> None:
+    extra = tmp_path / "extra"
+    with extra.open("wb") as made:
+        made.truncate(SIZE)
+    node = tool("losetup", "--find", "--show", extra).strip()
+    try:
+        tool("pvcreate", "--yes", "--quiet", loops.nodes[0], node)
+        tool("vgcreate", "--quiet", f"raidplan-{os.getpid()}", loops.nodes[0], node)
+        assert any(f"stands on {node} as well" in words for words in decided(plan).refusals)
+    finally:
+        tool("vgremove", "--yes", f"raidplan-{os.getpid()}")
+        tool("losetup", "--detach", node)
+
+
+def test_f28_a_member_beside_is_refused(plan: Plan, loops: Loops) -> None:
+    member(loops.files[0], "1.2", array="deadbeef-1111-4222-8333-123456789abc")
+    assert any(loops.nodes[2] in words and "has a member on" in words for words in decided(plan).refusals)
+
+
+def test_f31_random_bytes(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    put(loops.files[0], 0, os.urandom(64 * MIB))
+    decision = torn_down(plan, tmp_path)
+    assert decision.left.lost == ("data on d0 that nothing here recognises, from byte 0 on",)
+    nothing_left(loops)
+
+
+def test_f31_erased_flash_is_blank(plan: Plan, loops: Loops) -> None:
+    put(loops.files[0], 0, b"\xff" * SIZE)
+    decision = decided(plan)
+    assert (decision.refusals, decision.left.lost) == ((), ())
+
+
+def test_f32_mounted(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
+    (tmp_path / "point").mkdir()
+    tool("mount", loops.nodes[0], tmp_path / "point")
+    refusals = decided(plan).refusals
+    assert f"d0 is in use, mounted at {tmp_path}/point: what is in use is never cleared" in refusals
+
+
+def test_f32_swapped(plan: Plan, loops: Loops) -> None:
+    tool("mkswap", "--quiet", loops.nodes[0])
+    if subprocess.run(["swapon", loops.nodes[0]], capture_output=True, check=False).returncode:
+        pytest.skip("no swap can be switched on here")
+    try:
+        assert "d0 is in use, swap: what is in use is never cleared" in decided(plan).refusals
+    finally:
+        tool("swapoff", loops.nodes[0])
+
+
+def test_f32_mounted_in_another_namespace(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
+    (tmp_path / "point").mkdir()
+    script = f"mount {loops.nodes[0]} {tmp_path}/point && echo ready && read line"
+    other = subprocess.Popen(["unshare", "--mount", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        refusals = decided(plan).refusals
+        assert any(
+            f"{loops.nodes[0]} is mounted at {tmp_path}/point for process " in words for words in refusals
+        )
+    finally:
+        other.communicate("\n")
+
+
+def test_f32_open_for_writing_by_another_process(plan: Plan, loops: Loops) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
+    code = f"import os; os.open('{loops.nodes[0]}', os.O_RDWR); print('ready', flush=True); input()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        words = f"{loops.nodes[0]} is open for writing by process {other.pid} (python"
+        assert any(refusal.startswith(words) for refusal in decided(plan).refusals)
+    finally:
+        other.communicate("\n")
+
+
+def test_a_reader_is_no_writer(loops: Loops) -> None:
+    with open(loops.nodes[0], "rb"):
+        assert list(in_use.used_by_others(loops.nodes[0])) == []
+
+
+def test_what_came_after_the_plan_is_never_cleared(plan: Plan, loops: Loops, tmp_path: Path) -> None:
+    member(loops.files[0], "1.2", slot=0)
+    decision = decided(plan)
+    action = next(step.action for step in decision.left.steps if step.id == "teardown.d0.zero")
+    assert isinstance(action, Zero)
+    tool("mke2fs", "-q", "-F", "-t", "ext4", loops.nodes[0])
+    before = loops.hash(0)
+    with pytest.raises(zero.NotCleared, match="carries what it did not when the plan was made: 0 0x438 ext4"):
+        zero.zero(loops.nodes[0], action)
+    assert loops.hash(0) == before
+
+
+def test_a_device_in_use_is_never_cleared(
+    loops: Loops, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zero, "BUSY_SECONDS", 0)
+    tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
+    (tmp_path / "point").mkdir()
+    tool("mount", loops.nodes[0], tmp_path / "point")
+    with pytest.raises(OSError, match="busy"):
+        zero.zero(loops.nodes[0], Zero(loops.nodes[0], ((0, MIB),)))
+
+
+@pytest.mark.parametrize(
+    ("ranges", "cleared"),
+    [
+        (((0, MIB),), [(0, MIB)]),
+        (((-MIB, MIB),), [(SIZE - MIB, SIZE)]),
+        (((SIZE - 512, MIB), (5 * MIB, 512)), [(SIZE - 512, SIZE), (5 * MIB, 5 * MIB + 512)]),
+        (((-2 * SIZE, SIZE + MIB), (SIZE, 5)), [(0, MIB)]),
+        ((), []),
+    ],
+)
+def test_exactly_the_ranges_are_cleared(loops: Loops, ranges: Any, cleared: list[tuple[int, int]]) -> None:
+    full = bytearray(b"x" * SIZE)
+    put(loops.files[0], 0, bytes(full))
+    zero.zero(loops.nodes[0], Zero(loops.nodes[0], ranges))
+    for start, end in cleared:
+        full[start:end] = bytes(end - start)
+    assert loops.files[0].read_bytes() == bytes(full)
+
+
+def test_a_file_is_no_device(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * MIB)
+    with pytest.raises(zero.NotCleared, match="is not a block device"):
+        zero.zero(str(tmp_path / "file"), Zero("", ((0, MIB),)))
+    assert (tmp_path / "file").read_bytes() == b"x" * MIB
