@@ -9,7 +9,14 @@ from raidplan.plan import Plan, WriteBlock, WriteFile
 def read_for(plan: Plan) -> Machine:
     """The machine with everything that the plan's proofs speak of."""
     ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
-    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges, _keys(plan, "table"))
+    # Of a disk that may be wiped, everything must be known.
+    wiped = {disk.name for disk in plan.disks if disk.wipe}
+    tables = tuple(
+        step.proof.key
+        for step in plan.steps
+        if step.proof and step.new_partitions and wiped.isdisjoint(step.targets)
+    )
+    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges, tables)
 
 
 def _keys(plan: Plan, kind: str) -> tuple[str, ...]:
