@@ -12,7 +12,7 @@ from raidplan.document import Document, parse_document, read_text
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
 from raidplan.located import Accepted, Located
-from raidplan.placement import place
+from raidplan.placement import Placement, place
 from raidplan.plan import Plan
 from raidplan.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve
@@ -26,6 +26,8 @@ class Loaded:
     document: Document | None = None
     layout: Layout | None = None
     topology: Topology | None = None
+    placements: tuple[Placement, ...] = ()
+    """The members picked from pools, and why."""
     findings: tuple[Located, ...] = ()
     """Of all stages so far, in the order of the file."""
     accepted: tuple[Accepted, ...] = ()
@@ -54,8 +56,9 @@ def read(file: str) -> Loaded:
         return loaded
     layout, findings = load_layout(document)
     if layout is not None:
-        layout, more = place(layout)
+        layout, placements, more = place(layout)
         findings = [*findings, *more]
+        loaded = replace(loaded, placements=placements)
     loaded = _with(loaded, findings)
     return loaded if _failed(loaded) else replace(loaded, layout=layout)
 

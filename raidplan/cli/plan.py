@@ -68,6 +68,7 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     from raidplan.cli.settings import settings_for
     from raidplan.findings import Severity
     from raidplan.render.findings_json import finding_to_data
+    from raidplan.render.placement_text import placement_lines
 
     loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
     code = exit_code(loaded, Severity.ERROR)
@@ -79,6 +80,8 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     if plan is None:
         emit(_without_plan(loaded, arguments.format, colour=colour), arguments.output)
         return code, None
+    for line in placement_lines(loaded.placements):
+        talk(line)
     plan = replace(plan, findings=tuple(finding_to_data(item) for item in loaded.findings))
     plan, nodes, refusals = _for_machine(plan, arguments)
     if refusals:

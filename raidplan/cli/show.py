@@ -17,7 +17,7 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "show",
         description="Prints the plain form that a layout means: ranges written out, the hardware's file "
-        "joined. Comments are not kept.",
+        "joined, members picked from pools and, as comments, why these. Your own comments are not kept.",
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
     add_output(parser, "text")
@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.pipeline import read
     from raidplan.render.findings_text import findings_text
     from raidplan.render.layout_data import layout_to_data
+    from raidplan.render.placement_text import placement_lines
     from raidplan.render.yaml_text import yaml_text
 
     loaded = read(arguments.layout)
@@ -38,5 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
     if loaded.layout is None:
         return UNABLE
-    emit(yaml_text(layout_to_data(loaded.layout)), arguments.output)
+    why = "".join(f"# {line}\n" for line in placement_lines(loaded.placements))
+    emit(why + yaml_text(layout_to_data(loaded.layout)), arguments.output)
     return OK

@@ -33,13 +33,13 @@ def layout(text: str) -> Layout:
 
 
 def members(text: str) -> dict[str, tuple[str, ...]]:
-    placed, findings = place(layout(text))
+    placed, _, findings = place(layout(text))
     assert not findings
     return {name: array.named_members for name, array in placed.arrays.items()}
 
 
 def problems(text: str) -> list[Finding]:
-    return place(layout(text))[1]
+    return place(layout(text))[2]
 
 
 def pool(devices: str, count: int, spread: str = "multiplier", more: str = "") -> str:
@@ -48,7 +48,7 @@ def pool(devices: str, count: int, spread: str = "multiplier", more: str = "") -
 
 def test_a_layout_without_pools_comes_back_as_it_is() -> None:
     given = layout(JBOD + "arrays: {s0: {level: raid1, members: [d00, d10]}}")
-    assert place(given) == (given, [])
+    assert place(given) == (given, (), [])
 
 
 def test_forty_disks_behind_eight_multipliers() -> None:
@@ -150,7 +150,7 @@ def test_no_fairer_choice_was_left(behind: list[int], counts: list[int]) -> None
     text = "hardware:\n  controllers: {c: {}}\n  multipliers: {pm<0-5>: {behind: c}}\n  disks:\n"
     text += "".join(f"    d{n}: {{behind: pm{pm}}}\n" for n, pm in enumerate(behind)) + "arrays:\n"
     text += "".join(f"  s{n}: {pool(f'd<0-{len(behind) - 1}>', count)}\n" for n, count in enumerate(counts))
-    placed, findings = place(layout(text))
+    placed, _, findings = place(layout(text))
     free = set(range(len(behind)))
     assert bool(findings) == (sum(counts) > len(behind)) or not findings
     for array in placed.arrays.values():

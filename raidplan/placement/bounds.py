@@ -1,0 +1,72 @@
+"""What each array could have at best if all devices were there for it alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from raidplan.placement.grade import Grade
+from raidplan.placement.problem import UNKNOWN, Problem
+
+ROUNDING = 1 + 1e-9
+"""Of a link's capacity by a rate: three thirds are one."""
+
+
+def bounds(problem: Problem, grades: Sequence[Grade]) -> list[Grade]:
+    """For each array a grade that no choice betters, where `grades` is of one with the tightest limits."""
+    lowest = [alone_load(problem, number) for number in range(len(problem.demands))]
+    # If nothing holds more members than it must, no better choice does either, and that bounds the rates.
+    tight = [grade.load for grade in grades] == lowest
+    found: list[Grade] = []
+    for number, demand in enumerate(problem.demands):
+        if problem.alike[number] < number:
+            found.append(found[problem.alike[number]])
+            continue
+        disks = {problem.devices[device].disk for device in demand.pool}
+        fastest = _fastest(problem, number, lowest[number] if tight else demand.count)
+        doubled = max(0, demand.count - len(disks))
+        found.append(Grade(doubled, lowest[number] > demand.may_lose, lowest[number], 0, fastest))
+    return found
+
+
+def alone_load(problem: Problem, number: int) -> int:
+    """The least that the fullest component holds if the array has its pool for itself."""
+    count = problem.demands[number].count
+    held = [sum(map(len, disks.values())) for disks in problem.places[number].values()]
+    load = 1
+    while sum(min(room, load) for room in held) < count:
+        load += 1
+    return load
+
+
+def _fastest(problem: Problem, number: int, load: int) -> float:
+    """The highest rate at which enough members can work together, at most `load` of them on each component."""
+    demand, devices = problem.demands[number], problem.devices
+    behind = Counter(link for device in demand.pool for link in devices[device].links)
+    rates = {devices[device].rate for device in demand.pool}
+    for link in behind.keys() & problem.capacity.keys():
+        rates |= {problem.capacity[link] / active for active in range(1, min(behind[link], demand.count) + 1)}
+    alike = Counter((devices[n].rate, next(iter(devices[n].links), "")) for n in demand.pool)
+    held = Counter(demand.component[device] for device in demand.pool)
+    # A component behind another one of its kind is not counted in that one's load.
+    limited = {component for component, many in held.items() if behind[component] == many}
+
+    def enough(rate: float) -> bool:
+        """Bottom-up: what is behind a link can work, unless the link carries less."""
+        ready: Counter[str] = Counter()
+        for (own, nearest), many in alike.items():
+            if own >= rate:
+                ready[nearest] += many
+        for link, above in problem.upwards:
+            can = min(ready[link], load) if link in limited else ready[link]
+            if link in problem.capacity:
+                can = min(can, int(problem.capacity[link] / rate * ROUNDING))
+            ready[above] += can
+        return ready[""] >= demand.count
+
+    ladder = sorted(rates)
+    low, high = 0, len(ladder) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if enough(ladder[middle]) else (low, middle - 1)
+    return ladder[low] if ladder else UNKNOWN

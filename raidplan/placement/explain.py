@@ -1,0 +1,102 @@
+"""Why these members: what their placement achieves, and what would have to be there for more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from raidplan.placement.bounds import alone_load
+from raidplan.placement.grade import Grade, grade, limits_of
+from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
+
+WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The members picked for an array."""
+
+    array: str
+    members: tuple[str, ...]
+    """In slot order."""
+    why: tuple[str, ...]
+    """Clauses about the array: `it survives the loss of any one multiplier`."""
+
+
+def explained(problem: Problem, slots: Choice) -> Iterator[Placement]:
+    """Each array's placement, in words."""
+    for number, (demand, members) in enumerate(zip(problem.demands, slots, strict=True)):
+        reached = grade(problem, demand, members)
+        why = (
+            _spread(demand, members),
+            *_survival(problem, number, members, reached),
+            *_rate(problem, members, reached),
+        )
+        yield Placement(demand.name, tuple(problem.devices[member].name for member in members), why)
+
+
+def _loads(demand: Demand, members: Sequence[int]) -> Counter[str]:
+    """Members on each component."""
+    return Counter(demand.component[member] for member in members)
+
+
+def _spread(demand: Demand, members: Sequence[int]) -> str:
+    """How many members are where."""
+    loads = _loads(demand, members)
+    # What hangs on no component of the kind has a name with a blank in it, which no component has.
+    shared = [load for component, load in loads.items() if " " not in component]
+    alone = demand.count - sum(shared)
+    where = WHERE[demand.kind]
+    if not shared:
+        return f"its members hang {where} no {demand.kind}"
+    each = str(shared[0]) if len(set(shared)) == 1 else f"{min(shared)} to {max(shared)}"
+    every = f"{demand.kind}" if len(shared) == 1 else f"each of {len(shared)} {_plural(demand.kind)}"
+    more = f", {alone} {where} none" if alone else ""
+    return f"{each} of its {demand.count} members {where} {'one ' if len(shared) == 1 else ''}{every}{more}"
+
+
+def _survival(problem: Problem, number: int, members: Sequence[int], reached: Grade) -> Iterator[str]:
+    """What becomes of the array without a component, and what would save it."""
+    demand = problem.demands[number]
+    if not demand.may_lose:
+        yield f"{demand.level} survives no loss, wherever its members hang"
+    elif not reached.dies:
+        yield f"it survives the loss of any one {demand.kind}"
+    else:
+        fatal = [name for name, load in _loads(demand, members).items() if load > demand.may_lose]
+        named = ", ".join(fatal[:MOST_NAMED]) + " and more" * (len(fatal) > MOST_NAMED)
+        yield f"it does not survive the loss of {named}: more than {demand.may_lose} of its members hang there"
+        yield _cure(problem, number)
+    if reached.clashes:
+        pairs = "one pair" if reached.clashes == 1 else f"{reached.clashes} pairs"
+        yield f"{pairs} of copies cannot be kept on different {_plural(demand.kind)}"
+    elif demand.copies > 1 and reached.load > 1:
+        yield f"no two copies of a chunk share a {demand.kind}"
+
+
+def _cure(problem: Problem, number: int) -> str:
+    """The hardware with which the array would survive the loss of a component."""
+    demand = problem.demands[number]
+    if alone_load(problem, number) <= demand.may_lose:
+        others = len(problem.demands) - 1
+        return f"alone it would; its pool is too unevenly wired for it and {others} other array{'s' * (others > 1)}"
+    held = [sum(map(len, disks.values())) for disks in problem.places[number].values()]
+    lacking = demand.count - sum(min(room, demand.may_lose) for room in held)
+    more = -(-lacking // demand.may_lose)
+    what = f"one more {demand.kind}" if more == 1 else f"{more} more {_plural(demand.kind)}"
+    devices = "device" if lacking == 1 else "devices"
+    most = f", {demand.may_lose} on each at most" if more > 1 and lacking > more else ""
+    return f"no choice from its pool does; with {what} for {lacking} of the pool's {devices}{most} it would"
+
+
+def _rate(problem: Problem, members: Sequence[int], reached: Grade) -> Iterator[str]:
+    """How fast the slowest member is, and what holds it back."""
+    if reached.rate < UNKNOWN:
+        limit = limits_of(problem, members, reached.rate)[0]
+        yield f"all at work, its slowest member has {reached.rate / 1e6:.0f} MB/s, limited by {limit}"
+
+
+def _plural(kind: str) -> str:
+    return "buses" if kind == "bus" else f"{kind}s"
