@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from raidplan.document import Document, parse_document, read_text
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
 from raidplan.located import Accepted, Located
-from raidplan.placement import Placement, place
 from raidplan.plan import Plan
 from raidplan.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve
+
+if TYPE_CHECKING:
+    from raidplan.placement import Placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ def read(file: str) -> Loaded:
     if document is None or _failed(loaded):
         return loaded
     layout, findings = load_layout(document)
-    if layout is not None:
+    if layout is not None and layout.pools:
+        from raidplan.placement import place  # few layouts have pools, and they start slower
+
         layout, placements, more = place(layout)
         findings = [*findings, *more]
         loaded = replace(loaded, placements=placements)

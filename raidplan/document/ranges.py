@@ -22,7 +22,7 @@ from raidplan.findings import Finding, error, shortened
 VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
 RANGE = re.compile(rf"<({VALUES})>")
 REFERENCE = re.compile(rf"<([0-9]+)(?::({VALUES}))?>")
-MAX_ENTRIES = 100_000
+MAX_ENTRIES = 250_000
 MAX_DIGITS = 9
 
 Choice = tuple[str, int]

@@ -11,6 +11,7 @@ from raidplan.kinds.hardware import Bus, Controller, Enclosure, Expander, Multip
 from raidplan.kinds.host import Allow, Boot, Monitoring
 from raidplan.kinds.lvm import VolumeGroup
 from raidplan.kinds.model import Integer, Model, Name, Size
+from raidplan.kinds.pool import Pool
 from raidplan.kinds.swap import Swap
 
 
@@ -44,3 +45,8 @@ class Layout(Model):
     boot: Boot = Boot.model_construct()
     monitoring: Monitoring = Monitoring.model_construct()
     allow: tuple[Allow, ...] = ()
+
+    @property
+    def pools(self) -> dict[str, Pool]:
+        """The pools of the arrays whose members the planner picks."""
+        return {name: array.members for name, array in self.arrays.items() if isinstance(array.members, Pool)}

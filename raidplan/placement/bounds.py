@@ -25,18 +25,30 @@ def bounds(problem: Problem, grades: Sequence[Grade]) -> list[Grade]:
         disks = {problem.devices[device].disk for device in demand.pool}
         fastest = _fastest(problem, number, lowest[number] if tight else demand.count)
         doubled = max(0, demand.count - len(disks))
-        found.append(Grade(doubled, lowest[number] > demand.may_lose, lowest[number], 0, fastest))
+        load, even = lowest[number], _evenest(problem, number, lowest[number])
+        found.append(Grade(doubled, load > demand.may_lose, load, 0, fastest, even))
     return found
 
 
 def alone_load(problem: Problem, number: int) -> int:
     """The least that the fullest component holds if the array has its pool for itself."""
-    count = problem.demands[number].count
-    held = [sum(map(len, disks.values())) for disks in problem.places[number].values()]
+    held = rooms(problem, number)
     load = 1
-    while sum(min(room, load) for room in held) < count:
+    while sum(min(room, load) for room in held) < problem.demands[number].count:
         load += 1
     return load
+
+
+def _evenest(problem: Problem, number: int, load: int) -> int:
+    """The least sum of squares of loads, `load` being the least that the fullest component holds."""
+    lower = [min(room, load - 1) for room in rooms(problem, number)]
+    fuller = problem.demands[number].count - sum(lower)
+    return sum(held * held for held in lower) + fuller * (load * load - (load - 1) * (load - 1))
+
+
+def rooms(problem: Problem, number: int) -> list[int]:
+    """How many devices of the pool each component holds."""
+    return [sum(map(len, disks.values())) for disks in problem.places[number].values()]
 
 
 def _fastest(problem: Problem, number: int, load: int) -> float:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from raidplan.placement.bounds import alone_load
+from raidplan.placement.bounds import alone_load, rooms
 from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
 
@@ -67,7 +67,8 @@ def _survival(problem: Problem, number: int, members: Sequence[int], reached: Gr
     else:
         fatal = [name for name, load in _loads(demand, members).items() if load > demand.may_lose]
         named = ", ".join(fatal[:MOST_NAMED]) + " and more" * (len(fatal) > MOST_NAMED)
-        yield f"it does not survive the loss of {named}: more than {demand.may_lose} of its members hang there"
+        each = "which holds" if len(fatal) == 1 else "each of which holds"
+        yield f"it does not survive the loss of {named}, {each} more members than the {demand.may_lose} it can lose"
         yield _cure(problem, number)
     if reached.clashes:
         pairs = "one pair" if reached.clashes == 1 else f"{reached.clashes} pairs"
@@ -82,20 +83,21 @@ def _cure(problem: Problem, number: int) -> str:
     if alone_load(problem, number) <= demand.may_lose:
         others = len(problem.demands) - 1
         return f"alone it would; its pool is too unevenly wired for it and {others} other array{'s' * (others > 1)}"
-    held = [sum(map(len, disks.values())) for disks in problem.places[number].values()]
-    lacking = demand.count - sum(min(room, demand.may_lose) for room in held)
+    lacking = demand.count - sum(min(room, demand.may_lose) for room in rooms(problem, number))
     more = -(-lacking // demand.may_lose)
     what = f"one more {demand.kind}" if more == 1 else f"{more} more {_plural(demand.kind)}"
-    devices = "device" if lacking == 1 else "devices"
-    most = f", {demand.may_lose} on each at most" if more > 1 and lacking > more else ""
-    return f"no choice from its pool does; with {what} for {lacking} of the pool's {devices}{most} it would"
+    most = f", {demand.may_lose} on each at most," if more > 1 and lacking > more else ""
+    return f"no choice from its pool does; with {what} for {lacking} of the pool's devices{most} it would"
 
 
 def _rate(problem: Problem, members: Sequence[int], reached: Grade) -> Iterator[str]:
     """How fast the slowest member is, and what holds it back."""
     if reached.rate < UNKNOWN:
-        limit = limits_of(problem, members, reached.rate)[0]
-        yield f"all at work, its slowest member has {reached.rate / 1e6:.0f} MB/s, limited by {limit}"
+        limit, speed = limits_of(problem, members, reached.rate)[0], f"{reached.rate / 1e6:.0f} MB/s"
+        if limit in problem.capacity:
+            yield f"all at work, its slowest member has {speed}, its share of {limit}"
+        else:
+            yield f"all at work, its slowest member, {limit}, has {speed}"
 
 
 def _plural(kind: str) -> str:

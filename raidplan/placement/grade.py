@@ -5,7 +5,8 @@
 2.  No two copies of a chunk share a component.
 3.  With all members at work, the slowest member of the array is as fast as possible: a stripe runs at its pace.
 
-Of several arrays, those that fare worst count first: choices are compared by the worst array, then the next.
+Of several arrays, those that fare worst count first: choices are compared by the worst array, then the next. Among
+choices that are equal in all of this, members are spread as evenly as can be.
 """
 
 from __future__ import annotations
@@ -32,18 +33,22 @@ class Grade:
     """Pairs of copies on one component."""
     rate: float
     """Bytes per second of the slowest member, all of them active."""
+    unevenness: int
+    """The sum of the squares of all loads; least where they differ least."""
 
 
 def grade(problem: Problem, demand: Demand, members: Sequence[int]) -> Grade:
     """The grade of one array's members."""
     disks = {problem.devices[member].disk for member in members}
-    load = max(Counter(demand.component[member] for member in members).values(), default=0)
+    loads = Counter(demand.component[member] for member in members).values()
+    load = max(loads, default=0)
     return Grade(
         doubled=len(members) - len(disks),
         dies=load > demand.may_lose,
         load=load,
         clashes=clashes(demand, members),
         rate=rate(problem, members),
+        unevenness=sum(load * load for load in loads),
     )
 
 
@@ -81,4 +86,5 @@ def worse_first(grades: Iterable[Grade]) -> tuple[object, ...]:
         sorted((g.load for g in grades), reverse=True),
         sum(g.clashes for g in grades),
         [-rate for rate in sorted(g.rate for g in grades)],
+        sum(g.unevenness for g in grades),
     )

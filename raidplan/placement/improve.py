@@ -87,9 +87,9 @@ class _State:
 
     def _ranked(self, arrays: Sequence[tuple[Grade, Sequence[int]]]) -> tuple[object, ...]:
         """As in `worse_first`; of equally slow arrays, the better one has fewer members that hold it back."""
-        goals = worse_first(each for each, _ in arrays)[:-1]
+        *goals, _, uneven = worse_first(each for each, _ in arrays)
         slow = ((-each.rate, len(narrow(self.problem, members, each.rate))) for each, members in arrays)
-        return *goals, sorted(slow, reverse=True)
+        return *goals, sorted(slow, reverse=True), uneven
 
 
 def _replaced(members: Sequence[int], out: int, device: int) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ from raidplan.layout.model import Layout
 from raidplan.levels import raid10_copies
 from raidplan.placement.explain import Placement, explained
 from raidplan.placement.fill import Shortage, shortages
-from raidplan.placement.problem import Demand, Device, Problem
-from raidplan.placement.rates import capacities, rate
+from raidplan.placement.problem import UNKNOWN, Demand, Device, Problem
+from raidplan.placement.rates import Rates, rates
 from raidplan.placement.slots import in_slots
 from raidplan.placement.solve import solve
 from raidplan.topology import Topology, resolve
@@ -23,7 +23,7 @@ from raidplan.topology import Topology, resolve
 
 def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]:
     """The layout with members by name in place of every pool; why these; and why a pool could not be filled."""
-    pools = {name: array.members for name, array in layout.arrays.items() if isinstance(array.members, Pool)}
+    pools = layout.pools
     if not pools:
         return layout, (), []
     # What is wrong elsewhere is found again when the filled layout is resolved.
@@ -31,9 +31,10 @@ def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]
     findings = [finding for name, pool in pools.items() for finding in _mistakes(name, pool, topology)]
     wrong = {finding.path[1] for finding in findings}
     free = {name: _free(pool, topology) for name, pool in pools.items() if name not in wrong}
+    known = rates(topology)
     placements: dict[str, Placement] = {}
     for names in _together(free):
-        problem = _problem(names, free, topology)
+        problem = _problem({name: pools[name] for name in names}, free, topology, known)
         short = shortages(problem)
         findings += (_too_small(problem, each, topology) for each in short)
         without = {each.array for each in short}
@@ -74,8 +75,7 @@ def _mistakes(name: str, pool: Pool, topology: Topology) -> Iterator[Finding]:
 def _too_small(problem: Problem, short: Shortage, topology: Topology) -> Finding:
     """Too few devices of a pool are free."""
     demand = problem.demands[short.array]
-    pool = topology.layout.arrays[demand.name].members
-    assert isinstance(pool, Pool)
+    pool = topology.layout.pools[demand.name]
     users = [dotted(topology.used_by[device].path[:2]) for device in pool.from_ if device in topology.used_by]
     users += [f"arrays.{problem.demands[taker].name}" for taker in short.takers]
     names = list(dict.fromkeys(users))
@@ -111,35 +111,37 @@ def _together(free: Mapping[str, Sequence[str]]) -> list[list[str]]:
     return [sorted(names, key=order.__getitem__) for names, _ in groups]
 
 
-def _problem(names: Sequence[str], free: Mapping[str, Sequence[str]], topology: Topology) -> Problem:
-    hardware = topology.layout.hardware
-    number = {device: n for n, device in enumerate(dict.fromkeys(d for name in names for d in free[name]))}
-    devices = tuple(_device(name, topology) for name in number)
+def _problem(
+    pools: Mapping[str, Pool], free: Mapping[str, Sequence[str]], topology: Topology, known: Rates
+) -> Problem:
+    number = {device: n for n, device in enumerate(dict.fromkeys(d for name in pools for d in free[name]))}
+    devices = tuple(_device(name, topology, known) for name in number)
     demands = tuple(
-        _demand(name, [number[device] for device in free[name]], devices, topology) for name in names
+        _demand(name, pool, [number[device] for device in free[name]], devices, topology)
+        for name, pool in pools.items()
     )
-    return Problem(devices, demands, capacities(hardware))
+    return Problem(devices, demands, known.shared)
 
 
-def _device(name: str, topology: Topology) -> Device:
+def _device(name: str, topology: Topology, known: Rates) -> Device:
     disks = topology.disks_below(name)
     disk = next(iter(disks)) if len(disks) == 1 else name
     links = tuple(plug.name for plug in topology.wiring.above(disk))
-    return Device(name, disk, rate(topology.layout.hardware, disk), links)
+    return Device(name, disk, known.own.get(disk, UNKNOWN), links)
 
 
-def _demand(name: str, pool: Sequence[int], devices: Sequence[Device], topology: Topology) -> Demand:
-    array = topology.layout.arrays[name]
-    assert isinstance(array.members, Pool)
-    kind, count = array.members.spread, array.members.count
+def _demand(
+    name: str, pool: Pool, free: Sequence[int], devices: Sequence[Device], topology: Topology
+) -> Demand:
+    array, kind, count = topology.layout.arrays[name], pool.spread, pool.count
     component = {}
-    for number in pool:
+    for number in free:
         disk = devices[number].disk
         component[number] = topology.wiring.nearest(disk, kind) or f"disk {disk}"
     level, layout = array.level, array.effective_layout
     if level == "raid10" and not _has_copies(layout, count):
         level, layout = "raid0", None  # what is wrong with it is said elsewhere
-    return Demand(name, level, layout, count, kind, tuple(pool), component)
+    return Demand(name, level, layout, count, kind, tuple(free), component)
 
 
 def _has_copies(layout: str | None, count: int) -> bool:

@@ -1,21 +1,33 @@
-"""How fast disks and links are, as far as the layout states it."""
+"""How fast disks and links are, as far as the layout says it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
+from raidplan.links import Links
 from raidplan.placement.problem import UNKNOWN
-
-if TYPE_CHECKING:
-    from raidplan.layout.model import Hardware
+from raidplan.topology import Topology
 
 
-def capacities(hardware: Hardware) -> dict[str, float]:
-    """Bytes per second of every component whose rate is stated."""
-    sections = (hardware.buses, hardware.controllers, hardware.multipliers, hardware.expanders)
-    return {name: entry.rate for section in sections for name, entry in section.items() if entry.rate}
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Of everything between a disk and the machine."""
+
+    own: dict[str, float]
+    """Bytes per second of each disk on its own port."""
+    shared: dict[str, float]
+    """Bytes per second of each component that disks share, where it is known."""
 
 
-def rate(hardware: Hardware, disk: str) -> float:
-    """Bytes per second of a disk."""
-    return hardware.disks[disk].rate or UNKNOWN if disk in hardware.disks else UNKNOWN
+def rates(topology: Topology) -> Rates:
+    """What the layout states, and what follows from the table of links."""
+    links, found = Links(topology.layout.hardware, topology.wiring), Rates({}, {})
+    for name, disk in topology.layout.hardware.disks.items():
+        found.own[name] = disk.rate or UNKNOWN
+        for link in links.of(name):
+            capacity = link.bytes_per_second or UNKNOWN
+            if link.kind == "port":
+                found.own[name] = min(found.own[name], capacity)
+            elif capacity < UNKNOWN:
+                found.shared[link.name] = capacity
+    return found

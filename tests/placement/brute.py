@@ -37,7 +37,9 @@ def best(problem: Problem) -> Value | None:
     """The least value there is; None if there are too few devices."""
     found: list[Value] = []
 
-    def follow(number: int, free: frozenset[int], grades: list[tuple[int, bool, int, float, int]]) -> None:
+    def follow(
+        number: int, free: frozenset[int], grades: list[tuple[int, bool, int, float, int, int]]
+    ) -> None:
         if number == len(problem.demands):
             found[:] = [min([*found, _joint(grades)])]
             return
@@ -53,20 +55,22 @@ def best(problem: Problem) -> Value | None:
     return found[0] if found else None
 
 
-def _joint(grades: Sequence[tuple[int, bool, int, float, int]]) -> Value:
-    doubled, dying, loads, rates, meeting = zip(*grades, strict=True)
-    return sum(doubled), sum(dying), sorted(loads)[::-1], sum(meeting), [-rate for rate in sorted(rates)]
+def _joint(grades: Sequence[tuple[int, bool, int, float, int, int]]) -> Value:
+    doubled, dying, loads, rates, uneven, meeting = zip(*grades, strict=True)
+    slowest = [-rate for rate in sorted(rates)]
+    return sum(doubled), sum(dying), sorted(loads)[::-1], sum(meeting), slowest, sum(uneven)
 
 
-def _grade(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[int, bool, int, float]:
+def _grade(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[int, bool, int, float, int]:
     devices = [problem.devices[member] for member in members]
-    load = max(Counter(demand.component[member] for member in members).values())
+    loads = Counter(demand.component[member] for member in members).values()
     rates = [device.rate for device in devices]
     for link, capacity in problem.capacity.items():
         through = sum(link in device.links for device in devices)
         rates += [capacity / through] if through else []
     doubled = len(devices) - len({device.disk for device in devices})
-    return doubled, load > may_lose(demand), load, min(rates)
+    load, uneven = max(loads), sum(load * load for load in loads)
+    return doubled, load > may_lose(demand), load, min(rates), uneven
 
 
 def _meeting(demand: Demand, members: Sequence[int]) -> int:
