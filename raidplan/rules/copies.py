@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Path, Related, Severity
 from raidplan.levels import copy_sets
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks
+from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import KINDS, disks_of_parts, members_of_parts, most_together, parts_of_disks
 from raidplan.rules.subjects import arrays, counted, footing, listed, losses, own_disks, place, redundant
 from raidplan.size import human
@@ -119,7 +119,8 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
 
     Why: a spare is there for the moment when members fail. If the component that it hangs on takes more
     members than the level survives, it goes with them, at the one event where the array needs it most; for
-    the loss of single disks it serves as well elsewhere. Said only where a disk of the machine hangs elsewhere.
+    the loss of single disks it serves as well elsewhere. Said only where there is an elsewhere: a free disk,
+    another shelf or supply, a free port of another controller.
 
     **Bad**
 
@@ -156,15 +157,26 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
         fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
         for number, spare in enumerate(array.spares):
             part = _fatal_part(topology, spare, counts, most)
-            if part is not None:
-                free = [disk for disk in fit if disk not in gone[part.path]][:4]
+            free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:4]
+            advice = _other_spare(topology, part, free) if part is not None else ""
+            if part is not None and advice:
                 yield Hit(
                     (*path, "spares", number),
                     f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes "
                     f"{counts[part.path]} members of {name}, and {array.level} survives the loss of {most}",
-                    f"take a spare {f'elsewhere: {are_free(free)}' if free else 'that hangs elsewhere'}",
+                    advice,
                     related=(place(KINDS[part.kind], part.path),),
                 )
+
+
+def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> str:
+    """Where a better spare is; nothing if the other controllers have no room for one."""
+    if free:
+        return f"take a spare elsewhere: {are_free(free)}"
+    if part.kind != "controller":
+        return f"take a spare that hangs on another {KINDS[part.kind]}"
+    ports = with_ports(topology, lambda name: name != part.name, own=False)
+    return f"plug it in elsewhere: {ports}" if ports else ""
 
 
 def _fatal_part(topology: Topology, spare: str, counts: Mapping[Path, int], most: int) -> Component | None:

@@ -113,7 +113,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
     its slowest member. With three members behind one and one behind the other the three get a third of a
     link each, 83 MB/s of 249, and so the fourth cannot be faster; two and two get half a link each. Said
     where the numbers differ by two or more, and the other multiplier has a port more than it carries for
-    this array.
+    this array; not where even the smaller share is all that the disks can read.
 
     **Bad**
 
@@ -147,17 +147,30 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
         crowded = max(filter(None, members), key=members.__getitem__, default=None)
         if crowded is None or len(members) < 2 or not LEVELS[array.level].chunked:
             continue
-        other = _roomy(rooms, members)
-        if other is None or members[crowded] - members[other] < UNEVEN:
-            continue
         where, free = _elsewhere(topology, array, crowded)
+        other = where if where in rooms else _roomy(rooms, members)
+        if other is None or members[crowded] - members[other] < UNEVEN or _plenty(topology, name, crowded):
+            continue
         moved = (members[crowded] - members[other]) // 2
         yield Hit(
             (*path, "members"),
             f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",
-            f"move {moved} of them to {other}" + (f"; {are_free(free, where)}" if free else ""),
+            f"move {moved} of them to {other}"
+            + (f": {are_free(free)} there" if free and where == other else ""),
             related=tuple(place("multiplier", ("hardware", "multipliers", pm)) for pm in (crowded, other)),
         )
+
+
+def _plenty(topology: Topology, name: str, crowded: str) -> bool:
+    """As far as can be told, the uplink leaves every member behind it all of its rate."""
+    members = [
+        share
+        for share in topology.once(shares)[name]
+        if topology.wiring.nearest(share.disk, "multiplier") == crowded
+    ]
+    return all(
+        share.rate is not None and share.left is not None and share.left >= share.rate for share in members
+    )
 
 
 def _rooms(topology: Topology) -> dict[str, int]:

@@ -51,6 +51,16 @@ def test_what_a_shelf_takes_is_told(tmp_path: Path) -> None:
     assert hint == "leave at most 2 of them to one enclosure; f is free"
 
 
+def test_of_many_components_some_are_named(tmp_path: Path) -> None:
+    text = "hardware:\n  disks: {d<0-5><0-1>: {serial: S<1><2>, size: 3TB}}\n"
+    text += "  enclosures: {shelf<0-5>: {disks: [d<1><0-1>]}}\narrays: {s: {level: raid5, members: [d<0-5><0-1>]}}"
+    ((message, _),) = said("component-loss-kills-array", text, tmp_path)
+    assert message == (
+        "s survives the loss of 1 disk, and the enclosure shelf0 takes 2 of its 12 members with it, "
+        "shelf1 2, shelf2 2, shelf3 2 and 2 more like them"
+    )
+
+
 CARDS = """\
 hardware:
   controllers: {{{controllers}}}
@@ -100,6 +110,13 @@ SUPPLIES = {
 @pytest.mark.parametrize(("power", "expected"), SUPPLIES.values(), ids=SUPPLIES)
 def test_supplies_that_take_too_much(power: str, expected: list[str], tmp_path: Path) -> None:
     assert found("component-loss-kills-array", POWER.format(power=power), tmp_path) == expected
+
+
+def test_two_members_on_one_disk_are_not_named_with_its_shelf(tmp_path: Path) -> None:
+    text = "hardware:\n  disks: {d<0-2>: {size: 3TB, partitions: {a: {size: 1TB}, b: {size: 1TB}}}}\n"
+    text += "  enclosures: {shelf: {disks: [d2]}}\narrays: {s: {level: raid5, members: [d<0-2>.a, d2.b]}}"
+    assert found("two-members-one-disk", text, tmp_path) == ["6:error"]
+    assert found("component-loss-kills-array", text, tmp_path) == []
 
 
 def test_the_nearest_component_is_named_alone(tmp_path: Path) -> None:
@@ -180,6 +197,14 @@ def test_spare_shares_fate(
 ) -> None:
     text = SPARE.format(level=level, members=members, spares=spares)
     assert found("spare-shares-fate", text, tmp_path) == expected
+
+
+def test_a_spare_that_has_no_place_elsewhere_is_right(tmp_path: Path) -> None:
+    text = SPARE.replace("ports: 8", "ports: 6").format(level="raid5", members="a<0-4>, b0", spares="a5")
+    full = text.replace("arrays: {", "arrays: {o: {level: raid5, members: [b<1-5>]}, ")
+    assert found("spare-shares-fate", full, tmp_path) == []
+    roomy = full.replace("b: {ports: 6}", "b: {ports: 7}")
+    assert said("spare-shares-fate", roomy, tmp_path)[0][1] == "plug it in elsewhere: b has 1 free port"
 
 
 def test_a_better_spare_is_named(tmp_path: Path) -> None:

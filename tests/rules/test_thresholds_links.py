@@ -166,6 +166,15 @@ def test_multipliers_crowd_card(
     assert found("multipliers-crowd-card", text, tmp_path) == expected
 
 
+def test_a_card_with_one_multiplier_less_is_no_alternative(tmp_path: Path) -> None:
+    text = CARD.format(lanes=8, ports=4, last=2)
+    for others, expected in (("q0", ["5:note"]), ("q<0-1>", [])):
+        plus = text.replace(
+            "ports: 5, speed: 3Gbps}}", f"ports: 5, speed: 3Gbps}}, {others}: {{behind: o, ports: 5}}}}"
+        )
+        assert found("multipliers-crowd-card", plus, tmp_path) == expected
+
+
 TOGETHER = """\
 hardware:
   controllers: {{c: {{ports: 4, speed: 3Gbps, fis_switching: true}}}}

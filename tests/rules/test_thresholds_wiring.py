@@ -52,15 +52,31 @@ def test_a_disk_on_a_port_of_its_own_is_no_second_multiplier(tmp_path: Path) -> 
     assert found("unbalanced-multipliers", text, tmp_path) == []
 
 
+@pytest.mark.parametrize(("rate", "expected"), [(82, []), (84, ["7:warning"])])
+def test_an_uplink_that_is_wide_enough_may_be_uneven(rate: int, expected: list[str], tmp_path: Path) -> None:
+    """A third of 249 MB/s."""
+    text = PM.format(level="raid5", ports=5, members="d0<0-2>, d10", others="d04, d13, d14")
+    text = text.replace("size: 3TB", f"size: 3TB, rate: {rate}MB/s")
+    assert found("unbalanced-multipliers", text, tmp_path) == expected
+
+
 def test_free_disks_elsewhere_are_named(tmp_path: Path) -> None:
     text = PM.format(level="raid5", ports=5, members="d0<0-2>, d10", others="d03, d11, d12")
     ((message, hint),) = said("unbalanced-multipliers", text, tmp_path)
     assert message == "3 members of s hang behind pm0, 83 MB/s for each, and 1 behind pm1"
-    assert hint == "move 1 of them to pm1; d13 and d14 are free behind pm1"
+    assert hint == "move 1 of them to pm1: d13 and d14 are free there"
     text = PM.format(level="raid5", ports=5, members="d0<0-4>", others="d10, d11, d12")
     (message, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
     assert message == "all 5 members of s share the one uplink of pm0, 50 MB/s for each"
     assert hint == "exchange some of them: d13 and d14 are free behind pm1"
+
+
+def test_free_disks_behind_the_crowded_multiplier_are_no_help(tmp_path: Path) -> None:
+    text = PM.format(level="raid5", ports=5, members="d0<0-3>", others="d10, d11, d12")
+    text = text.replace("d<0-1><0-4>: {behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB}",
+                        "d0<0-4>: {behind: pm0, size: 3TB}, d1<0-2>: {behind: pm1, size: 3TB}")  # fmt: skip
+    (_, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
+    assert hint.startswith("take them from behind different multipliers")
 
 
 SWITCH = """\
