@@ -2,7 +2,7 @@
 
     # raidplan: allow[no-spare] until=2027-06-30 a cold spare lies on the shelf
 
-An acceptance that does nothing, or not what it says, is a finding itself; the pages are in `rules/stated.py`.
+An acceptance that does nothing, or not what it says, is a finding itself; the pages are in `rules/acceptances.py`.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from raidplan.document.ranges import expand
 from raidplan.findings import Finding, error
 
 Located = tuple[Finding, Span]
+READABLE = "name a file of UTF-8 text that is there and can be read"
 
 
 def read_document(file: str) -> tuple[Document | None, list[Located]]:
@@ -73,7 +74,7 @@ def _document(text: str, file: str) -> tuple[Document | None, list[Located]]:
 
 
 def _nowhere(file: str, problem: str) -> list[Located]:
-    return [(error("unreadable-layout", (), problem), Span(file, 1, 1, 1, 1))]
+    return [(error("unreadable-layout", (), problem, READABLE), Span(file, 1, 1, 1, 1))]
 
 
 def _text(file: str) -> tuple[str | None, str]:
@@ -123,7 +124,7 @@ def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node
     target = str(FilePath(file).parent / path) if file != "-" else str(path)
     text, problem = _text(target)
     if text is None:
-        return root, [(error("unreadable-layout", ("hardware",), problem), reference.span)]
+        return root, [(error("unreadable-layout", ("hardware",), problem, READABLE), reference.span)]
     sources[target] = text
     hardware, findings = parse(text, target)
     if hardware is None:

@@ -86,7 +86,7 @@ def _wrong_shape(path: Path, details: ErrorDetails) -> Finding:
 
 
 def _missing(path: Path) -> Finding:
-    value = "1" if path == ("version",) else "..."
+    value = "1" if path == ("version",) else "…"
     return error("missing-key", path, f"'{path[-1]}' is missing", f"add {path[-1]}: {value}")
 
 

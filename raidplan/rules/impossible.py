@@ -1,0 +1,310 @@
+"""The pages of what is stated before any rule runs: a layout that cannot be built."""
+
+from __future__ import annotations
+
+from raidplan.findings import Severity
+from raidplan.rules.engine import stated
+
+
+@stated(Severity.ERROR)
+def unknown_device() -> None:
+    """A device is used that the layout does not describe.
+
+    Why: only what is described can be found on the machine and be proven blank.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0: {level: raid6, members: [d<0-4>]}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0: {level: raid6, members: [d<0-3>]}
+    ```
+
+    Source: the layout file's own contract.
+    """
+
+
+@stated(Severity.ERROR)
+def device_used_twice() -> None:
+    """Two things are to stand on one device.
+
+    Why: the one made later would destroy the other.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0: {level: raid1, members: [d0, d1]}
+      s1: {level: raid1, members: [d1, d2]}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0: {level: raid1, members: [d0, d1]}
+      s1: {level: raid1, members: [d2, d3]}
+    ```
+
+    Source: the layout file's own contract.
+    """
+
+
+@stated(Severity.ERROR)
+def duplicate_name() -> None:
+    """Two things have one name.
+
+    Why: whatever names it would mean either of them.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      d1: {level: raid1, members: [d2, d3]}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s1: {level: raid1, members: [d2, d3]}
+    ```
+
+    Source: the layout file's own contract.
+    """
+
+
+@stated(Severity.ERROR)
+def pool_too_small() -> None:
+    """A pool has fewer free devices than members are to be picked from it.
+
+    Why: devices that another array has are not free, and neither is a disk with partitions.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0:
+        level: raid5
+        members:
+          from: [d<0-3>]
+          count: 5    # <-- here
+          spread: multiplier
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0: {level: raid5, members: {from: [d<0-3>], count: 4, spread: multiplier}}
+    ```
+
+    Source: the layout file's own contract.
+    """
+
+
+@stated(Severity.ERROR)
+def cycle() -> None:
+    """Devices stand on each other in a circle.
+
+    Why: none of them can be made first.
+
+    **Bad**
+
+    ```yaml
+    arrays:
+      a: {level: raid1, members: [b]}    # <-- here
+      b: {level: raid1, members: [a]}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      a: {level: raid0, members: [d0, d1]}
+      b: {level: raid1, members: [a, d2]}
+    ```
+
+    Source: the layout file's own contract.
+    """
+
+
+@stated(Severity.ERROR)
+def partitions_too_large() -> None:
+    """The partitions of a disk do not fit on it.
+
+    Why: a partition table takes 1 MiB at the front and up to 128 MiB at the end, and partitions begin at full
+    MiB. Only one of them can take the rest.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks:
+        d0:
+          size: 500GB
+          partitions: {root: {size: 400GB}, swap: {size: 100GB}}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks:
+        d0: {size: 500GB, partitions: {root: {size: 400GB}, swap: {size: rest}}}
+    ```
+
+    Source: the GUID partition table, UEFI specification 2.10, section 5.3.
+    """
+
+
+@stated(Severity.ERROR)
+def volumes_too_large() -> None:
+    """The volumes of a group do not fit into it.
+
+    Why: LVM gives out whole extents, and each physical volume loses its first MiB. Only one volume can take the
+    rest.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+    volume_groups:
+      vg0:
+        devices: [d0]
+        volumes: {home: {size: 500GB}}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+    volume_groups:
+      vg0:
+        devices: [d0]
+        volumes: {home: {size: 100%free}}
+    ```
+
+    Source: lvm2, lib/format_text; vgcreate(8).
+    """
+
+
+@stated(Severity.ERROR)
+def label_too_long() -> None:
+    """A label is longer than the file system can store.
+
+    Why: XFS stores 12 bytes, ext4 16, FAT 11, swap 16. The tool refuses it, or cuts it, and then nothing that
+    mounts by label finds it.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+    filesystems:
+      f: {device: d0, type: xfs, label: measurements-2026}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+    filesystems:
+      f: {device: d0, type: xfs, label: measurements}
+    ```
+
+    Source: mkfs.xfs(8), mke2fs(8), mkfs.fat(8), mkswap(8).
+    """
+
+
+@stated(Severity.ERROR)
+def impossible_array() -> None:
+    """No array can be made of these members.
+
+    Why: they are too small for their metadata and one stripe.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d<0-2>: {serial: S<1>, size: 16MiB}}}
+    arrays:
+      s0: {level: raid5, members: [d<0-2>], chunk: 64MiB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+    arrays:
+      s0: {level: raid5, members: [d<0-2>], chunk: 64KiB}
+    ```
+
+    Source: mdadm 4.2, super1.c.
+    """
+
+
+@stated(Severity.ERROR)
+def impossible_filesystem() -> None:
+    """No file system of this type can be made on this device.
+
+    Why: the device is too small or too large for it. The type's own tool would refuse it, after the arrays below
+    had been made.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+    filesystems:
+      f: {device: d0, type: xfs}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+    filesystems:
+      f: {device: d0, type: xfs}
+    ```
+
+    Source: mkfs.xfs(8), mke2fs(8).
+    """
+
+
+@stated(Severity.ERROR)
+def impossible_volume_group() -> None:
+    """No volume group can be made of these devices.
+
+    Why: a physical volume needs room for its metadata and at least one extent.
+
+    **Bad**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+    volume_groups:
+      vg0: {devices: [d0], extent: 128MiB}    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+    volume_groups:
+      vg0: {devices: [d0], extent: 4MiB}
+    ```
+
+    Source: vgcreate(8).
+    """
