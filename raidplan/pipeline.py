@@ -37,6 +37,8 @@ class Loaded:
     """What the rules found and somebody decided to live with."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The text by file name, for showing the lines that findings are about."""
+    settings: Settings = DEFAULT
+    """Those it was checked with."""
     well_formed: bool = False
     """Checked, and only rules object, if anything does."""
 
@@ -81,7 +83,7 @@ def check(file: str, settings: Settings = DEFAULT, *, today: str = "") -> Loaded
     What is accepted by the file or not wanted by the settings is left out. `today` (YYYY-MM-DD, by default
     the date) decides whether an acceptance still holds.
     """
-    loaded, topology, findings = _resolved(read(file))
+    loaded, topology, findings = _resolved(replace(read(file), settings=settings))
     if topology is None:
         return loaded
     from raidplan.acceptance import accept

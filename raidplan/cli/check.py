@@ -7,8 +7,6 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from raidplan.cli.parser import Subparsers
     from raidplan.findings import Severity
     from raidplan.pipeline import Loaded
@@ -18,6 +16,7 @@ def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.parser import add_output
     from raidplan.cli.settings import add_settings
+    from raidplan.render.forms import FORMS
 
     parser = subparsers.add_parser(
         "check",
@@ -26,7 +25,14 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("layouts", nargs="+", metavar="LAYOUT", help="a layout file; - is standard input")
     add_settings(parser)
-    add_output(parser, "text", "json")
+    parser.add_argument(
+        "--limit",
+        type=characters,
+        default=65_536,
+        metavar="CHARACTERS",
+        help="the most characters of the Markdown form: 65536 by default, which fit a comment on GitHub",
+    )
+    add_output(parser, *FORMS)
     parser.set_defaults(func=run)
 
 
@@ -35,27 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.cli.output import emit, wants_colour
     from raidplan.cli.settings import settings_for
     from raidplan.pipeline import check
+    from raidplan.render.forms import Look, render
 
     wanted = [settings_for(layout, arguments) for layout in arguments.layouts]
     checked = [check(layout, settings) for layout, settings in zip(arguments.layouts, wanted, strict=True)]
-    text = _rendered(checked, arguments.format, colour=wants_colour(arguments, sys.stdout))
-    emit(text, arguments.output)
-    return max(exit_code(loaded, settings.fail_on) for loaded, settings in zip(checked, wanted, strict=True))
-
-
-def _rendered(checked: Sequence[Loaded], form: str, *, colour: bool) -> str:
-    findings = [item for loaded in checked for item in loaded.findings]
-    accepted = [item for loaded in checked for item in loaded.accepted]
-    if form == "json":
-        from raidplan.render.findings_json import findings_json
-
-        return findings_json(findings, accepted)
-    from raidplan.render.findings_text import findings_text, summary_text
-
-    sources = {file: text for loaded in checked for file, text in loaded.sources.items()}
-    text = findings_text(findings, sources, colour=colour)
-    gap = "\n" if text else ""
-    return text + gap + summary_text(findings, len(checked), len(accepted), colour=colour)
+    look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
+    emit(render(arguments.format, checked, look), arguments.output)
+    return max(exit_code(loaded, loaded.settings.fail_on) for loaded in checked)
 
 
 def exit_code(loaded: Loaded, fail_on: Severity) -> int:
@@ -66,3 +58,10 @@ def exit_code(loaded: Loaded, fail_on: Severity) -> int:
         return UNABLE
     failing = any(item.finding.severity.rank <= fail_on.rank for item in loaded.findings)
     return FINDINGS if failing else OK
+
+
+def characters(text: str) -> int:
+    number = int(text)
+    if number < 1000:
+        raise ValueError("too few")
+    return number

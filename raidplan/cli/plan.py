@@ -153,7 +153,7 @@ def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, *, colour: bool) 
 
 def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
     """The findings in the form that was asked for."""
-    from raidplan.render.findings_json import finding_to_data, findings_to_data, json_text
+    from raidplan.render.findings_json import findings_to_data, json_text
     from raidplan.render.findings_text import findings_text, summary_text
 
     text = findings_text(loaded.findings, loaded.sources, colour=colour and form == "text")
@@ -168,8 +168,8 @@ def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
 
             return refusal_shell(text.splitlines())
         case "markdown":
-            from raidplan.render.plan_markdown import findings_markdown
+            from raidplan.render.findings_markdown import tables
 
-            return findings_markdown([finding_to_data(item) for item in loaded.findings])
+            return "### raidplan: no plan\n\n" + tables([loaded])
         case _:
             return text + "\n" + summary_text(loaded.findings, 1, len(loaded.accepted), colour=colour)

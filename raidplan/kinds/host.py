@@ -23,6 +23,19 @@ def parse_date(text: str) -> str:
 Date = Annotated[str, *typed(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
 
 
+ADDRESS = {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._%+=-]*(@[A-Za-z0-9][A-Za-z0-9.-]*)?$"}
+
+
+def _address(text: str) -> str:
+    # What mdadm.conf would read as a comment, a quotation or a second word is no part of it.
+    if not re.fullmatch(ADDRESS["pattern"], text):
+        raise ValueError(f"'{text}' is not one mail address; write root or root@example.org")
+    return text
+
+
+Address = Annotated[str, *typed(_address, ADDRESS)]
+
+
 class Boot(Model):
     """How the machine starts."""
 
@@ -35,7 +48,7 @@ class Boot(Model):
 class Monitoring(Model):
     """Who is told, and how often members are read for latent errors."""
 
-    mail: Word | None = None
+    mail: Address | None = None
     """mdadm's MAILADDR, one address."""
     scrub: Literal["monthly", "none"] | None = None
 

@@ -6,14 +6,15 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from raidplan.render.visible import visible
+from raidplan.render.visible import COMMAND, visible
 
 _DISK = re.compile(r"\{[A-Za-z0-9_][A-Za-z0-9_-]*\}")
 
 
 def quoted(word: str) -> str:
-    """One word for a POSIX shell; nothing in it is expanded."""
-    return shlex.quote(word)
+    """One word for a POSIX shell; nothing in it is expanded, and nothing commands a runner that logs it."""
+    text = COMMAND.sub(r"##\1''[", shlex.quote(word))
+    return f"'{text}'" if text.startswith("::") else text
 
 
 def disk_name(word: str) -> str:

@@ -12,8 +12,16 @@ from raidplan.render.visible import json_safe
 if TYPE_CHECKING:
     from raidplan.document import Span
     from raidplan.located import Accepted, Located
+    from raidplan.pipeline import Loaded
+    from raidplan.render.forms import Look
 
 FORMAT_VERSION = 1
+
+
+def render(checked: Sequence[Loaded], look: Look) -> str:
+    """The findings of all layouts together."""
+    findings = [item for loaded in checked for item in loaded.findings]
+    return findings_json(findings, [each for loaded in checked for each in loaded.accepted])
 
 
 def findings_json(findings: Sequence[Located], accepted: Sequence[Accepted] = ()) -> str:

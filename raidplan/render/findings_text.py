@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity, dotted
+from raidplan.findings import Severity
 from raidplan.render.colour import Styles, styles
+from raidplan.render.groups import details, grouped
 from raidplan.render.snippet import lines_of, snippet
 from raidplan.render.visible import plural, visible
 
 if TYPE_CHECKING:
-    from raidplan.document import Span
     from raidplan.located import Located
+    from raidplan.pipeline import Loaded
+    from raidplan.render.forms import Look
 
 
-ALIKE = 5
-"""How many findings of one rule at one place are spelled out; a range can make hundreds."""
+def render(checked: Sequence[Loaded], look: Look) -> str:
+    """The findings of all layouts, and how many they are."""
+    findings = [item for loaded in checked for item in loaded.findings]
+    sources = {file: text for loaded in checked for file, text in loaded.sources.items()}
+    accepted = sum(len(loaded.accepted) for loaded in checked)
+    text = findings_text(findings, sources, colour=look.colour)
+    gap = "\n" if text else ""
+    return text + gap + summary_text(findings, len(checked), accepted, colour=look.colour)
 
 
 def findings_text(findings: Sequence[Located], sources: Mapping[str, str], *, colour: bool = False) -> str:
     """Each place in a few lines, an empty line between two; nothing for none."""
     style = styles(colour)
     lines = {file: lines_of(text) for file, text in sources.items()}
-    return "\n".join("\n".join(_finding(group, lines, style)) + "\n" for group in _grouped(findings))
-
-
-def _grouped(findings: Sequence[Located]) -> Iterator[list[Located]]:
-    """Findings of one rule at one place: what a range in the layout multiplies."""
-    groups: dict[object, list[Located]] = {}
-    for item in findings:
-        groups.setdefault((item.span, item.finding.rule, item.finding.severity), []).append(item)
-    yield from groups.values()
+    return "\n".join("\n".join(_finding(group, lines, style)) + "\n" for group in grouped(findings))
 
 
 def _finding(group: Sequence[Located], lines: Mapping[str, Sequence[str]], style: Styles) -> Iterator[str]:
@@ -45,42 +45,7 @@ def _finding(group: Sequence[Located], lines: Mapping[str, Sequence[str]], style
         number = f"{span.line:6}"
         yield f"{style['faint'](f'{number} |')} {found[0]}".rstrip()
         yield f"{style['faint'](' ' * len(number) + ' |')} {style[finding.severity.value](found[1])}"
-    yield from _alike(group)
-    yield from _related(group)
-    if finding.hint:
-        yield f"  hint: {visible(finding.hint)}"
-
-
-def _alike(group: Sequence[Located]) -> Iterator[str]:
-    message = group[0].finding.message
-    same = [dotted(item.finding.path) for item in group if item.finding.message == message]
-    others = [item.finding.message for item in group if item.finding.message != message]
-    if len(same) > 1:
-        yield f"  {len(same)} times: {_some(same)}"
-    cut = len(others) > ALIKE + 1
-    for other in others[: ALIKE if cut else None]:
-        yield f"  also: {visible(other)}"
-    if cut:
-        yield f"  and {len(others) - ALIKE} more here; --format json has them all"
-
-
-def _related(group: Sequence[Located]) -> Iterator[str]:
-    """The other places, each once: a range in the layout describes many things in one."""
-    places: dict[Span, list[str]] = {}
-    for item in group:
-        for place, span in zip(item.finding.related, item.related, strict=True):
-            texts = places.setdefault(span, [])
-            if place.message not in texts:
-                texts.append(place.message)
-    for span, texts in list(places.items())[:ALIKE]:
-        yield f"  see {visible(span.file)}:{span.line}:{span.column}: {_some(texts)}"
-    if len(places) > ALIKE:
-        yield f"  and {len(places) - ALIKE} places more; --format json has them all"
-
-
-def _some(words: Sequence[str]) -> str:
-    shown = ", ".join(visible(word) for word in words[:ALIKE])
-    return f"{shown}, ..." if len(words) > ALIKE else shown
+    yield from (f"  {visible(line)}" for line in details(group))
 
 
 def summary_text(

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raidplan.plan import Plan, Step, plan_digest
 from raidplan.render import overview
+from raidplan.render.markdown import LIMIT, cell, fitting, prose
 from raidplan.render.plan_text import action_lines
 from raidplan.render.visible import plural, visible
-
-LIMIT = 65_536
-"""Characters in a comment on GitHub."""
 
 
 def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
@@ -22,31 +20,6 @@ def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
     steps = _steps(plan, room)
     commands = _commands(plan, room - len(steps))
     return head + steps + commands + foot
-
-
-def findings_markdown(findings: Sequence[Mapping[str, object]]) -> str:
-    """Findings as a table, for a layout that has no plan."""
-    return "### raidplan: no plan\n\n" + "\n".join(_findings(findings)) + "\n"
-
-
-def prose(text: str) -> str:
-    """Text as text: nothing in it is markup, a link, a mention or a reference (GitHub Flavored Markdown).
-
-    Punctuation stands as character references, which never are syntax. Mentions, references and links
-    are found in what comes out, so a zero-width space parts what would make one.
-    """
-    safe = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", visible(text))
-    return _LINKED.sub(lambda match: f"{match[0]}&#8203;", safe)
-
-
-_PUNCTUATION = re.compile(r"""[!"#$&'*<>?@\[\\\]^_`{|}~]|:(?=//|[\w+-]+:)""")
-_LINKED = re.compile(r"&#64;|&#35;|&#58;|\bwww(?=\.)|\bGH(?=-\d)", re.IGNORECASE)
-LONGEST = 300
-"""Characters of a sentence in a table."""
-
-
-def _cell(text: str) -> str:
-    return prose(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
 
 
 def _summary(plan: Plan) -> Iterator[str]:
@@ -96,7 +69,7 @@ def _counted(verb: str, names: Sequence[str], noun: str) -> str:
 
 
 def _listed(names: Sequence[str], room: int = 6000) -> str:
-    shown = _fitting([_cell(name) for name in names], room)
+    shown = fitting([cell(name) for name in names], room)
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
 
 
@@ -105,7 +78,7 @@ def _findings(findings: Sequence[Mapping[str, object]], most: int = 50) -> Itera
     yield "| ---: | --- | --- |"
     for finding in findings[:most]:
         name = f"{finding['severity']}: {finding['rule']}"
-        yield f"| {finding['line']} | {_cell(name)} | {_cell(str(finding['message']))} |"
+        yield f"| {finding['line']} | {cell(name)} | {cell(str(finding['message']))} |"
     if len(findings) > most:
         yield f"| | | and {len(findings) - most} more |"
     yield ""
@@ -119,7 +92,7 @@ def _steps(plan: Plan, room: int) -> str:
         lines += [heading, "", "| # | | Step | Destroys | Layout line |", "| ---: | --- | --- | --- | ---: |"]
         lines += [_row(number, step) for number, step in steps]
         lines += [""]
-    kept = _fitting(lines, room - 200)
+    kept = fitting(lines, room - 200)
     if len(kept) == len(lines):
         return "".join(f"{line}\n" for line in kept)
     rows = sum(line.startswith("| ") and line[2].isdigit() for line in lines[len(kept) :])
@@ -128,7 +101,7 @@ def _steps(plan: Plan, room: int) -> str:
 
 def _row(number: int, step: Step) -> str:
     mark = "**!**" if step.destroys else ""
-    return f"| {number} | {mark} | {_cell(step.say)} | {_listed(step.destroys)} | {step.line} |"
+    return f"| {number} | {mark} | {cell(step.say)} | {_listed(step.destroys)} | {step.line} |"
 
 
 def _commands(plan: Plan, room: int) -> str:
@@ -139,7 +112,7 @@ def _commands(plan: Plan, room: int) -> str:
     fence = "`" * max(3, _longest_run("\n".join(blocks)) + 1)
     opening = f"<details>\n<summary>Commands</summary>\n\n{fence}text\n"
     closing = f"{fence}\n\n</details>\n\n"
-    kept = _fitting(blocks, room - len(opening) - len(closing) - 200)
+    kept = fitting(blocks, room - len(opening) - len(closing) - 200)
     cut = len(blocks) - len(kept)
     note = f"... {plural(cut, 'step')} more did not fit here\n" if cut else ""
     if not kept:
@@ -153,17 +126,6 @@ def _command(number: int, step: Step) -> str:
 
 def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
-
-
-def _fitting(texts: Sequence[str], room: int) -> list[str]:
-    """The first ones that fit, each with its line break."""
-    kept = []
-    for text in texts:
-        room -= len(text) + 1
-        if room < 0:
-            break
-        kept.append(text)
-    return kept
 
 
 def _digests(plan: Plan) -> Iterator[str]:

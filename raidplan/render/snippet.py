@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
 from raidplan.document.node import Span
-from raidplan.render.visible import shown
+from raidplan.render.visible import COMMAND, shown
 
 WIDTH = 100
 """Characters of a line that are shown; a longer one is cut around the mark."""
@@ -34,6 +34,8 @@ def snippet(lines: Sequence[str], span: Span) -> tuple[str, str] | None:
     first, last = _marked(line, span)
     start, end = _window(len(line), first)
     cells = [_cell(character) for character in line[start:end]]
+    for command in COMMAND.finditer(line, start, end):
+        cells[command.end() - 1 - start] = "\\x5b"
     text = "".join(cells)
     left = "…" if start else ""
     right = "…" if end < len(line) else ""

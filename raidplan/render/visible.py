@@ -1,4 +1,4 @@
-"""Text from a layout made harmless: what could move the cursor, reorder or hide is shown as an escape."""
+"""Text from a layout made harmless: what could move the cursor, reorder, hide or command is shown as an escape."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import re
 from raidplan.hidden import is_seen
 
 _HIDDEN = re.compile(r"[^ -~]")
+COMMAND = re.compile(r"##(\w*)\[")
+"""What GitHub's and Azure's runners take for a command wherever it stands in a line of a log: `##[error]`,
+`##vso[task.complete]` (ActionCommand.TryParse of actions/runner)."""
 
 
 def visible(text: str) -> str:
     """The text with everything unprintable as `\\x1b` or `\\u202e`; tabs and line breaks too."""
-    return _HIDDEN.sub(lambda match: shown(match[0]), text)
+    return COMMAND.sub(r"##\1\\x5b", _HIDDEN.sub(lambda match: shown(match[0]), text))
 
 
 def shown(character: str) -> str:
@@ -24,7 +27,7 @@ def shown(character: str) -> str:
 
 def json_safe(text: str) -> str:
     """JSON text with the unprintable characters of its strings as JSON escapes; it means the same."""
-    return _HIDDEN.sub(lambda match: _json_escape(match[0]), text)
+    return COMMAND.sub(r"##\1\\u005b", _HIDDEN.sub(lambda match: _json_escape(match[0]), text))
 
 
 def _json_escape(character: str) -> str:

@@ -57,6 +57,11 @@ class Rule:
         return self.page.partition("\n")[0]
 
     @property
+    def why(self) -> str:
+        """The page's reason, with its figures."""
+        return self.page.partition("Why: ")[2].partition("\n\n**Bad**")[0]
+
+    @property
     def bad(self) -> str:
         """The layout that the rule catches, at the line marked `# <-- here`; without version and host."""
         return self._example("Bad")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from raidplan.plan import DiskIdentity, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
-from raidplan.render.plan_markdown import LIMIT, findings_markdown, plan_markdown, prose
+from raidplan.render.markdown import LIMIT, prose
+from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
 from raidplan.render.visible import visible
 from tests.render.test_plan_shell import EXAMPLE, HOSTILE, of_layout
@@ -143,8 +144,3 @@ def test_it_always_fits_and_says_what_was_cut(count: int, length: int, letter: s
     assert shown == count or re.search(
         rf"(\b{count - shown} steps? more|commands of {count - shown} steps?)", text
     )
-
-
-def test_findings_without_a_plan() -> None:
-    finding = {"severity": "error", "rule": "x", "line": 3, "message": "a | b"}
-    assert "| 3 | error: x | a &#124; b |" in findings_markdown([finding])

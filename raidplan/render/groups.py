@@ -1,0 +1,63 @@
+"""Findings put together: one range in a layout can make hundreds that say the same at one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from raidplan.findings import dotted
+
+if TYPE_CHECKING:
+    from raidplan.document import Span
+    from raidplan.located import Located
+
+ALIKE = 5
+"""How many findings of one rule at one place are spelled out."""
+
+
+def grouped(findings: Iterable[Located]) -> list[list[Located]]:
+    """Findings of one rule and severity at one place, in the order of the first of each."""
+    groups: dict[object, list[Located]] = {}
+    for item in findings:
+        groups.setdefault((item.span, item.finding.rule, item.finding.severity), []).append(item)
+    return list(groups.values())
+
+
+def details(group: Sequence[Located]) -> Iterator[str]:
+    """What there is to say beside the message of the first: lines of text, as the layout has it."""
+    yield from _alike(group)
+    yield from _related(group)
+    hint = group[0].finding.hint
+    if hint:
+        yield f"hint: {hint}"
+
+
+def _alike(group: Sequence[Located]) -> Iterator[str]:
+    message = group[0].finding.message
+    same = [dotted(item.finding.path) for item in group if item.finding.message == message]
+    others = [item.finding.message for item in group if item.finding.message != message]
+    if len(same) > 1:
+        yield f"{len(same)} times: {_some(same)}"
+    cut = len(others) > ALIKE + 1
+    yield from (f"also: {other}" for other in others[: ALIKE if cut else None])
+    if cut:
+        yield f"and {len(others) - ALIKE} more here; --format json has them all"
+
+
+def _related(group: Sequence[Located]) -> Iterator[str]:
+    """The other places, each once: a range in the layout describes many things in one."""
+    places: dict[Span, list[str]] = {}
+    for item in group:
+        for place, span in zip(item.finding.related, item.related, strict=True):
+            texts = places.setdefault(span, [])
+            if place.message not in texts:
+                texts.append(place.message)
+    for span, texts in list(places.items())[:ALIKE]:
+        yield f"see {span.file}:{span.line}:{span.column}: {_some(texts)}"
+    if len(places) > ALIKE:
+        yield f"and {len(places) - ALIKE} places more; --format json has them all"
+
+
+def _some(words: Sequence[str]) -> str:
+    shown = ", ".join(words[:ALIKE])
+    return f"{shown}, ..." if len(words) > ALIKE else shown
