@@ -27,7 +27,10 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[str]:
     # Where data begins is said once: what nobody recognises has no parts.
     data = [trace for trace in traces if trace.type == "data"]
     yield from (_trace(trace, stack.named(disk), own) for trace in traces if trace not in data[1:])
-    if block and not traces:
+    if not traces:
+        found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
+        yield from (f"{plain(words)} on {stack.named(name)}" for words in found)
+    if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
 
 

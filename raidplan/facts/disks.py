@@ -59,7 +59,12 @@ def _traces(seen: Seen, disk: Block) -> tuple[Trace, ...]:
     places = [Place(part.start, part.size, f"partition {part.partition}", seen.told(part)) for part in parts]
     places += (Place(start, size, "the range of a future partition") for start, size in seen.ranges)
     read = partial(read_at, seen.root / "dev" / disk.name)
-    return read_traces(read, disk.logical, Place(0, disk.size, told=seen.told(disk)), places)
+    closed = [
+        Trace(part.start, "unreadable", part.start, part.size, place, detail=seen.unreadable[part.node])
+        for part, place in ((disk, ""), *((part, f"partition {part.partition}") for part in parts))
+        if part.node in seen.unreadable
+    ]
+    return (*closed, *read_traces(read, disk.logical, Place(0, disk.size, told=seen.told(disk)), places))
 
 
 def _disk(

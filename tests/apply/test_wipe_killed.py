@@ -1,0 +1,164 @@
+"""A teardown killed before and after every effect, then taken up again: the same end, and nothing is held off any more."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import execute
+from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.session import carry_out, decide
+from raidplan.facts import Machine
+from raidplan.facts.host import HOLD
+from raidplan.facts.machine import BlockFact
+from raidplan.plan import Plan, Zero
+from tests.apply.simulated import Killed, Simulated, State
+from tests.apply.stacks import GIB, LAYOUT, OLD, TB, plan_of
+
+MEMBERS = ("{d0}", "{d1}")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(execute, "LOOK_AGAIN_SECONDS", 0)
+
+
+class Old(Simulated):
+    """The two disks are members of an old array, which runs until it is stopped; a foreign disk stands beside."""
+
+    def read(self, plan: Plan) -> Machine:
+        machine = super().read(plan)
+        array = self.state.objects.get("array", {}).get(OLD)
+        blocks = [
+            BlockFact(disk.kernel_name, disk.node, disk.node, "disk", TB, found=_found(self.state, f"{{{disk.kernel_name}}}"))
+            for disk in machine.disks
+        ]  # fmt: skip
+        if array:
+            found = tuple(f"0 0x438 {words}" for words in self.state.content.get(f"array:{OLD}", ()))
+            content = tuple(words.split()[0] for words in self.state.content.get(f"array:{OLD}", ()))
+            blocks.append(BlockFact("md127", f"array:{OLD}", "/dev/md127", "array", 900 * GIB, 0, ("d0", "d1"), (), found, content, "clean"))  # fmt: skip
+        return replace(machine, blocks=tuple(blocks))
+
+    def zero(self, device: str, action: Zero) -> None:
+        identity = self._identity(device)
+
+        def act() -> None:
+            new = [one for one in self.state.content.get(identity, ()) if action.found is not None and not any(one in line for line in action.found)]  # fmt: skip
+            assert not new, f"{device} carries {new}, which nobody was asked about"
+            assert identity not in self.state.foreign
+            held = device in ("/dev/d0", "/dev/d1") and OLD in self.state.objects.get("array", {})
+            assert not held, "a member of a running array is never written to"
+            self._blank(identity)
+
+        self.effect("zero", device, act)
+
+    def _do(self, argv: tuple[str, ...]) -> None:
+        if argv[0] == "udevadm" and argv[1] in ("control", "trigger") and HOLD not in argv:
+            known = {" ".join(self._argv(step)) for step in self.plan.steps if hasattr(step.action, "argv")}
+            if " ".join(argv) not in known:
+                return
+        super()._do(argv)
+
+    def _identity(self, node: str) -> str:
+        return f"array:{OLD}" if node == "/dev/md127" else super()._identity(node)
+
+
+def _found(state: State, identity: str) -> tuple[str, ...]:
+    return tuple(f"0 0x1000 {words}" for words in state.content.get(identity, ()))
+
+
+def machine(root: Path) -> State:
+    (root / "etc").mkdir(parents=True)
+    (root / "etc/fstab").write_text("UUID=1 / ext4 defaults 0 1\n")
+    members = [f"{{d{n}}}" for n in (0, 1)]
+    return State(
+        objects={
+            "array": {OLD: {"name": "old:data", "members": members, "node": "/dev/md127", "level": "raid1"}}
+        },
+        content={
+            **{member: [f"linux_raid_member {OLD}"] for member in members},
+            f"array:{OLD}": ["ext4 photos"],
+            "/dev/foreign": ["ext4 precious"],
+        },
+        foreign=frozenset({"/dev/foreign"}),
+    )
+
+
+def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
+    """As the command does it, with a person who says yes to what was on the first list, and to nothing else."""
+    folder = world.root / "var/lib/raidplan"
+    decision = decide(plan, world.read(plan), read_past(folder), here=False)
+    if decision.refusals:
+        return "; ".join(decision.refusals)
+    assert set(decision.left.lost) <= agreed, set(decision.left.lost) - agreed
+    if not decision.left.steps:
+        return "nothing to do"
+    outcome = carry_out(decision, open_journal(folder, world), lambda event: None, workers=1)
+    if not outcome.complete:
+        return "stopped: " + "; ".join(outcome.failed.values())
+    return "done" if not outcome.unproven else "; ".join(outcome.unproven)
+
+
+def end(world: Simulated) -> object:
+    state = world.state
+    return deepcopy((state.objects, state.content, (world.root / "etc/fstab").read_text(), state.unfinished))
+
+
+def undisturbed(plan: Plan, root: Path) -> tuple[object, int, set[str]]:
+    world = Old(plan, root, machine(root))
+    agreed = set(decide(plan, world.read(plan), read_past(root / "none"), here=False).left.lost)
+    assert len(agreed) == 4, agreed
+    assert apply(plan, world, agreed) == "done"
+    assert not world.path(HOLD).exists()
+    assert "/dev/md127" not in {found.get("node") for found in world.state.objects["array"].values()}
+    again = Old(plan, root, world.state)
+    assert apply(plan, again, set()) == "nothing to do" and not again.effects
+    return end(world), len(world.effects), agreed
+
+
+@pytest.mark.parametrize("how", ["before", "during", "after"])
+def test_i4_i14_killed_at_every_effect_of_a_teardown(tmp_path: Path, how: str) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    wanted, effects, agreed = undisturbed(plan, tmp_path / "undisturbed")
+    for at in range(1, effects + 1):
+        root = tmp_path / str(at)
+        state = machine(root)
+        with pytest.raises(Killed):
+            apply(plan, Old(plan, root, state, (at, how)), agreed)
+        world = Old(plan, root, state)
+        said = apply(plan, world, agreed)
+        assert said in ("done", "nothing to do"), f"{how} effect {at}: {said}"
+        assert end(world) == wanted, f"{how} effect {at}"
+        assert not world.path(HOLD).exists(), f"{how} effect {at}: automatic assembly is still held off"
+
+
+@pytest.mark.parametrize("lie", ["no effect", "failed after all"])
+def test_a_tool_of_the_teardown_that_lies_is_never_believed(tmp_path: Path, lie: str) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    wanted, _, agreed = undisturbed(plan, tmp_path / "undisturbed")
+    root = tmp_path / "liar"
+    state = machine(root)
+    liar = Old(plan, root, state, lie={"mdadm --stop /dev/md127": lie})
+    if lie == "no effect":
+        with pytest.raises(AssertionError, match="running array"):  # as the kernel refuses the exclusive open
+            apply(plan, liar, agreed)
+    else:
+        assert apply(plan, liar, agreed).startswith("stopped: ")
+        assert not liar.path(HOLD).exists(), "restored whatever happens"
+    world = Old(plan, root, state)
+    assert apply(plan, world, agreed) in ("done", "nothing to do")
+    assert end(world) == wanted
+
+
+def test_i14_a_failed_step_ends_the_hold(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    _, _, agreed = undisturbed(plan, tmp_path / "undisturbed")
+    root = tmp_path / "fails"
+    world = Old(plan, root, machine(root), lie={"mdadm --stop /dev/md127": "failed after all"})
+    assert apply(plan, world, agreed).startswith("stopped: ")
+    assert ("remove", str(world.path(HOLD))) in world.effects
+    assert world.executed[-1] == "udevadm control --reload"

@@ -1,0 +1,134 @@
+"""What is destroyed needs a yes to its list: typed after it was shown, or the digest of exactly that plan."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import session, world
+from raidplan.cli import run
+from raidplan.cli.consent import confirmed
+from raidplan.plan import OWN, Plan, Step, plan_digest
+from tests.apply.stacks import LAYOUT, Box, decided, old_pair, plan_of
+
+
+class Terminal(io.StringIO):
+    """Somebody types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """A plan that destroys an old array."""
+    return decided(plan_of(LAYOUT, tmp_path), old_pair()).left
+
+
+@pytest.fixture
+def harmless(tmp_path: Path) -> Plan:
+    return decided(plan_of(LAYOUT, tmp_path), Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")).left
+
+
+def asked(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, typed: str | None = None, confirm: str | None = None, destroy: str | None = None
+) -> bool:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.StringIO("") if typed is None else Terminal(typed + "\n"))
+    return confirmed(plan, argparse.Namespace(confirm=confirm, destroy=destroy))
+
+
+@pytest.mark.parametrize("typed", ["pair", " pair "])
+def test_the_host_name_is_typed(
+    plan: Plan,
+    harmless: Plan,
+    typed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert asked(harmless, monkeypatch, typed)
+    assert "to write to these disks" in capsys.readouterr().err
+    assert asked(plan, monkeypatch, typed)
+    assert "to destroy the 6 things listed above" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("typed", ["", "yes", "y", "PAIR", "pair2"])
+def test_anything_else_is_a_no(plan: Plan, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not asked(plan, monkeypatch, typed)
+
+
+def test_confirm_is_enough_only_where_nothing_is_destroyed(
+    plan: Plan, harmless: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked(harmless, monkeypatch, confirm="pair") and not asked(harmless, monkeypatch, confirm="other")
+    capsys.readouterr()
+    for typed in (None, "pair"):
+        assert not asked(plan, monkeypatch, typed, confirm="pair")
+        assert f"--destroy {plan_digest(plan)}" in capsys.readouterr().err
+
+
+def test_the_digest_says_yes_to_exactly_one_plan(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = plan_digest(plan)
+    assert asked(plan, monkeypatch, destroy=digest)
+    for other in ("", "sha256:", digest[:-1], digest.upper(), "pair", "yes"):
+        assert not asked(plan, monkeypatch, "pair", confirm="pair", destroy=other)
+    more = replace(plan.steps[-1], id="x", phase="teardown", destroys=("something more",))
+    assert not asked(replace(plan, steps=(*plan.steps, more)), monkeypatch, destroy=digest)
+
+
+def test_without_a_terminal_nobody_is_asked(
+    plan: Plan, harmless: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not asked(harmless, monkeypatch) and not asked(plan, monkeypatch)
+    assert "Type the host name" not in capsys.readouterr().err
+
+
+def test_what_the_layout_made_itself_is_never_given_up_by_typing(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def own(step: Step) -> Step:
+        return replace(step, destroys=tuple(words + OWN for words in step.destroys))
+
+    plan = replace(plan, steps=tuple(own(step) if step.phase == "teardown" else step for step in plan.steps))
+    assert not asked(plan, monkeypatch, "pair") and not asked(plan, monkeypatch, confirm="pair")
+    assert "is given up only with --destroy" in capsys.readouterr().err
+    assert asked(plan, monkeypatch, destroy=plan_digest(plan))
+
+
+def test_plan_prints_the_list_and_the_digest(
+    tmp_path: Path, plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    (tmp_path / "facts.json").write_text(json.dumps(old_pair().machine().to_data()))
+    for form in ("text", "markdown", "shell"):
+        arguments = [
+            "plan",
+            str(tmp_path / "layout.yaml"),
+            "--machine",
+            str(tmp_path / "facts.json"),
+            "--format",
+            form,
+        ]
+        assert run(arguments) == 0
+        out = capsys.readouterr().out
+        assert plan_digest(plan) in out, form
+        assert "the array" in out and "old:data" in out and "photos" in out, form
+
+
+def test_apply_refuses_what_changed_while_the_list_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan_of(LAYOUT, tmp_path)
+    boxes = [old_pair(), old_pair().filesystem("sdb1", "0f0f0f0f-1111-4222-8333-123456789abc", "new")]
+    monkeypatch.setattr(world.World, "read", lambda self, plan: boxes.pop(0).machine())
+    monkeypatch.setattr(session, "preflight", lambda situation, here=True: [])
+    monkeypatch.setattr("sys.stdin", Terminal("pair\n"))
+    written: list[object] = []
+    monkeypatch.setattr(session, "execute", lambda *args, **more: written.append(args))
+    assert run(["apply", str(tmp_path / "layout.yaml"), "--state", str(tmp_path / "state")]) == 4
+    assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err
+    assert not written and not boxes
