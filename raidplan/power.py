@@ -60,3 +60,30 @@ def loads(topology: Topology) -> dict[str, Load]:
             base / VOLTS + START_AMPS_LEAST * (min(known, 1) if supply.staggered_spinup else known),
         )
     return found
+
+
+def machine_load(topology: Topology) -> Load:
+    """The load of the whole machine: every disk once, whatever feeds it; what no supply names counts too."""
+    hardware = topology.layout.hardware
+    solid = sum(disk.rotational is False for disk in hardware.disks.values())
+    known = sum(disk.rotational is True for disk in hardware.disks.values())
+    turning = len(hardware.disks) - solid
+    fed = {name for supply in hardware.power.values() for name in supply.feeds}
+    boards = sum(name not in hardware.disks and name in topology.wiring.components for name in fed)
+    base = sum(supply.base_watts or 0 for supply in hardware.power.values())
+    first = _started_first(topology)
+    return Load(
+        tuple(hardware.disks),
+        base + DISK_WATTS * turning + SOLID_WATTS * solid + CARD_WATTS * boards,
+        base + DISK_WATTS_LEAST * known,
+        base / VOLTS + START_AMPS * first,
+        base / VOLTS + START_AMPS_LEAST * min(first, known),
+    )
+
+
+def _started_first(topology: Topology) -> int:
+    """How many disks start at the same time: those that are not staggered, and one of each staggered supply."""
+    hardware = topology.layout.hardware
+    turning = {name for name, disk in hardware.disks.items() if disk.rotational is not False}
+    staggered = [turning.intersection(s.feeds) for s in hardware.power.values() if s.staggered_spinup]
+    return len(turning.difference(*staggered)) + sum(bool(each) for each in staggered)

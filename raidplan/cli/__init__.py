@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": "show every command and file change before anything happens",
     "apply": "do what the plan says; a second run changes nothing",
     "adopt": "enter what stands as planned into a journal that was lost",
+    "estimate": "say how fast the layout can be, what is in its way, and what survives what",
     "show": "print the plain form that a layout means",
     "explain": "explain a rule, or list them all",
     "discover": "print what this machine has: a layout's hardware section, or facts for a plan",

@@ -55,6 +55,9 @@ class Format(Protocol):
     def say(self, wanted: Filesystem, device: Device) -> str:
         """What is special about it, in words; may be empty."""
 
+    def room(self, wanted: Filesystem, device: Device) -> int:
+        """Bytes for files: at most that, less what its own trees and tables come to need."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ext:
@@ -110,6 +113,12 @@ class Ext:
             f", stride {made.stride}, stripe width {made.stripe_width}" if made.stride else ""
         )
 
+    def room(self, wanted: Filesystem, device: Device) -> int:
+        made = self.geometry(wanted, device)
+        bitmaps = 2 * made.groups
+        taken = made.journal_blocks + made.reserved_blocks + bitmaps
+        return made.size_bytes - made.inode_table_bytes - taken * made.block_size
+
 
 @dataclass(frozen=True, slots=True)
 class Xfs:
@@ -147,6 +156,10 @@ class Xfs:
     def say(self, wanted: Filesystem, device: Device) -> str:
         return f"su {human(device.chunk)}, sw {device.data_disks}" if device.chunk else ""
 
+    def room(self, wanted: Filesystem, device: Device) -> int:
+        made = self.geometry(device)
+        return made.size_bytes - made.log_blocks * made.block_size
+
 
 @dataclass(frozen=True, slots=True)
 class Btrfs:
@@ -176,6 +189,9 @@ class Btrfs:
 
     def say(self, wanted: Filesystem, device: Device) -> str:
         return ""
+
+    def room(self, wanted: Filesystem, device: Device) -> int:
+        return device.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +224,9 @@ class Vfat:
 
     def say(self, wanted: Filesystem, device: Device) -> str:
         return ""
+
+    def room(self, wanted: Filesystem, device: Device) -> int:
+        return device.size
 
 
 FORMATS: dict[str, Format] = {

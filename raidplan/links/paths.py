@@ -93,7 +93,7 @@ class Links:
             return ()
         if entry.behind is None:
             path = ("hardware", "disks", disk, "behind")
-            return (Link(disk, "port", path, None, missing=Missing("place", disk)),)
+            return (Link(disk, "port", path, None, missing=Missing("place (behind)", disk)),)
         if entry.behind not in self._shared:
             self._shared[entry.behind] = tuple(
                 link for plug in self._wiring.above(disk) for link in self._links(plug)

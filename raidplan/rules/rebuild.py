@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import exp
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from raidplan.disks import UNREADABLE, read_error_bound
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
 
-UNREADABLE = (1e-14, 1e-15)
-"""Unreadable bits per bit read that makers specify as an upper bound, for desktop and for server disks."""
 LONG_HOURS, DAY = 12, 24
 SYNC_SPEED_MAX = 200_000 * 1024
 """The kernel's default, bytes per second for each member."""
@@ -67,7 +65,7 @@ def read_error_in_rebuild(topology: Topology) -> Iterator[Hit]:
             continue
         if not all(disks[disk].rotational for disk in array_disks(topology, array)):
             continue
-        desktop, server = (1 - exp(-8 * device.size * rate) for rate in UNREADABLE)
+        desktop, server = (read_error_bound(device.size, rate) for rate in UNREADABLE)
         if desktop >= LIKELY:
             yield Hit(
                 (*path, "members"),

@@ -36,10 +36,10 @@ class Survival:
 
     def survives(self, thing: Path) -> dict[str, bool]:
         """Whether it survives each component that it stands on, by name; of two with one name, both."""
-        fates, found = self.fates.get(thing, {}), dict[str, bool]()
-        for component in self.components:
-            if component.path in fates:
-                found[component.name] = found.get(component.name, True) and fates[component.path].survives
+        found: dict[str, bool] = {}
+        for path, outcome in self.fates.get(thing, {}).items():
+            name = str(path[-1])
+            found[name] = found.get(name, True) and outcome.survives
         return found
 
     def after(self, disks: Iterable[str]) -> dict[Path, Outcome]:

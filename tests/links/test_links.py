@@ -139,7 +139,7 @@ def test_switching_that_is_not_stated_is_said_to_be_assumed() -> None:
 @pytest.mark.parametrize(
     ("hardware", "missing"),
     [
-        ("{disks: {d: {}}}", {"the place of d"}),
+        ("{disks: {d: {}}}", {"the place (behind) of d"}),
         ("{controllers: {c: {}}, disks: {d: {behind: c}}}", {"the port speed of c", "the bus of c"}),
         ("{buses: {b: {type: pci, width: 32}}, disks: {d: {behind: b}}}", {"the width or clock of b"}),
         (

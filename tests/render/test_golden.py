@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from raidplan import pipeline
+from raidplan.estimate import estimate
 from raidplan.plan import Plan, plan_from_json, plan_to_json
+from raidplan.render.estimate_text import estimate_text
 from raidplan.render.findings_json import finding_to_data
 from raidplan.render.findings_text import findings_text, summary_text
 from raidplan.render.plan_markdown import plan_markdown
@@ -31,6 +33,8 @@ def forms(file: Path) -> dict[str, str]:
         plan, loaded = pipeline.plan(loaded)
     found = findings_text(loaded.findings, loaded.sources)
     texts = {"findings.txt": found + summary_text(loaded.findings, 1, len(loaded.accepted))}
+    if loaded.topology is not None:
+        texts["estimate.txt"] = estimate_text(estimate(loaded.topology))
     if plan is not None:
         plan = replace(plan, findings=tuple(finding_to_data(item) for item in loaded.findings))
         texts |= _of_plan(plan)

@@ -1,0 +1,116 @@
+"""What a level makes its members do, for each byte and for each small operation on the array.
+
+A sequential read moves bytes over the links of the members; what lies between them on the platter (parity, other
+copies) passes under the heads and is not moved. So a read of parity levels is bound by the links of all n members,
+or by the platters of the data disks. Sources: md(4); drivers/md/raid5.c (`raid5_compute_sector`: where parity lies;
+`handle_stripe_dirtying`: it reads old data and parity, or the other data, whichever is less); drivers/md/raid10.c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from raidplan.levels import LEVELS, copy_sets, raid10_copies
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the work, done by one of some members."""
+
+    slots: tuple[int, ...]
+    """One of them does it; with several, which one is the kernel's choice."""
+    moved: float
+    """Bytes over its links for each byte of the array."""
+    passed: float
+    """Bytes under its heads, or to and from its chips, for each byte of the array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ops:
+    """Operations on one member for each small operation on the array, on average."""
+
+    slot: int
+    reads: float
+    writes: float
+
+
+def reading(level: str, layout: str | None, members: int) -> list[Part]:
+    """A long sequential read by one reader."""
+    slots = range(members)
+    match level:
+        case "linear" | "raid1":
+            return [Part(tuple(slots), 1, 1)]
+        case "raid0":
+            return [Part((slot,), 1 / members, 1 / members) for slot in slots]
+        case "raid10":
+            return _copies_read(layout or "n2", members)
+        case _:
+            fixed = _parity_slots(level, layout, members)
+            data = members - LEVELS[level].parity
+            spread = members - len(fixed)
+            return [Part((slot,), 1 / spread, 1 / data) for slot in slots if slot not in fixed]
+
+
+def _copies_read(layout: str, members: int) -> list[Part]:
+    kind, copies = raid10_copies(layout)
+    if kind == "near" and members % copies == 0:
+        # A stripe of mirrors: one of each reads.
+        sets = copy_sets(layout, members)
+        return [Part(slots, 1 / len(sets), 1 / len(sets)) for slots in sets]
+    # Far copies are read at the outer tracks without gaps; others have the second copies between the chunks.
+    passed = 1 / members if kind == "far" else copies / members
+    return [Part((slot,), 1 / members, passed) for slot in range(members)]
+
+
+def writing(level: str, layout: str | None, members: int) -> list[Part]:
+    """A long sequential write of whole stripes."""
+    slots = range(members)
+    match level:
+        case "linear":
+            return [Part(tuple(slots), 1, 1)]
+        case "raid1":
+            written = 1.0
+        case "raid10":
+            written = raid10_copies(layout or "n2")[1] / members
+        case _:
+            written = 1 / (members - LEVELS[level].parity)
+    return [Part((slot,), written, written) for slot in slots]
+
+
+def read_ops(level: str, layout: str | None, members: int) -> list[Ops]:
+    """Small reads all over the array by many readers: every copy serves."""
+    fixed = _parity_slots(level, layout, members)
+    return [Ops(slot, 1 / (members - len(fixed)), 0) for slot in range(members) if slot not in fixed]
+
+
+def write_ops(level: str, layout: str | None, members: int) -> list[Ops]:
+    """Small writes all over the array; for parity levels the stripe is not in the cache."""
+    parity = LEVELS[level].parity
+    if not parity:
+        copies = {"raid1": members, "raid10": raid10_copies(layout or "n2")[1] if level == "raid10" else 1}
+        return [Ops(slot, 0, copies.get(level, 1) / members) for slot in range(members)]
+    fixed = _parity_slots(level, layout, members)
+    modify = 1 + parity <= members - parity - 1
+    reads = 1 + parity if modify else members - parity - 1
+    spread = members - len(fixed)
+    on_data = Ops(0, (reads - modify * len(fixed)) / spread, (1 + parity - len(fixed)) / spread)
+    return [
+        Ops(slot, float(modify), 1) if slot in fixed else Ops(slot, on_data.reads, on_data.writes)
+        for slot in range(members)
+    ]
+
+
+def _parity_slots(level: str, layout: str | None, members: int) -> frozenset[int]:
+    """The members that hold nothing but parity."""
+    parity, layout, last = LEVELS[level].parity, layout or "", members - 1
+    if not parity:
+        return frozenset()
+    if layout == "parity-first-6":
+        return frozenset((0, last))
+    if layout.endswith("-6"):
+        return frozenset((last,))
+    if layout == "parity-first":
+        return frozenset(range(parity))
+    if layout == "parity-last" or level == "raid4":
+        return frozenset(range(members - parity, members))
+    return frozenset()

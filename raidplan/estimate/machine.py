@@ -1,0 +1,127 @@
+"""The machine as resources: the links and platters that work takes from, and how much each has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from raidplan.estimate.fair import FULL
+from raidplan.findings import Path
+from raidplan.links import Links, Missing
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Bytes that one disk moves for each byte at the top."""
+
+    moved: float
+    """Over its links."""
+    passed: float
+    """Under its heads, or to and from its chips."""
+
+
+Load = Mapping[str, Amount]
+"""What is asked of each disk, by its name."""
+Needs = Mapping[Path, float]
+"""What is asked of each resource, by its path: bytes for each byte at the top, or operations for each one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A link, or the platters (or chips) of a disk."""
+
+    component: str
+    kind: str
+    """disk, or the kind of a link: bus, controller, multiplier, expander, port."""
+    path: Path
+    bytes_per_second: float
+
+
+class Machine:
+    """What a machine's links and disks can do; what the layout does not say is no limit, and is listed."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._disks = topology.layout.hardware.disks
+        self._links = Links(topology.layout.hardware, topology.wiring)
+        self.resources: dict[Path, Resource] = {}
+        for name, disk in self._disks.items():
+            if disk.rate:
+                head = Resource(name, "disk", _head(name), float(disk.rate))
+                self.resources[head.path] = head
+            for link in self._links.of(name):
+                if link.bytes_per_second is not None:
+                    found = Resource(link.name, link.kind, link.path, link.bytes_per_second)
+                    self.resources[link.path] = found
+        self.capacity: Mapping[Path, float] = {
+            path: resource.bytes_per_second for path, resource in self.resources.items()
+        }
+        """Bytes per second in one direction."""
+        self.operations: Mapping[Path, float] = {
+            _head(name): float(disk.iops) for name, disk in self._disks.items() if disk.iops and disk.iops > 0
+        }
+        """Small operations per second of each disk that states them."""
+
+    def needs(self, load: Load) -> dict[Path, float]:
+        """What a load takes of each resource, for one byte at the top."""
+        found: dict[Path, float] = {}
+        for disk, amount in load.items():
+            found[_head(disk)] = found.get(_head(disk), 0) + amount.passed
+            for link in self._links.of(disk):
+                found[link.path] = found.get(link.path, 0) + amount.moved
+        return found
+
+    def operation_needs(self, operations: Mapping[str, float]) -> dict[Path, float]:
+        """What small operations take of each disk."""
+        return {_head(disk): count for disk, count in operations.items() if count > 0}
+
+    def without(self, paths: Iterable[Path]) -> Machine:
+        """The same machine where these resources are no limit."""
+        other = copy(self)
+        gone = frozenset(paths)
+        other.capacity = {path: each for path, each in self.capacity.items() if path not in gone}
+        return other
+
+    def behind(self, paths: Iterable[Path], disks: Iterable[str]) -> tuple[str, ...]:
+        """Those of some disks that need one of these resources."""
+        wanted = frozenset(paths)
+        return tuple(
+            disk
+            for disk in disks
+            if _head(disk) in wanted or any(link.path in wanted for link in self._links.of(disk))
+        )
+
+    def missing(self, disks: Iterable[str]) -> Iterator[Missing]:
+        """What is not stated about the way to these disks, or about their rates."""
+        for disk in disks:
+            if not self._disks[disk].rate:
+                yield Missing("rate", disk)
+            for link in self._links.of(disk):
+                if link.missing is not None:
+                    yield link.missing
+
+
+def _head(disk: str) -> Path:
+    return ("hardware", "disks", disk)
+
+
+def bound(needs: Needs, capacity: Mapping[Path, float], without: Collection[Path] = ()) -> float:
+    """How far something alone can go; infinite where nothing it needs has a limit."""
+    limits = (
+        capacity[path] / need
+        for path, need in needs.items()
+        if need > 0 and path in capacity and path not in without
+    )
+    return min(limits, default=inf)
+
+
+def binding(needs: Needs, capacity: Mapping[Path, float]) -> tuple[Path, ...]:
+    """The resources that let something alone go no further, in the order of its needs."""
+    limit = bound(needs, capacity) * (1 + FULL)
+    limited = ((path, need) for path, need in needs.items() if need > 0 and path in capacity)
+    return tuple(path for path, need in limited if limit < inf and capacity[path] / need <= limit)

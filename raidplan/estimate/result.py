@@ -1,0 +1,123 @@
+"""What an estimate says: upper bounds of rates with what sets them, capacities, times, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from raidplan.estimate.machine import Resource
+from raidplan.estimate.rebuild import NO_REBUILD, Rebuild
+from raidplan.links import Missing
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """An upper bound, and what sets it."""
+
+    bytes_per_second: float | None = None
+    """None if nothing on the way is known."""
+    bottlenecks: tuple[Resource, ...] = ()
+    """All are equally full; the first names them."""
+    relieved: float | None = None
+    """Bytes per second if none of them were in the way; None if nothing else is known."""
+    iops: float | None = None
+    """Small operations per second by many at once; None unless every disk states its own."""
+
+
+NOTHING = Rate()
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What something can do."""
+
+    read: Rate = NOTHING
+    write: Rate = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What the loss of one component does to something that stands on it."""
+
+    component: str
+    kind: str
+    """bus, controller, multiplier, expander, enclosure, power or disk."""
+    survived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What something survives."""
+
+    losses: tuple[Loss, ...]
+    """Of every component that it stands on."""
+    losses_always_survived: int | None
+    """Disks, whichever they are; 3 stands for three or more. None if it stands on nothing that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One array, file system or swap area."""
+
+    name: str
+    what: str
+    """`raid6 of 8`, `xfs on s0`, `swap on os.swap`."""
+    capacity: int | None
+    """Bytes; of a file system, what is left for files."""
+    alone: Figures
+    together: Figures
+    """While all arrays are at work."""
+    fate: Fate
+    missing: tuple[Missing, ...]
+    rebuild: Rebuild = NO_REBUILD
+    stripe_cache_bytes: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What all arrays together would do without the bottlenecks of one kind. Bytes per second."""
+
+    bottlenecks: tuple[Resource, ...]
+    disks: tuple[str, ...]
+    """Behind them, and in an array."""
+    now: tuple[float | None, float | None]
+    """Read and written; None if nothing limits one of the arrays as far as is known."""
+    then: tuple[float | None, float | None]
+
+    @property
+    def size(self) -> float:
+        """Bytes per second won, reading and writing; 0 where that is not known."""
+        pairs = zip(self.now, self.then, strict=True)
+        return sum(then - now for now, then in pairs if now is not None and then is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineEstimate:
+    """The machine as a whole."""
+
+    watts: float
+    spinup_amps_12v: float
+    base_watts_known: bool
+    """False: the watts are those of the disks and their boards alone."""
+    fates: Mapping[str, Fate]
+    """`machine`, the running system, and `boot`, if the layout has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Everything in a layout."""
+
+    host: str
+    arrays: tuple[Estimate, ...]
+    filesystems: tuple[Estimate, ...]
+    swap: tuple[Estimate, ...]
+    machine: MachineEstimate
+    gains: tuple[Gain, ...]
+    """The largest first."""
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """All facts that are not stated."""
+        things = (*self.arrays, *self.filesystems, *self.swap)
+        return tuple(dict.fromkeys(fact for thing in things for fact in thing.missing))
