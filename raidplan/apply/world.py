@@ -64,7 +64,7 @@ class World:
 
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""
-        self.effect("set", file, lambda: _write_into(self.path(file), content.encode()))
+        self.effect("set", file, lambda: _write_into(attribute(self.path(file)), content.encode()))
 
     def zero(self, device: str, action: Zero) -> None:
         """Clears ranges of a device. Raises OSError, NotCleared."""
@@ -89,6 +89,19 @@ class World:
     def sync(self, path: Path) -> None:
         """Waits until a file, or a folder's entries, are on the disk. Raises OSError."""
         self.effect("sync", str(path), lambda: _sync(path))
+
+
+def attribute(file: Path) -> Path:
+    """An attribute of an array, under the name that the kernel gave it.
+
+    The kernel keeps the name of a stopped array for a while; one that is made again in that time gets a number
+    (md127), and the link below /dev/md leads to it.
+    """
+    parts = file.parts
+    if file.exists() or parts[:3] != ("/", "sys", "block") or not parts[3].startswith("md_"):
+        return file
+    link = Path("/dev/md", parts[3].removeprefix("md_"))
+    return Path("/sys/block", link.resolve().name, *parts[4:]) if link.exists() else file
 
 
 def _write_into(file: Path, data: bytes) -> None:
