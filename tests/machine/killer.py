@@ -1,4 +1,4 @@
-"""Runs raidplan and dies, with all programs that it has started, in the first destructive ones not killed before.
+"""Runs raidplan and dies, with all programs that it has started, in the first destructive one not killed before.
 
 Copied into the virtual server: `python3 killer.py SEEN SECONDS COMMAND...`; SEEN lists what was killed already,
 SECONDS is how long the program may work.
@@ -43,20 +43,21 @@ def is_destructive(argv: Sequence[str]) -> bool:
 
 
 def not_yet(line: str) -> bool:
-    """It was never killed; now it will be. Those that run side by side die together."""
-    with one:
-        killed = seen.read_text().splitlines() if seen.exists() else []
-        if line not in killed:
-            seen.write_text("".join(f"{each}\n" for each in (*killed, line)))
-            os.sync()
-        return line not in killed
+    """It was never killed; now it will be."""
+    killed = seen.read_text().splitlines() if seen.exists() else []
+    if line not in killed:
+        seen.write_text("".join(f"{each}\n" for each in (*killed, line)))
+        os.sync()
+    return line not in killed
 
 
 def kill_all() -> None:
     """This process first, so that nothing of it sees what becomes of its children; then those, all at once."""
     us = os.getpid()
-    tasks = Path(f"/proc/{us}/task").glob("*/children")
-    children = [int(pid) for task in tasks for pid in task.read_text().split()]
+    children = []
+    for task in Path(f"/proc/{us}/task").glob("*/children"):
+        with suppress(OSError):  # a thread that has just ended
+            children += [int(pid) for pid in task.read_text().split()]
     if os.fork() == 0:
         os.kill(us, signal.SIGKILL)
         for pid in children:
@@ -68,14 +69,17 @@ def kill_all() -> None:
 
 def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
     """Does it, or starts it and dies with it."""
-    line = " ".join(argv)
-    if is_destructive(argv) and not_yet(line):
-        child = subprocess.Popen(list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True)
-        assert child.stdin
-        child.stdin.write(stdin.encode())
-        child.stdin.close()
-        time.sleep(seconds)
-        kill_all()
+    with one:
+        line = " ".join(argv)
+        if is_destructive(argv) and not_yet(line):
+            child = subprocess.Popen(
+                list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True
+            )
+            assert child.stdin
+            child.stdin.write(stdin.encode())
+            child.stdin.close()
+            time.sleep(seconds)
+            kill_all()
     return really_run(argv, stdin, **more)  # type: ignore[arg-type]
 
 

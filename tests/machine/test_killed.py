@@ -15,37 +15,19 @@ from raidplan.twin import Disk, Twin, install_raidplan
 pytestmark = pytest.mark.machine
 
 LAYOUT = """
-hardware:
-  disks:
-    a<0-1>: {size: 1GiB, serial: DISK-<1>, partitions: {root: {size: 400MiB}, swap: {size: rest}}}
-    b<2-13>: {size: 1GiB, serial: DISK-<1>}
+hardware: {disks: {a<0-1>: {size: 1GiB, serial: DISK-<1>, partitions: {root: {size: 400MiB}, swap: {size: rest}}}}}
 arrays:
   root: {level: raid1, members: [a<0-1>.root]}
   swap: {level: raid1, members: [a<0-1>.swap]}
-  five: {level: raid5, members: [b<2-4>], spares: [b5], chunk: 64KiB, stripe_cache_size: 512}
-  ten: {level: raid10, members: [b<6-9>]}
-  left: {level: raid1, members: [b<10-11>]}
-  right: {level: raid1, members: [b<12-13>]}
-  both: {level: raid0, members: [left, right]}
-volume_groups:
-  vg: {devices: [ten], extent: 4MiB, volumes: {one: {size: 512MiB}, two: {size: 100%free}}}
-filesystems:
-  root: {device: root, type: ext4, mount: /srv/root}
-  five: {device: five, type: xfs, mount: /srv/five}
-  one: {device: vg.one, type: ext4, mount: /srv/one}
-  two: {device: vg.two, type: btrfs, mount: /srv/two}
-  both: {device: both, type: ext4, mount: /srv/both}
-swap:
-  swap: {device: swap, priority: 5}
-  file: {file: /swapfile, size: 16MiB}
+filesystems: {root: {device: root, type: ext4, mount: /srv/root}}
+swap: {swap: {device: swap, priority: 5}}
 """
-"""Four layouts in one: a pair for a root with swap, RAID5 with a spare, volumes on RAID10, arrays on arrays."""
 CUT = """
-hardware: {disks: {e<14-15>: {size: 1GiB, serial: DISK-<1>}}}
-arrays: {cut: {level: raid1, members: [e<14-15>]}}
+hardware: {disks: {e<2-3>: {size: 1GiB, serial: DISK-<1>}}}
+arrays: {cut: {level: raid1, members: [e<2-3>]}}
 filesystems: {cut: {device: cut, type: ext4, mount: /srv/cut}}
 """
-DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(16)]
+DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(4)]
 DECOYS = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(4)]
 SECONDS = (0.02, 0.1, 0.3, 0.0)
 """How long a program works before it is killed, in turn."""
@@ -95,23 +77,12 @@ def test_killed_in_every_destructive_program(twin: Twin) -> None:
     assert done.returncode == 0, said[-3000:]
     assert re.search("every property was read back|nothing to do", said), said[-3000:]
     killed = twin.run(["cat", "/root/seen"]).stdout.splitlines()
-    assert kills >= 6 and len(killed) >= 35, killed
-    made = (
-        "sfdisk",
-        "mdadm --create",
-        "pvcreate",
-        "vgcreate",
-        "lvcreate",
-        "mke2fs",
-        "mkfs.xfs",
-        "mkfs.btrfs",
-        "mkswap",
-        "dd",
+    made = ("sfdisk", "mdadm --create", "mke2fs", "mkswap")
+    assert kills == len(killed) and all(any(line.startswith(word) for line in killed) for word in made), (
+        killed
     )
-    assert all(any(line.startswith(program) for line in killed) for program in made), killed
     assert "nothing to do" in twin.run(["raidplan", *command]).stderr
-    for mount in ("root", "five", "one", "two", "both"):
-        twin.run(["findmnt", f"/srv/{mount}"])
+    twin.run(["findmnt", "/srv/root"])
     assert decoys(twin) == before
 
 
@@ -129,5 +100,5 @@ def test_power_is_cut_in_the_middle(twin: Twin, seconds: float) -> None:
     assert "nothing to do" in twin.run(["raidplan", *command]).stderr
     assert decoys(twin) == before
     if seconds == 4.0:
-        again = f"{NODE}; umount /srv/cut; mdadm --stop /dev/md/cut; for n in 14 15; do wipefs -aq $(d DISK-$n)1 $(d DISK-$n); done; rm -r /var/lib/raidplan/cut"
+        again = f"{NODE}; umount /srv/cut; mdadm --stop /dev/md/cut; for n in 2 3; do wipefs -aq $(d DISK-$n)1 $(d DISK-$n); done; rm -r /var/lib/raidplan/cut"
         twin.run(["sh", "-c", again])
