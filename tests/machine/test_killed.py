@@ -52,9 +52,10 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 
 def decoys(twin: Twin) -> str:
     """What is on the disks of others, bit for bit."""
-    return twin.run(
-        "for d in /dev/disk/by-id/scsi-*DECOY-?; do echo $d; sha256sum < $d; done", timeout=300
-    ).stdout
+    hashes = f"{NODE}; for n in 0 1 2 3; do sha256sum < $(d DECOY-$n); done"
+    told = twin.run(["sh", "-c", hashes], timeout=300).stdout
+    assert len(set(told.split())) >= 4, told
+    return told
 
 
 def layout(twin: Twin, name: str, text: str) -> list[str]:
