@@ -21,7 +21,7 @@ def plan_of(file: Path) -> Plan:
     assert document is not None and not located
     layout, findings = load_layout(document)
     assert layout is not None, findings
-    layout, findings = place(layout)
+    layout, _, findings = place(layout)
     assert not findings
     topology, findings = resolve(layout)
     assert not findings
