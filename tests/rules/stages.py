@@ -7,7 +7,6 @@ from pathlib import Path
 
 from raidplan.findings import Severity
 from raidplan.pipeline import check, read
-from raidplan.rules import RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,5 @@ def stated(text: str, folder: Path) -> list[Stated]:
     file = folder / "layout.yaml"
     file.write_text(text)
     # On a text that is no layout no rule runs, and silence would prove nothing.
-    loaded = read(str(file))
-    assert loaded.layout is not None or any(item.finding.rule in RULES for item in loaded.findings), (
-        loaded.findings
-    )
+    assert read(str(file)).layout is not None, read(str(file)).findings
     return stated_in(file)
