@@ -6,12 +6,14 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from raidplan.layout.manual import layout_manual
 from raidplan.pipeline import check, plan
+from raidplan.render.rules_markdown import rules_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -74,8 +76,11 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_page_of_the_layout_is_fresh(request: pytest.FixtureRequest) -> None:
-    page = ROOT / "docs" / "layout.md"
+@pytest.mark.parametrize(("name", "made"), [("layout.md", layout_manual), ("rules.md", rules_markdown)])
+def test_generated_pages_are_fresh(
+    name: str, made: Callable[[], str], request: pytest.FixtureRequest
+) -> None:
+    page = ROOT / "docs" / name
     if request.config.getoption("--update-golden"):
-        page.write_text(layout_manual())
-    assert page.read_text() == layout_manual(), "run: pytest tests/test_docs.py --update-golden"
+        page.write_text(made())
+    assert page.read_text() == made(), "run: pytest tests/test_docs.py --update-golden"

@@ -17,7 +17,7 @@ def add(subparsers: Subparsers) -> None:
         "explain", description="Explains a rule with a bad and a good example, or lists all rules."
     )
     parser.add_argument("rule", nargs="?", metavar="RULE", help="the rule's name, as in error[NAME]")
-    add_output(parser, "text")
+    add_output(parser, "text", "markdown")
     parser.set_defaults(func=run)
 
 
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.rules import CATALOGUE
 
     if arguments.rule is None:
-        emit(_list(), arguments.output)
+        emit(_list(arguments.format), arguments.output)
         return OK
     if arguments.rule not in CATALOGUE:
         hint = did_you_mean(arguments.rule, CATALOGUE) or "`raidplan explain` lists the rules"
@@ -40,7 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _list() -> str:
+def _list(form: str) -> str:
+    if form == "markdown":
+        from raidplan.render.rules_markdown import rules_markdown
+
+        return rules_markdown()
     from raidplan.rules import CATALOGUE
 
     width = max(map(len, CATALOGUE), default=0)

@@ -259,17 +259,17 @@ def impossible_array() -> None:
 
 @stated(Severity.ERROR)
 def impossible_filesystem() -> None:
-    """No file system of this type can be made on this device.
+    """No file system of this type can be made in this way on this device.
 
-    Why: the device is too small or too large for it. The type's own tool would refuse it, after the arrays below
-    had been made.
+    Why: the type's own tool would refuse it, after the arrays below had been made. mke2fs, for one, keeps at
+    most half of the blocks in reserve.
 
     **Bad**
 
     ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
     filesystems:
-      f: {device: d0, type: xfs}    # <-- here
+      f: {device: d0, type: ext4, reserved: 60%}    # <-- here
     ```
 
     **Good**
@@ -277,10 +277,10 @@ def impossible_filesystem() -> None:
     ```yaml
     hardware: {disks: {d0: {serial: S0, size: 500GB}}}
     filesystems:
-      f: {device: d0, type: xfs}
+      f: {device: d0, type: ext4, reserved: 1%}
     ```
 
-    Source: mkfs.xfs(8), mke2fs(8).
+    Source: mke2fs(8), mkfs.xfs(8).
     """
 
 

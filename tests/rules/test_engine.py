@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import pytest
 from raidplan.document.read import parse_document
 from raidplan.findings import Finding, Severity, error
 from raidplan.layout import load_layout
-from raidplan.rules import RULES, Hit, check, rule
+from raidplan.rules import CATALOGUE, RULES, Hit, check, rule
 from raidplan.topology import Topology, resolve
 
 REQUIRED = {
@@ -164,3 +165,25 @@ def test_every_rule_is_linear_in_disks_and_arrays() -> None:
 def test_examples_are_of_one_form() -> None:
     folder = Path(__file__).parents[2] / "raidplan" / "rules"
     assert len(RULES) == sum(file.read_text().count("\n@rule(Severity.") for file in folder.glob("*.py"))
+
+
+ELSEWHERE = {"disk-too-small", "disk-size-unknown"}
+"""Stated by `loops` and `plan`, which `check` does not run."""
+
+
+def test_everything_that_is_stated_has_a_page() -> None:
+    """The first argument of every call that makes a finding, and every name among the expected errors."""
+    names = set[str]()
+    for file in (Path(__file__).parents[2] / "raidplan").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if (
+                called in ("error", "Impossible", "Finding", "refused")
+                and isinstance(node, ast.Call)
+                and node.args
+            ):
+                first = node.args[0]
+                names |= {first.value} if isinstance(first, ast.Constant) else set()
+    for file in (Path(__file__).parents[1] / "errors").glob("*.txt"):
+        names |= {line.rpartition(":")[2] for line in file.read_text().splitlines()}
+    assert len(names) > 50 and names - ELSEWHERE <= set(CATALOGUE)
