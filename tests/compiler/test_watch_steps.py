@@ -126,7 +126,7 @@ def test_an_address_is_taken(mail: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "mail",
     ["a@example.org, b@example.org", "a b", "root#", "'root'", '"root"', "|/bin/sh", "/var/mail/x", "-f", "r\u00f6t@x",
-     "a@@b", "@example.org", "a\tb", "$(id)", "`id`", "a;b", "x" * 255],
+     "a@@b", "@example.org", "a\tb", "$(id)", "`id`", "a;b"],
 )  # fmt: skip
 def test_what_is_not_one_address_is_refused(mail: str, tmp_path: Path) -> None:
     file = tmp_path / "layout.yaml"
