@@ -261,23 +261,23 @@ def impossible_array() -> None:
 def impossible_filesystem() -> None:
     """No file system of this type can be made on this device.
 
-    Why: the device is too small or too large for it. The type's own tool would refuse it, after the arrays below
-    had been made.
+    Why: the type's own tool would refuse it, after the arrays below had been made. mke2fs, for one, wants at
+    least 16 inodes. Devices that are too small or too large have rules of their own.
 
     **Bad**
 
     ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+    hardware: {disks: {d0: {serial: S0, size: 500MiB}}}
     filesystems:
-      f: {device: d0, type: xfs}    # <-- here
+      f: {device: d0, type: ext4, inode_ratio: 64MiB}    # <-- here
     ```
 
     **Good**
 
     ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+    hardware: {disks: {d0: {serial: S0, size: 500MiB}}}
     filesystems:
-      f: {device: d0, type: xfs}
+      f: {device: d0, type: ext4, inode_ratio: 64KiB}
     ```
 
     Source: mkfs.xfs(8), mke2fs(8).
