@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.compiler.watch import watch_steps
 from raidplan.kinds.device import Line
 from raidplan.plan.step import Proof, Run, Step, WriteBlock, WriteFile
 from raidplan.topology import Topology
@@ -25,10 +26,8 @@ def config_steps(topology: Topology) -> Iterator[Step]:
         yield from _udev(topology, rules)
     if arrays:
         yield _initramfs(bool(rules))
-    if topology.layout.boot.degraded == "wait" and arrays:
-        yield _wait_degraded()
-    if topology.layout.monitoring.scrub == "monthly" and arrays:
-        yield _scrub()
+    if arrays:
+        yield from watch_steps(topology)
     mounts = _of("fstab", lines)
     if mounts:
         made = [step.id for step in _made(topology)]
@@ -99,32 +98,6 @@ def _initramfs(rules: bool) -> Step:
         follows=written,
         targets=("initramfs",),
         proof=Proof("initramfs", "current", {"fresh": True}),
-    )
-
-
-def _wait_degraded() -> Step:
-    unit = "mdadm-last-resort@.timer"
-    return Step(
-        id="config.degraded",
-        phase="configure",
-        say="do not start degraded arrays at boot by themselves",
-        action=Run(("systemctl", "mask", unit)),
-        because="boot.degraded",
-        targets=(unit,),
-        proof=Proof("unit", unit, {"enabled": "masked"}),
-    )
-
-
-def _scrub() -> Step:
-    unit = "mdcheck_start.timer"
-    return Step(
-        id="config.scrub",
-        phase="configure",
-        say="read all members once a month for latent errors",
-        action=Run(("systemctl", "enable", "--now", unit)),
-        because="monitoring.scrub",
-        targets=(unit,),
-        proof=Proof("unit", unit, {"enabled": "enabled"}),
     )
 
 

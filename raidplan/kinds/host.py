@@ -40,17 +40,21 @@ class Boot(Model):
     """How the machine starts."""
 
     esp: tuple[Reference, ...] = ()
-    """The EFI system partitions."""
+    """The EFI system partitions; of a RAID1, its members are made such partitions."""
     degraded: Literal["start", "wait"] = "start"
-    """What to do at boot with an array that lacks a member: start it after 30 s, or wait for a person."""
+    """What to do at boot with an array that lacks a member: start it after 30 s, or wait for a person.
+
+    The initramfs starts what the root file system stands on in any case.
+    """
 
 
 class Monitoring(Model):
     """Who is told, and how often members are read for latent errors."""
 
     mail: Address | None = None
-    """mdadm's MAILADDR, one address."""
+    """mdadm's MAILADDR, one address; mdadm sends through the host's sendmail."""
     scrub: Literal["monthly", "none"] | None = None
+    """monthly: on the first Sunday, 6 h a night until done; none: not even what the distribution does by itself."""
 
 
 class Allow(Model):

@@ -122,7 +122,8 @@ def _schema_words(metadata: WithJsonSchema) -> str:
         "bps": "link speed",
         "MHz": "clock",
         "ms|": "duration",
-        "%": "percentage",
+        "%$": "percentage",
+        "@": "mail address",
         "A-Za": "name",
         "^/": "path",
     }

@@ -74,8 +74,12 @@ class Topology:
 
     @property
     def esps(self) -> frozenset[str]:
-        """The EFI system partitions."""
-        return frozenset(self.layout.boot.esp)
+        """The EFI system partitions, and the members of arrays that are one."""
+        arrays = self.layout.arrays
+        members = (
+            member for name in self.layout.boot.esp if name in arrays for member in arrays[name].named_members
+        )
+        return frozenset((*self.layout.boot.esp, *members))
 
     def below(self, device: str) -> Iterator[Item]:
         """Every item that a device stands on, the one that offers it first; sizes need not be known."""

@@ -39,18 +39,24 @@ HEAD = "version: 1\nhost: example\n"
 
 def found(rule: str, text: str, folder: Path) -> list[str]:
     """`line:severity` of each finding of one rule in a layout without its head; its first line is line 3."""
-    return [f"{f.line}:{f.severity}" for f in stated(HEAD + text, folder) if f.rule == rule]
+    return [f"{f.line}:{f.severity}" for f in _stated_in_a_layout(text, folder) if f.rule == rule]
 
 
 def said(rule: str, text: str, folder: Path) -> list[tuple[str, str]]:
     """Message and hint of each finding of one rule in a layout without its head."""
-    return [(f.message, f.hint) for f in stated(HEAD + text, folder) if f.rule == rule]
+    return [(f.message, f.hint) for f in _stated_in_a_layout(text, folder) if f.rule == rule]
+
+
+def _stated_in_a_layout(text: str, folder: Path) -> list[Stated]:
+    """On a text that is no layout no rule runs, and silence would prove nothing."""
+    findings = stated(HEAD + text, folder)
+    loaded = read(str(folder / "layout.yaml"))
+    assert loaded.layout is not None, loaded.findings
+    return findings
 
 
 def stated(text: str, folder: Path) -> list[Stated]:
     """What is said about a text, which is written to a file in the folder."""
     file = folder / "layout.yaml"
     file.write_text(text)
-    # On a text that is no layout no rule runs, and silence would prove nothing.
-    assert read(str(file)).layout is not None, read(str(file)).findings
     return stated_in(file)

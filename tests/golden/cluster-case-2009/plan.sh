@@ -312,7 +312,7 @@ require_blank_range "$disk_c9" 1048576 1000068874240
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 32 (arrays)
-step 1/27 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/29 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf cluster1 top 0644 <<'END'
 create names=yes
@@ -322,7 +322,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-cluster1.rules
 # layout line 32 (arrays)
-step 2/27 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-cluster1.rules'
+step 2/29 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-cluster1.rules'
 write_file /etc/udev/rules.d/65-raidplan-cluster1.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # box1
@@ -331,22 +331,22 @@ END
 
 # let udev read its rules again
 # layout line 32 (arrays)
-step 3/27 'let udev read its rules again'
+step 3/29 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 32 (arrays)
-step 4/27 'load the kernel module md_mod'
+step 4/29 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 32 (arrays)
-step 5/27 'load the kernel module raid456'
+step 5/29 'load the kernel module raid456'
 modprobe raid456
 
 # partition c0: c0.box1 of 931.4 GiB
 # layout line 26 (hardware.disks.c0); destroys everything on the disk c0
-step 6/27 'partition c0: c0.box1 of 931.4 GiB'
+step 6/29 'partition c0: c0.box1 of 931.4 GiB'
 require_blank "$disk_c0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c0" <<'END'
 label: gpt
@@ -359,7 +359,7 @@ await_node /dev/disk/by-partuuid/863c357f-531f-5fca-a668-8d571cbd9cd7
 
 # partition c1: c1.box1 of 931.4 GiB
 # layout line 26 (hardware.disks.c1); destroys everything on the disk c1
-step 7/27 'partition c1: c1.box1 of 931.4 GiB'
+step 7/29 'partition c1: c1.box1 of 931.4 GiB'
 require_blank "$disk_c1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c1" <<'END'
 label: gpt
@@ -372,7 +372,7 @@ await_node /dev/disk/by-partuuid/e682cd6a-c278-5cb5-9c0d-b43ebffe4215
 
 # partition c2: c2.box1 of 931.4 GiB
 # layout line 26 (hardware.disks.c2); destroys everything on the disk c2
-step 8/27 'partition c2: c2.box1 of 931.4 GiB'
+step 8/29 'partition c2: c2.box1 of 931.4 GiB'
 require_blank "$disk_c2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c2" <<'END'
 label: gpt
@@ -385,7 +385,7 @@ await_node /dev/disk/by-partuuid/93fa1e4f-fb49-5e61-aff8-e8105b47e824
 
 # partition c3: c3.box1 of 931.4 GiB
 # layout line 26 (hardware.disks.c3); destroys everything on the disk c3
-step 9/27 'partition c3: c3.box1 of 931.4 GiB'
+step 9/29 'partition c3: c3.box1 of 931.4 GiB'
 require_blank "$disk_c3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c3" <<'END'
 label: gpt
@@ -398,7 +398,7 @@ await_node /dev/disk/by-partuuid/f52450c5-8f37-5356-b1e5-6cd3c884ba0e
 
 # partition c4: c4.box1 of 931.4 GiB
 # layout line 26 (hardware.disks.c4); destroys everything on the disk c4
-step 10/27 'partition c4: c4.box1 of 931.4 GiB'
+step 10/29 'partition c4: c4.box1 of 931.4 GiB'
 require_blank "$disk_c4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c4" <<'END'
 label: gpt
@@ -411,7 +411,7 @@ await_node /dev/disk/by-partuuid/d5061582-bfc5-5475-a1d4-384e015e97e0
 
 # partition c5: c5.box1 of 931.4 GiB
 # layout line 26 (hardware.disks.c5); destroys everything on the disk c5
-step 11/27 'partition c5: c5.box1 of 931.4 GiB'
+step 11/29 'partition c5: c5.box1 of 931.4 GiB'
 require_blank "$disk_c5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c5" <<'END'
 label: gpt
@@ -424,7 +424,7 @@ await_node /dev/disk/by-partuuid/08798088-5578-50d9-ba3f-3135f2049e27
 
 # partition c6: c6.box1 of 931.4 GiB
 # layout line 27 (hardware.disks.c6); destroys everything on the disk c6
-step 12/27 'partition c6: c6.box1 of 931.4 GiB'
+step 12/29 'partition c6: c6.box1 of 931.4 GiB'
 require_blank "$disk_c6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c6" <<'END'
 label: gpt
@@ -437,7 +437,7 @@ await_node /dev/disk/by-partuuid/160307b2-5c23-5712-95e6-6d6402bdbaf7
 
 # partition c7: c7.box1 of 931.4 GiB
 # layout line 27 (hardware.disks.c7); destroys everything on the disk c7
-step 13/27 'partition c7: c7.box1 of 931.4 GiB'
+step 13/29 'partition c7: c7.box1 of 931.4 GiB'
 require_blank "$disk_c7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c7" <<'END'
 label: gpt
@@ -450,7 +450,7 @@ await_node /dev/disk/by-partuuid/94612132-4fda-5139-937e-3c609c60c066
 
 # partition c8: c8.box1 of 931.4 GiB
 # layout line 29 (hardware.disks.c8); destroys everything on the disk c8
-step 14/27 'partition c8: c8.box1 of 931.4 GiB'
+step 14/29 'partition c8: c8.box1 of 931.4 GiB'
 require_blank "$disk_c8"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c8" <<'END'
 label: gpt
@@ -463,7 +463,7 @@ await_node /dev/disk/by-partuuid/b5a99ae1-34d2-559c-829f-470960d31993
 
 # partition c9: c9.box1 of 931.4 GiB
 # layout line 29 (hardware.disks.c9); destroys everything on the disk c9
-step 15/27 'partition c9: c9.box1 of 931.4 GiB'
+step 15/29 'partition c9: c9.box1 of 931.4 GiB'
 require_blank "$disk_c9"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_c9" <<'END'
 label: gpt
@@ -476,7 +476,7 @@ await_node /dev/disk/by-partuuid/c70837ca-1286-5354-8b89-7fd78b242b5e
 
 # create raid5 box1 of 10 members (c0, c1, c2, c3, c4, c5, c6, c7, c8, c9), 8.2 TiB usable
 # layout line 33 (arrays.box1); destroys everything on c0.box1, everything on c1.box1, everything on c2.box1, everything on c3.box1, everything on c4.box1, everything on c5.box1, everything on c6.box1, everything on c7.box1, everything on c8.box1, everything on c9.box1
-step 16/27 'create raid5 box1 of 10 members (c0, c1, c2, c3, c4, c5, c6, c7, c8, c9), 8.2 TiB usable'
+step 16/29 'create raid5 box1 of 10 members (c0, c1, c2, c3, c4, c5, c6, c7, c8, c9), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/863c357f-531f-5fca-a668-8d571cbd9cd7
 require_blank /dev/disk/by-partuuid/e682cd6a-c278-5cb5-9c0d-b43ebffe4215
 require_blank /dev/disk/by-partuuid/93fa1e4f-fb49-5e61-aff8-e8105b47e824
@@ -504,22 +504,22 @@ await_node /dev/md/box1
 
 # hold the initial sync of box1, so that it does not slow down what follows
 # layout line 33 (arrays.box1)
-step 17/27 'hold the initial sync of box1, so that it does not slow down what follows'
+step 17/29 'hold the initial sync of box1, so that it does not slow down what follows'
 set_attribute /sys/block/md_box1/md/sync_action frozen
 
 # open box1 for writing
 # layout line 33 (arrays.box1)
-step 18/27 'open box1 for writing'
+step 18/29 'open box1 for writing'
 mdadm --readwrite /dev/md/box1
 
 # let udev tune box1 as it will at every boot: read_ahead_kb 4608
 # layout line 33 (arrays.box1)
-step 19/27 'let udev tune box1 as it will at every boot: read_ahead_kb 4608'
+step 19/29 'let udev tune box1 as it will at every boot: read_ahead_kb 4608'
 udevadm trigger --settle --action=change --name-match=/dev/md/box1
 
 # make xfs box1 on box1, 8.2 TiB, su 256 KiB, sw 9
 # layout line 36 (filesystems.box1); destroys everything on box1
-step 20/27 'make xfs box1 on box1, 8.2 TiB, su 256 KiB, sw 9'
+step 20/29 'make xfs box1 on box1, 8.2 TiB, su 256 KiB, sw 9'
 require_blank /dev/md/box1
 mkfs.xfs -q -K -m crc=1,uuid=f63f04a7-777b-5a6c-a493-c65c82713e07 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281231491072,su=262144,sw=9 -l size=2136997888,su=262144 -L box1 /dev/md/box1
@@ -527,39 +527,51 @@ await_node /dev/disk/by-uuid/f63f04a7-777b-5a6c-a493-c65c82713e07
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 32 (arrays)
-step 21/27 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 21/29 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 38 (monitoring.mail)
+step 22/29 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 38 (monitoring.scrub)
-step 22/27 'read all members once a month for latent errors'
+step 23/29 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 38 (monitoring.scrub)
+step 24/29 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm cluster1 bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 35 (filesystems)
-step 23/27 'enter 1 line into /etc/fstab'
+step 25/29 'enter 1 line into /etc/fstab'
 write_block /etc/fstab cluster1 bottom 0644 <<'END'
 UUID=f63f04a7-777b-5a6c-a493-c65c82713e07 /storage/box1 xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 35 (filesystems)
-step 24/27 'let systemd read fstab again'
+step 26/29 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /storage/box1
 # layout line 36 (filesystems.box1)
-step 25/27 'make the folder /storage/box1'
+step 27/29 'make the folder /storage/box1'
 mkdir --parents /storage/box1
 
 # mount box1 at /storage/box1
 # layout line 36 (filesystems.box1)
-step 26/27 'mount box1 at /storage/box1'
+step 28/29 'mount box1 at /storage/box1'
 mount /storage/box1
 
 # let the initial sync of box1 run
 # layout line 33 (arrays.box1)
-step 27/27 'let the initial sync of box1 run'
+step 29/29 'let the initial sync of box1 run'
 set_attribute /sys/block/md_box1/md/sync_action idle
 
 complete=yes

@@ -306,7 +306,7 @@ require_blank_range "$disk_fs7" 1048576 2000263577600
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 32 (arrays)
-step 1/25 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/27 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf fileserver top 0644 <<'END'
 create names=yes
@@ -316,7 +316,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules
 # layout line 32 (arrays)
-step 2/25 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules'
+step 2/27 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules'
 write_file /etc/udev/rules.d/65-raidplan-fileserver.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # pool
@@ -325,22 +325,22 @@ END
 
 # let udev read its rules again
 # layout line 32 (arrays)
-step 3/25 'let udev read its rules again'
+step 3/27 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 32 (arrays)
-step 4/25 'load the kernel module md_mod'
+step 4/27 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 32 (arrays)
-step 5/25 'load the kernel module raid456'
+step 5/27 'load the kernel module raid456'
 modprobe raid456
 
 # partition fs0: fs0.pool of 1.8 TiB
 # layout line 28 (hardware.disks.fs0); destroys everything on the disk fs0
-step 6/25 'partition fs0: fs0.pool of 1.8 TiB'
+step 6/27 'partition fs0: fs0.pool of 1.8 TiB'
 require_blank "$disk_fs0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs0" <<'END'
 label: gpt
@@ -353,7 +353,7 @@ await_node /dev/disk/by-partuuid/eda4d495-1a78-57a4-b76d-a21a3de19731
 
 # partition fs1: fs1.pool of 1.8 TiB
 # layout line 28 (hardware.disks.fs1); destroys everything on the disk fs1
-step 7/25 'partition fs1: fs1.pool of 1.8 TiB'
+step 7/27 'partition fs1: fs1.pool of 1.8 TiB'
 require_blank "$disk_fs1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs1" <<'END'
 label: gpt
@@ -366,7 +366,7 @@ await_node /dev/disk/by-partuuid/f3ae2d4b-f18d-52ab-8366-f0f602f6778e
 
 # partition fs2: fs2.pool of 1.8 TiB
 # layout line 28 (hardware.disks.fs2); destroys everything on the disk fs2
-step 8/25 'partition fs2: fs2.pool of 1.8 TiB'
+step 8/27 'partition fs2: fs2.pool of 1.8 TiB'
 require_blank "$disk_fs2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs2" <<'END'
 label: gpt
@@ -379,7 +379,7 @@ await_node /dev/disk/by-partuuid/db8474f7-385d-5865-906c-86c7428538fa
 
 # partition fs3: fs3.pool of 1.8 TiB
 # layout line 28 (hardware.disks.fs3); destroys everything on the disk fs3
-step 9/25 'partition fs3: fs3.pool of 1.8 TiB'
+step 9/27 'partition fs3: fs3.pool of 1.8 TiB'
 require_blank "$disk_fs3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs3" <<'END'
 label: gpt
@@ -392,7 +392,7 @@ await_node /dev/disk/by-partuuid/4f5c9f3e-842d-5c03-a4c9-7bfa3c6e88bd
 
 # partition fs4: fs4.pool of 1.8 TiB
 # layout line 28 (hardware.disks.fs4); destroys everything on the disk fs4
-step 10/25 'partition fs4: fs4.pool of 1.8 TiB'
+step 10/27 'partition fs4: fs4.pool of 1.8 TiB'
 require_blank "$disk_fs4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs4" <<'END'
 label: gpt
@@ -405,7 +405,7 @@ await_node /dev/disk/by-partuuid/374a3fef-aae8-5842-85b1-f72af99f9204
 
 # partition fs5: fs5.pool of 1.8 TiB
 # layout line 28 (hardware.disks.fs5); destroys everything on the disk fs5
-step 11/25 'partition fs5: fs5.pool of 1.8 TiB'
+step 11/27 'partition fs5: fs5.pool of 1.8 TiB'
 require_blank "$disk_fs5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs5" <<'END'
 label: gpt
@@ -418,7 +418,7 @@ await_node /dev/disk/by-partuuid/f9cf27d2-efeb-51ba-9643-a465d4b10880
 
 # partition fs6: fs6.pool of 1.8 TiB
 # layout line 29 (hardware.disks.fs6); destroys everything on the disk fs6
-step 12/25 'partition fs6: fs6.pool of 1.8 TiB'
+step 12/27 'partition fs6: fs6.pool of 1.8 TiB'
 require_blank "$disk_fs6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs6" <<'END'
 label: gpt
@@ -431,7 +431,7 @@ await_node /dev/disk/by-partuuid/03f0fdcb-cc30-5a7b-a076-555d9cf014c3
 
 # partition fs7: fs7.pool of 1.8 TiB
 # layout line 29 (hardware.disks.fs7); destroys everything on the disk fs7
-step 13/25 'partition fs7: fs7.pool of 1.8 TiB'
+step 13/27 'partition fs7: fs7.pool of 1.8 TiB'
 require_blank "$disk_fs7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fs7" <<'END'
 label: gpt
@@ -444,7 +444,7 @@ await_node /dev/disk/by-partuuid/5c0c611c-beac-595a-8657-8f4e8c8acac2
 
 # create raid6 pool of 8 members (fs0, fs1, fs2, fs3, fs4, fs5, fs6, fs7), 10.9 TiB usable
 # layout line 33 (arrays.pool); destroys everything on fs0.pool, everything on fs1.pool, everything on fs2.pool, everything on fs3.pool, everything on fs4.pool, everything on fs5.pool, everything on fs6.pool, everything on fs7.pool
-step 14/25 'create raid6 pool of 8 members (fs0, fs1, fs2, fs3, fs4, fs5, fs6, fs7), 10.9 TiB usable'
+step 14/27 'create raid6 pool of 8 members (fs0, fs1, fs2, fs3, fs4, fs5, fs6, fs7), 10.9 TiB usable'
 require_blank /dev/disk/by-partuuid/eda4d495-1a78-57a4-b76d-a21a3de19731
 require_blank /dev/disk/by-partuuid/f3ae2d4b-f18d-52ab-8366-f0f602f6778e
 require_blank /dev/disk/by-partuuid/db8474f7-385d-5865-906c-86c7428538fa
@@ -468,22 +468,22 @@ await_node /dev/md/pool
 
 # hold the initial sync of pool, so that it does not slow down what follows
 # layout line 33 (arrays.pool)
-step 15/25 'hold the initial sync of pool, so that it does not slow down what follows'
+step 15/27 'hold the initial sync of pool, so that it does not slow down what follows'
 set_attribute /sys/block/md_pool/md/sync_action frozen
 
 # open pool for writing
 # layout line 33 (arrays.pool)
-step 16/25 'open pool for writing'
+step 16/27 'open pool for writing'
 mdadm --readwrite /dev/md/pool
 
 # let udev tune pool as it will at every boot: stripe_cache_size 4096, group_thread_cnt 2
 # layout line 33 (arrays.pool)
-step 17/25 'let udev tune pool as it will at every boot: stripe_cache_size 4096, group_thread_cnt 2'
+step 17/27 'let udev tune pool as it will at every boot: stripe_cache_size 4096, group_thread_cnt 2'
 udevadm trigger --settle --action=change --name-match=/dev/md/pool
 
 # make xfs pool on pool, 10.9 TiB, su 256 KiB, sw 6
 # layout line 42 (filesystems.pool); destroys everything on pool
-step 18/25 'make xfs pool on pool, 10.9 TiB, su 256 KiB, sw 6'
+step 18/27 'make xfs pool on pool, 10.9 TiB, su 256 KiB, sw 6'
 require_blank /dev/md/pool
 mkfs.xfs -q -K -m crc=1,uuid=26b91652-f0fc-50ef-aae8-28df52ef86ca -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=375023992832,su=262144,sw=6 -l size=2136997888,su=262144 -L pool /dev/md/pool
@@ -491,39 +491,51 @@ await_node /dev/disk/by-uuid/26b91652-f0fc-50ef-aae8-28df52ef86ca
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 32 (arrays)
-step 19/25 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 19/27 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 44 (monitoring.mail)
+step 20/27 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 44 (monitoring.scrub)
-step 20/25 'read all members once a month for latent errors'
+step 21/27 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 44 (monitoring.scrub)
+step 22/27 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm fileserver bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 41 (filesystems)
-step 21/25 'enter 1 line into /etc/fstab'
+step 23/27 'enter 1 line into /etc/fstab'
 write_block /etc/fstab fileserver bottom 0644 <<'END'
 UUID=26b91652-f0fc-50ef-aae8-28df52ef86ca /srv/pool xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 41 (filesystems)
-step 22/25 'let systemd read fstab again'
+step 24/27 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/pool
 # layout line 42 (filesystems.pool)
-step 23/25 'make the folder /srv/pool'
+step 25/27 'make the folder /srv/pool'
 mkdir --parents /srv/pool
 
 # mount pool at /srv/pool
 # layout line 42 (filesystems.pool)
-step 24/25 'mount pool at /srv/pool'
+step 26/27 'mount pool at /srv/pool'
 mount /srv/pool
 
 # let the initial sync of pool run
 # layout line 33 (arrays.pool)
-step 25/25 'let the initial sync of pool run'
+step 27/27 'let the initial sync of pool run'
 set_attribute /sys/block/md_pool/md/sync_action idle
 
 complete=yes

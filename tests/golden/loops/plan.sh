@@ -296,7 +296,7 @@ require_blank_range "$disk_lo4" 1048576 1070596096
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 14 (arrays)
-step 1/31 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/33 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf loops top 0644 <<'END'
 create names=yes
@@ -307,22 +307,22 @@ END
 
 # load the kernel module md_mod
 # layout line 14 (arrays)
-step 2/31 'load the kernel module md_mod'
+step 2/33 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 14 (arrays)
-step 3/31 'load the kernel module raid1'
+step 3/33 'load the kernel module raid1'
 modprobe raid1
 
 # load the kernel module raid456
 # layout line 14 (arrays)
-step 4/31 'load the kernel module raid456'
+step 4/33 'load the kernel module raid456'
 modprobe raid456
 
 # partition lo0: lo0.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo0); destroys everything on the disk lo0
-step 5/31 'partition lo0: lo0.loop_pair of 510 MiB'
+step 5/33 'partition lo0: lo0.loop_pair of 510 MiB'
 require_blank "$disk_lo0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo0" <<'END'
 label: gpt
@@ -335,7 +335,7 @@ await_node /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
 
 # partition lo1: lo1.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo1); destroys everything on the disk lo1
-step 6/31 'partition lo1: lo1.loop_pair of 510 MiB'
+step 6/33 'partition lo1: lo1.loop_pair of 510 MiB'
 require_blank "$disk_lo1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo1" <<'END'
 label: gpt
@@ -348,7 +348,7 @@ await_node /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
 
 # partition lo2: lo2.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo2); destroys everything on the disk lo2
-step 7/31 'partition lo2: lo2.loop_five of 1021 MiB'
+step 7/33 'partition lo2: lo2.loop_five of 1021 MiB'
 require_blank "$disk_lo2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo2" <<'END'
 label: gpt
@@ -361,7 +361,7 @@ await_node /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
 
 # partition lo3: lo3.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo3); destroys everything on the disk lo3
-step 8/31 'partition lo3: lo3.loop_five of 1021 MiB'
+step 8/33 'partition lo3: lo3.loop_five of 1021 MiB'
 require_blank "$disk_lo3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo3" <<'END'
 label: gpt
@@ -374,7 +374,7 @@ await_node /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
 
 # partition lo4: lo4.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo4); destroys everything on the disk lo4
-step 9/31 'partition lo4: lo4.loop_five of 1021 MiB'
+step 9/33 'partition lo4: lo4.loop_five of 1021 MiB'
 require_blank "$disk_lo4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo4" <<'END'
 label: gpt
@@ -387,7 +387,7 @@ await_node /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
 
 # create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable
 # layout line 15 (arrays.loop_pair); destroys everything on lo0.loop_pair, everything on lo1.loop_pair
-step 10/31 'create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable'
+step 10/33 'create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable'
 require_blank /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
 require_blank /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
 mdadm --create /dev/md/loop_pair --run --quiet --readonly --metadata=1.2 --homehost=loops --name=loop_pair \
@@ -398,17 +398,17 @@ await_node /dev/md/loop_pair
 
 # hold the initial sync of loop_pair, so that it does not slow down what follows
 # layout line 15 (arrays.loop_pair)
-step 11/31 'hold the initial sync of loop_pair, so that it does not slow down what follows'
+step 11/33 'hold the initial sync of loop_pair, so that it does not slow down what follows'
 set_attribute /sys/block/md_loop_pair/md/sync_action frozen
 
 # open loop_pair for writing
 # layout line 15 (arrays.loop_pair)
-step 12/31 'open loop_pair for writing'
+step 12/33 'open loop_pair for writing'
 mdadm --readwrite /dev/md/loop_pair
 
 # create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable
 # layout line 16 (arrays.loop_five); destroys everything on lo2.loop_five, everything on lo3.loop_five, everything on lo4.loop_five
-step 13/31 'create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable'
+step 13/33 'create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable'
 require_blank /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
 require_blank /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
 require_blank /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
@@ -422,17 +422,17 @@ await_node /dev/md/loop_five
 
 # hold the initial sync of loop_five, so that it does not slow down what follows
 # layout line 16 (arrays.loop_five)
-step 14/31 'hold the initial sync of loop_five, so that it does not slow down what follows'
+step 14/33 'hold the initial sync of loop_five, so that it does not slow down what follows'
 set_attribute /sys/block/md_loop_five/md/sync_action frozen
 
 # open loop_five for writing
 # layout line 16 (arrays.loop_five)
-step 15/31 'open loop_five for writing'
+step 15/33 'open loop_five for writing'
 mdadm --readwrite /dev/md/loop_five
 
 # make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair
-step 16/31 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
+step 16/33 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
 require_blank /dev/md/loop_pair
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -443,7 +443,7 @@ await_node /dev/disk/by-uuid/b845c78e-3bc1-5bf4-bc9a-8b9177b27c13
 
 # make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32
 # layout line 20 (filesystems.loop_five); destroys everything on loop_five
-step 17/31 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
+step 17/33 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
 require_blank /dev/md/loop_five
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -454,17 +454,29 @@ await_node /dev/disk/by-uuid/ac639dd4-0b85-5bb1-96a6-f6788a456741
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)
-step 18/31 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 18/33 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 25 (monitoring.mail)
+step 19/33 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 25 (monitoring.scrub)
-step 19/31 'read all members once a month for latent errors'
+step 20/33 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 25 (monitoring.scrub)
+step 21/33 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm loops bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 3 lines into /etc/fstab
 # layout line 18 (filesystems)
-step 20/31 'enter 3 lines into /etc/fstab'
+step 22/33 'enter 3 lines into /etc/fstab'
 write_block /etc/fstab loops bottom 0644 <<'END'
 /swapfile-loops none swap sw,nofail,pri=1 0 0
 UUID=b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /srv/loop-pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
@@ -473,58 +485,58 @@ END
 
 # let systemd read fstab again
 # layout line 18 (filesystems)
-step 21/31 'let systemd read fstab again'
+step 23/33 'let systemd read fstab again'
 systemctl daemon-reload
 
 # write the swap file /swapfile-loops, 64 MiB
 # layout line 23 (swap.loop_file)
-step 22/31 'write the swap file /swapfile-loops, 64 MiB'
+step 24/33 'write the swap file /swapfile-loops, 64 MiB'
 require_blank /swapfile-loops
 dd if=/dev/zero of=/swapfile-loops bs=1MiB count=64 conv=excl,fsync status=none
 
 # let only root read /swapfile-loops
 # layout line 23 (swap.loop_file)
-step 23/31 'let only root read /swapfile-loops'
+step 25/33 'let only root read /swapfile-loops'
 chmod 0600 /swapfile-loops
 
 # make swap loop_file in /swapfile-loops
 # layout line 23 (swap.loop_file)
-step 24/31 'make swap loop_file in /swapfile-loops'
+step 26/33 'make swap loop_file in /swapfile-loops'
 mkswap --quiet --uuid 195d962c-01bf-557b-97ae-6eaac424af58 /swapfile-loops
 
 # use swap loop_file
 # layout line 23 (swap.loop_file)
-step 25/31 'use swap loop_file'
+step 27/33 'use swap loop_file'
 swapon --priority 1 /swapfile-loops
 
 # make the folder /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 26/31 'make the folder /srv/loop-pair'
+step 28/33 'make the folder /srv/loop-pair'
 mkdir --parents /srv/loop-pair
 
 # mount loop_pair at /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 27/31 'mount loop_pair at /srv/loop-pair'
+step 29/33 'mount loop_pair at /srv/loop-pair'
 mount /srv/loop-pair
 
 # make the folder /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 28/31 'make the folder /srv/loop-five'
+step 30/33 'make the folder /srv/loop-five'
 mkdir --parents /srv/loop-five
 
 # mount loop_five at /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 29/31 'mount loop_five at /srv/loop-five'
+step 31/33 'mount loop_five at /srv/loop-five'
 mount /srv/loop-five
 
 # let the initial sync of loop_pair run
 # layout line 15 (arrays.loop_pair)
-step 30/31 'let the initial sync of loop_pair run'
+step 32/33 'let the initial sync of loop_pair run'
 set_attribute /sys/block/md_loop_pair/md/sync_action idle
 
 # let the initial sync of loop_five run
 # layout line 16 (arrays.loop_five)
-step 31/31 'let the initial sync of loop_five run'
+step 33/33 'let the initial sync of loop_five run'
 set_attribute /sys/block/md_loop_five/md/sync_action idle
 
 complete=yes

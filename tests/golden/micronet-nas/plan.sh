@@ -291,7 +291,7 @@ require_blank_range "$disk_gf1" 1048576 499972571136
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 21 (arrays)
-step 1/16 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/18 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf gforce top 0644 <<'END'
 create names=yes
@@ -301,17 +301,17 @@ END
 
 # load the kernel module md_mod
 # layout line 21 (arrays)
-step 2/16 'load the kernel module md_mod'
+step 2/18 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 21 (arrays)
-step 3/16 'load the kernel module raid1'
+step 3/18 'load the kernel module raid1'
 modprobe raid1
 
 # partition gf0: gf0.backup of 465.6 GiB
 # layout line 18 (hardware.disks.gf0); destroys everything on the disk gf0
-step 4/16 'partition gf0: gf0.backup of 465.6 GiB'
+step 4/18 'partition gf0: gf0.backup of 465.6 GiB'
 require_blank "$disk_gf0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_gf0" <<'END'
 label: gpt
@@ -324,7 +324,7 @@ await_node /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b
 
 # partition gf1: gf1.backup of 465.6 GiB
 # layout line 18 (hardware.disks.gf1); destroys everything on the disk gf1
-step 5/16 'partition gf1: gf1.backup of 465.6 GiB'
+step 5/18 'partition gf1: gf1.backup of 465.6 GiB'
 require_blank "$disk_gf1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_gf1" <<'END'
 label: gpt
@@ -337,7 +337,7 @@ await_node /dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
 
 # create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable
 # layout line 22 (arrays.backup); destroys everything on gf0.backup, everything on gf1.backup
-step 6/16 'create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable'
+step 6/18 'create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable'
 require_blank /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b
 require_blank /dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
 mdadm --create /dev/md/backup --run --quiet --readonly --metadata=1.2 --homehost=gforce --name=backup \
@@ -348,17 +348,17 @@ await_node /dev/md/backup
 
 # hold the initial sync of backup, so that it does not slow down what follows
 # layout line 22 (arrays.backup)
-step 7/16 'hold the initial sync of backup, so that it does not slow down what follows'
+step 7/18 'hold the initial sync of backup, so that it does not slow down what follows'
 set_attribute /sys/block/md_backup/md/sync_action frozen
 
 # open backup for writing
 # layout line 22 (arrays.backup)
-step 8/16 'open backup for writing'
+step 8/18 'open backup for writing'
 mdadm --readwrite /dev/md/backup
 
 # make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes
 # layout line 25 (filesystems.backup); destroys everything on backup
-step 9/16 'make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes'
+step 9/18 'make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes'
 require_blank /dev/md/backup
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 30507648 -m 1 -E stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
@@ -367,39 +367,51 @@ await_node /dev/disk/by-uuid/d4105d49-12fe-5d8c-a066-3a87006aa40b
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 21 (arrays)
-step 10/16 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 10/18 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 27 (monitoring.mail)
+step 11/18 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 27 (monitoring.scrub)
-step 11/16 'read all members once a month for latent errors'
+step 12/18 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 27 (monitoring.scrub)
+step 13/18 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm gforce bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 24 (filesystems)
-step 12/16 'enter 1 line into /etc/fstab'
+step 14/18 'enter 1 line into /etc/fstab'
 write_block /etc/fstab gforce bottom 0644 <<'END'
 UUID=d4105d49-12fe-5d8c-a066-3a87006aa40b /srv/backup ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 24 (filesystems)
-step 13/16 'let systemd read fstab again'
+step 15/18 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/backup
 # layout line 25 (filesystems.backup)
-step 14/16 'make the folder /srv/backup'
+step 16/18 'make the folder /srv/backup'
 mkdir --parents /srv/backup
 
 # mount backup at /srv/backup
 # layout line 25 (filesystems.backup)
-step 15/16 'mount backup at /srv/backup'
+step 17/18 'mount backup at /srv/backup'
 mount /srv/backup
 
 # let the initial sync of backup run
 # layout line 22 (arrays.backup)
-step 16/16 'let the initial sync of backup run'
+step 18/18 'let the initial sync of backup run'
 set_attribute /sys/block/md_backup/md/sync_action idle
 
 complete=yes

@@ -325,7 +325,7 @@ require_blank_range "$disk_nc7" 1048576 2000263577600
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 29 (arrays)
-step 1/41 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/43 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf norco top 0644 <<'END'
 create names=yes
@@ -336,7 +336,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-norco.rules
 # layout line 29 (arrays)
-step 2/41 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-norco.rules'
+step 2/43 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-norco.rules'
 write_file /etc/udev/rules.d/65-raidplan-norco.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # bulk
@@ -345,27 +345,27 @@ END
 
 # let udev read its rules again
 # layout line 29 (arrays)
-step 3/41 'let udev read its rules again'
+step 3/43 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 29 (arrays)
-step 4/41 'load the kernel module md_mod'
+step 4/43 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid10
 # layout line 29 (arrays)
-step 5/41 'load the kernel module raid10'
+step 5/43 'load the kernel module raid10'
 modprobe raid10
 
 # load the kernel module raid456
 # layout line 29 (arrays)
-step 6/41 'load the kernel module raid456'
+step 6/43 'load the kernel module raid456'
 modprobe raid456
 
 # partition nb0: nb0.fast of 1.8 TiB
 # layout line 26 (hardware.disks.nb0); destroys everything on the disk nb0
-step 7/41 'partition nb0: nb0.fast of 1.8 TiB'
+step 7/43 'partition nb0: nb0.fast of 1.8 TiB'
 require_blank "$disk_nb0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb0" <<'END'
 label: gpt
@@ -378,7 +378,7 @@ await_node /dev/disk/by-partuuid/c9dfff41-8b89-53cf-a22b-caf2cd417417
 
 # partition nb1: nb1.fast of 1.8 TiB
 # layout line 26 (hardware.disks.nb1); destroys everything on the disk nb1
-step 8/41 'partition nb1: nb1.fast of 1.8 TiB'
+step 8/43 'partition nb1: nb1.fast of 1.8 TiB'
 require_blank "$disk_nb1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb1" <<'END'
 label: gpt
@@ -391,7 +391,7 @@ await_node /dev/disk/by-partuuid/1deccfca-461b-5798-8c28-82a8b4577b99
 
 # partition nb2: nb2.fast of 1.8 TiB
 # layout line 26 (hardware.disks.nb2); destroys everything on the disk nb2
-step 9/41 'partition nb2: nb2.fast of 1.8 TiB'
+step 9/43 'partition nb2: nb2.fast of 1.8 TiB'
 require_blank "$disk_nb2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb2" <<'END'
 label: gpt
@@ -404,7 +404,7 @@ await_node /dev/disk/by-partuuid/f2b860d5-c78f-54ae-a5f3-b65fa73e313f
 
 # partition nb3: nb3.fast of 1.8 TiB
 # layout line 26 (hardware.disks.nb3); destroys everything on the disk nb3
-step 10/41 'partition nb3: nb3.fast of 1.8 TiB'
+step 10/43 'partition nb3: nb3.fast of 1.8 TiB'
 require_blank "$disk_nb3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb3" <<'END'
 label: gpt
@@ -417,7 +417,7 @@ await_node /dev/disk/by-partuuid/7e5ba151-03a4-5fc4-a73f-777160894b63
 
 # partition nb4: nb4.bulk of 1.8 TiB
 # layout line 26 (hardware.disks.nb4); destroys everything on the disk nb4
-step 11/41 'partition nb4: nb4.bulk of 1.8 TiB'
+step 11/43 'partition nb4: nb4.bulk of 1.8 TiB'
 require_blank "$disk_nb4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb4" <<'END'
 label: gpt
@@ -430,7 +430,7 @@ await_node /dev/disk/by-partuuid/fb7553f3-f6a4-5570-ae7a-d86f0b5a6193
 
 # partition nb5: nb5.bulk of 1.8 TiB
 # layout line 26 (hardware.disks.nb5); destroys everything on the disk nb5
-step 12/41 'partition nb5: nb5.bulk of 1.8 TiB'
+step 12/43 'partition nb5: nb5.bulk of 1.8 TiB'
 require_blank "$disk_nb5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb5" <<'END'
 label: gpt
@@ -443,7 +443,7 @@ await_node /dev/disk/by-partuuid/61a6784a-ab8a-50aa-aa4a-34a24cb280d8
 
 # partition nb6: nb6.bulk of 1.8 TiB
 # layout line 26 (hardware.disks.nb6); destroys everything on the disk nb6
-step 13/41 'partition nb6: nb6.bulk of 1.8 TiB'
+step 13/43 'partition nb6: nb6.bulk of 1.8 TiB'
 require_blank "$disk_nb6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb6" <<'END'
 label: gpt
@@ -456,7 +456,7 @@ await_node /dev/disk/by-partuuid/838f6195-6877-5dd0-b8ae-70cdcc364925
 
 # partition nb7: nb7.bulk of 1.8 TiB
 # layout line 26 (hardware.disks.nb7); destroys everything on the disk nb7
-step 14/41 'partition nb7: nb7.bulk of 1.8 TiB'
+step 14/43 'partition nb7: nb7.bulk of 1.8 TiB'
 require_blank "$disk_nb7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nb7" <<'END'
 label: gpt
@@ -469,7 +469,7 @@ await_node /dev/disk/by-partuuid/a6070fba-3feb-5d2b-ace9-3be5188b2209
 
 # partition nc0: nc0.fast of 1.8 TiB
 # layout line 27 (hardware.disks.nc0); destroys everything on the disk nc0
-step 15/41 'partition nc0: nc0.fast of 1.8 TiB'
+step 15/43 'partition nc0: nc0.fast of 1.8 TiB'
 require_blank "$disk_nc0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc0" <<'END'
 label: gpt
@@ -482,7 +482,7 @@ await_node /dev/disk/by-partuuid/11fbb219-dca0-54da-978a-16b9d99871d4
 
 # partition nc1: nc1.fast of 1.8 TiB
 # layout line 27 (hardware.disks.nc1); destroys everything on the disk nc1
-step 16/41 'partition nc1: nc1.fast of 1.8 TiB'
+step 16/43 'partition nc1: nc1.fast of 1.8 TiB'
 require_blank "$disk_nc1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc1" <<'END'
 label: gpt
@@ -495,7 +495,7 @@ await_node /dev/disk/by-partuuid/1c38369d-6792-5b62-a655-0afc89239ad0
 
 # partition nc2: nc2.fast of 1.8 TiB
 # layout line 27 (hardware.disks.nc2); destroys everything on the disk nc2
-step 17/41 'partition nc2: nc2.fast of 1.8 TiB'
+step 17/43 'partition nc2: nc2.fast of 1.8 TiB'
 require_blank "$disk_nc2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc2" <<'END'
 label: gpt
@@ -508,7 +508,7 @@ await_node /dev/disk/by-partuuid/f8fe203b-52b4-5538-a6f7-552eca282e77
 
 # partition nc3: nc3.fast of 1.8 TiB
 # layout line 27 (hardware.disks.nc3); destroys everything on the disk nc3
-step 18/41 'partition nc3: nc3.fast of 1.8 TiB'
+step 18/43 'partition nc3: nc3.fast of 1.8 TiB'
 require_blank "$disk_nc3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc3" <<'END'
 label: gpt
@@ -521,7 +521,7 @@ await_node /dev/disk/by-partuuid/38b504d8-a9df-5b1b-aa8d-1664d2171694
 
 # partition nc4: nc4.bulk of 1.8 TiB
 # layout line 27 (hardware.disks.nc4); destroys everything on the disk nc4
-step 19/41 'partition nc4: nc4.bulk of 1.8 TiB'
+step 19/43 'partition nc4: nc4.bulk of 1.8 TiB'
 require_blank "$disk_nc4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc4" <<'END'
 label: gpt
@@ -534,7 +534,7 @@ await_node /dev/disk/by-partuuid/40ab9c9c-678b-58cf-8cea-217fa16043d3
 
 # partition nc5: nc5.bulk of 1.8 TiB
 # layout line 27 (hardware.disks.nc5); destroys everything on the disk nc5
-step 20/41 'partition nc5: nc5.bulk of 1.8 TiB'
+step 20/43 'partition nc5: nc5.bulk of 1.8 TiB'
 require_blank "$disk_nc5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc5" <<'END'
 label: gpt
@@ -547,7 +547,7 @@ await_node /dev/disk/by-partuuid/9a4393f8-f4d7-5519-970a-9b266a24c30f
 
 # partition nc6: nc6.bulk of 1.8 TiB
 # layout line 27 (hardware.disks.nc6); destroys everything on the disk nc6
-step 21/41 'partition nc6: nc6.bulk of 1.8 TiB'
+step 21/43 'partition nc6: nc6.bulk of 1.8 TiB'
 require_blank "$disk_nc6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc6" <<'END'
 label: gpt
@@ -560,7 +560,7 @@ await_node /dev/disk/by-partuuid/3153a761-1ce9-543d-a3ce-ceadf4a2222a
 
 # partition nc7: nc7.bulk of 1.8 TiB
 # layout line 27 (hardware.disks.nc7); destroys everything on the disk nc7
-step 22/41 'partition nc7: nc7.bulk of 1.8 TiB'
+step 22/43 'partition nc7: nc7.bulk of 1.8 TiB'
 require_blank "$disk_nc7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_nc7" <<'END'
 label: gpt
@@ -573,7 +573,7 @@ await_node /dev/disk/by-partuuid/bd2f1fd5-04cb-528d-9171-a55ff165a39f
 
 # create raid10 fast of 8 members (nb0, nc0, nb1, nc1, nb2, nc2, nb3, nc3), 7.3 TiB usable
 # layout line 30 (arrays.fast); destroys everything on nb0.fast, everything on nc0.fast, everything on nb1.fast, everything on nc1.fast, everything on nb2.fast, everything on nc2.fast, everything on nb3.fast, everything on nc3.fast
-step 23/41 'create raid10 fast of 8 members (nb0, nc0, nb1, nc1, nb2, nc2, nb3, nc3), 7.3 TiB usable'
+step 23/43 'create raid10 fast of 8 members (nb0, nc0, nb1, nc1, nb2, nc2, nb3, nc3), 7.3 TiB usable'
 require_blank /dev/disk/by-partuuid/c9dfff41-8b89-53cf-a22b-caf2cd417417
 require_blank /dev/disk/by-partuuid/11fbb219-dca0-54da-978a-16b9d99871d4
 require_blank /dev/disk/by-partuuid/1deccfca-461b-5798-8c28-82a8b4577b99
@@ -596,17 +596,17 @@ await_node /dev/md/fast
 
 # hold the initial sync of fast, so that it does not slow down what follows
 # layout line 30 (arrays.fast)
-step 24/41 'hold the initial sync of fast, so that it does not slow down what follows'
+step 24/43 'hold the initial sync of fast, so that it does not slow down what follows'
 set_attribute /sys/block/md_fast/md/sync_action frozen
 
 # open fast for writing
 # layout line 30 (arrays.fast)
-step 25/41 'open fast for writing'
+step 25/43 'open fast for writing'
 mdadm --readwrite /dev/md/fast
 
 # create raid6 bulk of 8 members (nb4, nb5, nb6, nb7, nc4, nc5, nc6, nc7), 10.9 TiB usable
 # layout line 36 (arrays.bulk); destroys everything on nb4.bulk, everything on nb5.bulk, everything on nb6.bulk, everything on nb7.bulk, everything on nc4.bulk, everything on nc5.bulk, everything on nc6.bulk, everything on nc7.bulk
-step 26/41 'create raid6 bulk of 8 members (nb4, nb5, nb6, nb7, nc4, nc5, nc6, nc7), 10.9 TiB usable'
+step 26/43 'create raid6 bulk of 8 members (nb4, nb5, nb6, nb7, nc4, nc5, nc6, nc7), 10.9 TiB usable'
 require_blank /dev/disk/by-partuuid/fb7553f3-f6a4-5570-ae7a-d86f0b5a6193
 require_blank /dev/disk/by-partuuid/61a6784a-ab8a-50aa-aa4a-34a24cb280d8
 require_blank /dev/disk/by-partuuid/838f6195-6877-5dd0-b8ae-70cdcc364925
@@ -630,22 +630,22 @@ await_node /dev/md/bulk
 
 # hold the initial sync of bulk, so that it does not slow down what follows
 # layout line 36 (arrays.bulk)
-step 27/41 'hold the initial sync of bulk, so that it does not slow down what follows'
+step 27/43 'hold the initial sync of bulk, so that it does not slow down what follows'
 set_attribute /sys/block/md_bulk/md/sync_action frozen
 
 # open bulk for writing
 # layout line 36 (arrays.bulk)
-step 28/41 'open bulk for writing'
+step 28/43 'open bulk for writing'
 mdadm --readwrite /dev/md/bulk
 
 # let udev tune bulk as it will at every boot: stripe_cache_size 4096
 # layout line 36 (arrays.bulk)
-step 29/41 'let udev tune bulk as it will at every boot: stripe_cache_size 4096'
+step 29/43 'let udev tune bulk as it will at every boot: stripe_cache_size 4096'
 udevadm trigger --settle --action=change --name-match=/dev/md/bulk
 
 # make ext4 fast on fast, 7.3 TiB, 244,158,464 inodes, stride 64, stripe width 256
 # layout line 44 (filesystems.fast); destroys everything on fast
-step 30/41 'make ext4 fast on fast, 7.3 TiB, 244,158,464 inodes, stride 64, stripe width 256'
+step 30/43 'make ext4 fast on fast, 7.3 TiB, 244,158,464 inodes, stride 64, stripe width 256'
 require_blank /dev/md/fast
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -656,7 +656,7 @@ await_node /dev/disk/by-uuid/7f723d05-5836-5b91-841c-29ad7f471500
 
 # make xfs bulk on bulk, 10.9 TiB, su 256 KiB, sw 6
 # layout line 45 (filesystems.bulk); destroys everything on bulk
-step 31/41 'make xfs bulk on bulk, 10.9 TiB, su 256 KiB, sw 6'
+step 31/43 'make xfs bulk on bulk, 10.9 TiB, su 256 KiB, sw 6'
 require_blank /dev/md/bulk
 mkfs.xfs -q -K -m crc=1,uuid=3a332a2b-baf9-543b-8bc1-fb942f3dc46a -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=375023992832,su=262144,sw=6 -l size=2136997888,su=262144 -L bulk /dev/md/bulk
@@ -664,17 +664,29 @@ await_node /dev/disk/by-uuid/3a332a2b-baf9-543b-8bc1-fb942f3dc46a
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 29 (arrays)
-step 32/41 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 32/43 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 47 (monitoring.mail)
+step 33/43 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 47 (monitoring.scrub)
-step 33/41 'read all members once a month for latent errors'
+step 34/43 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 47 (monitoring.scrub)
+step 35/43 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm norco bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 2 lines into /etc/fstab
 # layout line 43 (filesystems)
-step 34/41 'enter 2 lines into /etc/fstab'
+step 36/43 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab norco bottom 0644 <<'END'
 UUID=7f723d05-5836-5b91-841c-29ad7f471500 /srv/fast ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 UUID=3a332a2b-baf9-543b-8bc1-fb942f3dc46a /srv/bulk xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -682,37 +694,37 @@ END
 
 # let systemd read fstab again
 # layout line 43 (filesystems)
-step 35/41 'let systemd read fstab again'
+step 37/43 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/fast
 # layout line 44 (filesystems.fast)
-step 36/41 'make the folder /srv/fast'
+step 38/43 'make the folder /srv/fast'
 mkdir --parents /srv/fast
 
 # mount fast at /srv/fast
 # layout line 44 (filesystems.fast)
-step 37/41 'mount fast at /srv/fast'
+step 39/43 'mount fast at /srv/fast'
 mount /srv/fast
 
 # make the folder /srv/bulk
 # layout line 45 (filesystems.bulk)
-step 38/41 'make the folder /srv/bulk'
+step 40/43 'make the folder /srv/bulk'
 mkdir --parents /srv/bulk
 
 # mount bulk at /srv/bulk
 # layout line 45 (filesystems.bulk)
-step 39/41 'mount bulk at /srv/bulk'
+step 41/43 'mount bulk at /srv/bulk'
 mount /srv/bulk
 
 # let the initial sync of fast run
 # layout line 30 (arrays.fast)
-step 40/41 'let the initial sync of fast run'
+step 42/43 'let the initial sync of fast run'
 set_attribute /sys/block/md_fast/md/sync_action idle
 
 # let the initial sync of bulk run
 # layout line 36 (arrays.bulk)
-step 41/41 'let the initial sync of bulk run'
+step 43/43 'let the initial sync of bulk run'
 set_attribute /sys/block/md_bulk/md/sync_action idle
 
 complete=yes

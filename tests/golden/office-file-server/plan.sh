@@ -300,7 +300,7 @@ require_blank_range "$disk_of6" 1048576 750020198400
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 23 (arrays)
-step 1/28 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/30 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf office top 0644 <<'END'
 create names=yes
@@ -311,17 +311,17 @@ END
 
 # load the kernel module md_mod
 # layout line 23 (arrays)
-step 2/28 'load the kernel module md_mod'
+step 2/30 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 23 (arrays)
-step 3/28 'load the kernel module raid456'
+step 3/30 'load the kernel module raid456'
 modprobe raid456
 
 # partition of0: of0.shares of 931.4 GiB
 # layout line 19 (hardware.disks.of0); destroys everything on the disk of0
-step 4/28 'partition of0: of0.shares of 931.4 GiB'
+step 4/30 'partition of0: of0.shares of 931.4 GiB'
 require_blank "$disk_of0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of0" <<'END'
 label: gpt
@@ -334,7 +334,7 @@ await_node /dev/disk/by-partuuid/ea7ec0f5-c46d-5e39-9afc-45faa1e84a9c
 
 # partition of1: of1.shares of 931.4 GiB
 # layout line 19 (hardware.disks.of1); destroys everything on the disk of1
-step 5/28 'partition of1: of1.shares of 931.4 GiB'
+step 5/30 'partition of1: of1.shares of 931.4 GiB'
 require_blank "$disk_of1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of1" <<'END'
 label: gpt
@@ -347,7 +347,7 @@ await_node /dev/disk/by-partuuid/72540123-ce78-541d-bd59-30094485439b
 
 # partition of2: of2.shares of 931.4 GiB
 # layout line 19 (hardware.disks.of2); destroys everything on the disk of2
-step 6/28 'partition of2: of2.shares of 931.4 GiB'
+step 6/30 'partition of2: of2.shares of 931.4 GiB'
 require_blank "$disk_of2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of2" <<'END'
 label: gpt
@@ -360,7 +360,7 @@ await_node /dev/disk/by-partuuid/88afca29-9bfe-5a35-8995-118d0b11fc93
 
 # partition of3: of3.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of3); destroys everything on the disk of3
-step 7/28 'partition of3: of3.moved of 698.5 GiB'
+step 7/30 'partition of3: of3.moved of 698.5 GiB'
 require_blank "$disk_of3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of3" <<'END'
 label: gpt
@@ -373,7 +373,7 @@ await_node /dev/disk/by-partuuid/75dbe032-a03f-50c4-a6ab-879809f2eb05
 
 # partition of4: of4.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of4); destroys everything on the disk of4
-step 8/28 'partition of4: of4.moved of 698.5 GiB'
+step 8/30 'partition of4: of4.moved of 698.5 GiB'
 require_blank "$disk_of4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of4" <<'END'
 label: gpt
@@ -386,7 +386,7 @@ await_node /dev/disk/by-partuuid/1aded481-aea1-55dc-ba89-c1a005883877
 
 # partition of5: of5.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of5); destroys everything on the disk of5
-step 9/28 'partition of5: of5.moved of 698.5 GiB'
+step 9/30 'partition of5: of5.moved of 698.5 GiB'
 require_blank "$disk_of5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of5" <<'END'
 label: gpt
@@ -399,7 +399,7 @@ await_node /dev/disk/by-partuuid/d7b43522-74a3-583b-98f6-8c785540478d
 
 # partition of6: of6.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of6); destroys everything on the disk of6
-step 10/28 'partition of6: of6.moved of 698.5 GiB'
+step 10/30 'partition of6: of6.moved of 698.5 GiB'
 require_blank "$disk_of6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of6" <<'END'
 label: gpt
@@ -412,7 +412,7 @@ await_node /dev/disk/by-partuuid/326afb11-a6da-5bd5-af98-ae58f3fa091b
 
 # create raid5 shares of 3 members (of0, of1, of2), 1.8 TiB usable
 # layout line 24 (arrays.shares); destroys everything on of0.shares, everything on of1.shares, everything on of2.shares
-step 11/28 'create raid5 shares of 3 members (of0, of1, of2), 1.8 TiB usable'
+step 11/30 'create raid5 shares of 3 members (of0, of1, of2), 1.8 TiB usable'
 require_blank /dev/disk/by-partuuid/ea7ec0f5-c46d-5e39-9afc-45faa1e84a9c
 require_blank /dev/disk/by-partuuid/72540123-ce78-541d-bd59-30094485439b
 require_blank /dev/disk/by-partuuid/88afca29-9bfe-5a35-8995-118d0b11fc93
@@ -426,17 +426,17 @@ await_node /dev/md/shares
 
 # hold the initial sync of shares, so that it does not slow down what follows
 # layout line 24 (arrays.shares)
-step 12/28 'hold the initial sync of shares, so that it does not slow down what follows'
+step 12/30 'hold the initial sync of shares, so that it does not slow down what follows'
 set_attribute /sys/block/md_shares/md/sync_action frozen
 
 # open shares for writing
 # layout line 24 (arrays.shares)
-step 13/28 'open shares for writing'
+step 13/30 'open shares for writing'
 mdadm --readwrite /dev/md/shares
 
 # create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable
 # layout line 25 (arrays.moved); destroys everything on of3.moved, everything on of4.moved, everything on of5.moved, everything on of6.moved
-step 14/28 'create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable'
+step 14/30 'create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable'
 require_blank /dev/disk/by-partuuid/75dbe032-a03f-50c4-a6ab-879809f2eb05
 require_blank /dev/disk/by-partuuid/1aded481-aea1-55dc-ba89-c1a005883877
 require_blank /dev/disk/by-partuuid/d7b43522-74a3-583b-98f6-8c785540478d
@@ -452,17 +452,17 @@ await_node /dev/md/moved
 
 # hold the initial sync of moved, so that it does not slow down what follows
 # layout line 25 (arrays.moved)
-step 15/28 'hold the initial sync of moved, so that it does not slow down what follows'
+step 15/30 'hold the initial sync of moved, so that it does not slow down what follows'
 set_attribute /sys/block/md_moved/md/sync_action frozen
 
 # open moved for writing
 # layout line 25 (arrays.moved)
-step 16/28 'open moved for writing'
+step 16/30 'open moved for writing'
 mdadm --readwrite /dev/md/moved
 
 # make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64
 # layout line 28 (filesystems.shares); destroys everything on shares
-step 17/28 'make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64'
+step 17/30 'make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64'
 require_blank /dev/md/shares
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -473,7 +473,7 @@ await_node /dev/disk/by-uuid/e76f23ec-8287-5f9e-84e5-a0a898668527
 
 # make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3
 # layout line 29 (filesystems.moved); destroys everything on moved
-step 18/28 'make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3'
+step 18/30 'make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3'
 require_blank /dev/md/moved
 mkfs.xfs -q -K -m crc=1,uuid=9b077c73-448f-56b8-986e-0c6356f05a26 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=70301777920,su=131072,sw=3 -l size=1098514432,su=131072 -L moved /dev/md/moved
@@ -481,17 +481,29 @@ await_node /dev/disk/by-uuid/9b077c73-448f-56b8-986e-0c6356f05a26
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 23 (arrays)
-step 19/28 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 19/30 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 31 (monitoring.mail)
+step 20/30 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 31 (monitoring.scrub)
-step 20/28 'read all members once a month for latent errors'
+step 21/30 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 31 (monitoring.scrub)
+step 22/30 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm office bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 2 lines into /etc/fstab
 # layout line 27 (filesystems)
-step 21/28 'enter 2 lines into /etc/fstab'
+step 23/30 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab office bottom 0644 <<'END'
 UUID=e76f23ec-8287-5f9e-84e5-a0a898668527 /srv/shares ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 UUID=9b077c73-448f-56b8-986e-0c6356f05a26 /srv/moved xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -499,37 +511,37 @@ END
 
 # let systemd read fstab again
 # layout line 27 (filesystems)
-step 22/28 'let systemd read fstab again'
+step 24/30 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/shares
 # layout line 28 (filesystems.shares)
-step 23/28 'make the folder /srv/shares'
+step 25/30 'make the folder /srv/shares'
 mkdir --parents /srv/shares
 
 # mount shares at /srv/shares
 # layout line 28 (filesystems.shares)
-step 24/28 'mount shares at /srv/shares'
+step 26/30 'mount shares at /srv/shares'
 mount /srv/shares
 
 # make the folder /srv/moved
 # layout line 29 (filesystems.moved)
-step 25/28 'make the folder /srv/moved'
+step 27/30 'make the folder /srv/moved'
 mkdir --parents /srv/moved
 
 # mount moved at /srv/moved
 # layout line 29 (filesystems.moved)
-step 26/28 'mount moved at /srv/moved'
+step 28/30 'mount moved at /srv/moved'
 mount /srv/moved
 
 # let the initial sync of shares run
 # layout line 24 (arrays.shares)
-step 27/28 'let the initial sync of shares run'
+step 29/30 'let the initial sync of shares run'
 set_attribute /sys/block/md_shares/md/sync_action idle
 
 # let the initial sync of moved run
 # layout line 25 (arrays.moved)
-step 28/28 'let the initial sync of moved run'
+step 30/30 'let the initial sync of moved run'
 set_attribute /sys/block/md_moved/md/sync_action idle
 
 complete=yes

@@ -295,7 +295,7 @@ require_blank_range "$disk_pg3" 1048576 3000457232384
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 24 (arrays)
-step 1/21 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/23 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf pegasus top 0644 <<'END'
 create names=yes
@@ -305,7 +305,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules
 # layout line 24 (arrays)
-step 2/21 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules'
+step 2/23 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules'
 write_file /etc/udev/rules.d/65-raidplan-pegasus.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # pegasus
@@ -314,22 +314,22 @@ END
 
 # let udev read its rules again
 # layout line 24 (arrays)
-step 3/21 'let udev read its rules again'
+step 3/23 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 24 (arrays)
-step 4/21 'load the kernel module md_mod'
+step 4/23 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 24 (arrays)
-step 5/21 'load the kernel module raid456'
+step 5/23 'load the kernel module raid456'
 modprobe raid456
 
 # partition pg0: pg0.pegasus of 2.7 TiB
 # layout line 21 (hardware.disks.pg0); destroys everything on the disk pg0
-step 6/21 'partition pg0: pg0.pegasus of 2.7 TiB'
+step 6/23 'partition pg0: pg0.pegasus of 2.7 TiB'
 require_blank "$disk_pg0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg0" <<'END'
 label: gpt
@@ -342,7 +342,7 @@ await_node /dev/disk/by-partuuid/ccd6fa2e-9436-5a08-a933-d7c8fd892a8a
 
 # partition pg1: pg1.pegasus of 2.7 TiB
 # layout line 21 (hardware.disks.pg1); destroys everything on the disk pg1
-step 7/21 'partition pg1: pg1.pegasus of 2.7 TiB'
+step 7/23 'partition pg1: pg1.pegasus of 2.7 TiB'
 require_blank "$disk_pg1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg1" <<'END'
 label: gpt
@@ -355,7 +355,7 @@ await_node /dev/disk/by-partuuid/0eaa7e4b-bc22-5a06-9e12-5c1df538dd83
 
 # partition pg2: pg2.pegasus of 2.7 TiB
 # layout line 21 (hardware.disks.pg2); destroys everything on the disk pg2
-step 8/21 'partition pg2: pg2.pegasus of 2.7 TiB'
+step 8/23 'partition pg2: pg2.pegasus of 2.7 TiB'
 require_blank "$disk_pg2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg2" <<'END'
 label: gpt
@@ -368,7 +368,7 @@ await_node /dev/disk/by-partuuid/bddfe82d-8d85-561a-abf9-0f9db9811def
 
 # partition pg3: pg3.pegasus of 2.7 TiB
 # layout line 21 (hardware.disks.pg3); destroys everything on the disk pg3
-step 9/21 'partition pg3: pg3.pegasus of 2.7 TiB'
+step 9/23 'partition pg3: pg3.pegasus of 2.7 TiB'
 require_blank "$disk_pg3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pg3" <<'END'
 label: gpt
@@ -381,7 +381,7 @@ await_node /dev/disk/by-partuuid/74d9198a-524e-5d12-88f5-46e273988408
 
 # create raid5 pegasus of 4 members (pg0, pg1, pg2, pg3), 8.2 TiB usable
 # layout line 25 (arrays.pegasus); destroys everything on pg0.pegasus, everything on pg1.pegasus, everything on pg2.pegasus, everything on pg3.pegasus
-step 10/21 'create raid5 pegasus of 4 members (pg0, pg1, pg2, pg3), 8.2 TiB usable'
+step 10/23 'create raid5 pegasus of 4 members (pg0, pg1, pg2, pg3), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/ccd6fa2e-9436-5a08-a933-d7c8fd892a8a
 require_blank /dev/disk/by-partuuid/0eaa7e4b-bc22-5a06-9e12-5c1df538dd83
 require_blank /dev/disk/by-partuuid/bddfe82d-8d85-561a-abf9-0f9db9811def
@@ -397,22 +397,22 @@ await_node /dev/md/pegasus
 
 # hold the initial sync of pegasus, so that it does not slow down what follows
 # layout line 25 (arrays.pegasus)
-step 11/21 'hold the initial sync of pegasus, so that it does not slow down what follows'
+step 11/23 'hold the initial sync of pegasus, so that it does not slow down what follows'
 set_attribute /sys/block/md_pegasus/md/sync_action frozen
 
 # open pegasus for writing
 # layout line 25 (arrays.pegasus)
-step 12/21 'open pegasus for writing'
+step 12/23 'open pegasus for writing'
 mdadm --readwrite /dev/md/pegasus
 
 # let udev tune pegasus as it will at every boot: sync_speed_max 97656, read_ahead_kb 768
 # layout line 25 (arrays.pegasus)
-step 13/21 'let udev tune pegasus as it will at every boot: sync_speed_max 97656, read_ahead_kb 768'
+step 13/23 'let udev tune pegasus as it will at every boot: sync_speed_max 97656, read_ahead_kb 768'
 udevadm trigger --settle --action=change --name-match=/dev/md/pegasus
 
 # make xfs pegasus on pegasus, 8.2 TiB, su 128 KiB, sw 3
 # layout line 34 (filesystems.pegasus); destroys everything on pegasus
-step 14/21 'make xfs pegasus on pegasus, 8.2 TiB, su 128 KiB, sw 3'
+step 14/23 'make xfs pegasus on pegasus, 8.2 TiB, su 128 KiB, sw 3'
 require_blank /dev/md/pegasus
 mkfs.xfs -q -K -m crc=1,uuid=cde22aee-bbb8-52d8-9fd5-cf9911313e85 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280249856,su=131072,sw=3 -l size=2136997888,su=131072 -L pegasus \
@@ -421,39 +421,51 @@ await_node /dev/disk/by-uuid/cde22aee-bbb8-52d8-9fd5-cf9911313e85
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 24 (arrays)
-step 15/21 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 15/23 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 36 (monitoring.mail)
+step 16/23 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 36 (monitoring.scrub)
-step 16/21 'read all members once a month for latent errors'
+step 17/23 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 36 (monitoring.scrub)
+step 18/23 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm pegasus bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 33 (filesystems)
-step 17/21 'enter 1 line into /etc/fstab'
+step 19/23 'enter 1 line into /etc/fstab'
 write_block /etc/fstab pegasus bottom 0644 <<'END'
 UUID=cde22aee-bbb8-52d8-9fd5-cf9911313e85 /data/pegasus xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 33 (filesystems)
-step 18/21 'let systemd read fstab again'
+step 20/23 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/pegasus
 # layout line 34 (filesystems.pegasus)
-step 19/21 'make the folder /data/pegasus'
+step 21/23 'make the folder /data/pegasus'
 mkdir --parents /data/pegasus
 
 # mount pegasus at /data/pegasus
 # layout line 34 (filesystems.pegasus)
-step 20/21 'mount pegasus at /data/pegasus'
+step 22/23 'mount pegasus at /data/pegasus'
 mount /data/pegasus
 
 # let the initial sync of pegasus run
 # layout line 25 (arrays.pegasus)
-step 21/21 'let the initial sync of pegasus run'
+step 23/23 'let the initial sync of pegasus run'
 set_attribute /sys/block/md_pegasus/md/sync_action idle
 
 complete=yes

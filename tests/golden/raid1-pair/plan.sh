@@ -292,7 +292,7 @@ require_blank_range "$disk_pa1" 537919488 3751804928
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 24 (arrays)
-step 1/22 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/24 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf pair top 0644 <<'END'
 create names=yes
@@ -303,17 +303,17 @@ END
 
 # load the kernel module md_mod
 # layout line 24 (arrays)
-step 2/22 'load the kernel module md_mod'
+step 2/24 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 24 (arrays)
-step 3/22 'load the kernel module raid1'
+step 3/24 'load the kernel module raid1'
 modprobe raid1
 
 # partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB
 # layout line 15 (hardware.disks.pa0); destroys everything on the disk pa0
-step 4/22 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
+step 4/24 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
 require_blank "$disk_pa0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa0" <<'END'
 label: gpt
@@ -328,7 +328,7 @@ await_node /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
 
 # partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB
 # layout line 15 (hardware.disks.pa1); destroys everything on the disk pa1
-step 5/22 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
+step 5/24 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
 require_blank "$disk_pa1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa1" <<'END'
 label: gpt
@@ -343,7 +343,7 @@ await_node /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
 
 # create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable
 # layout line 25 (arrays.pair_data); destroys everything on pa0.data, everything on pa1.data
-step 6/22 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
+step 6/24 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
 require_blank /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
 require_blank /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
 mdadm --create /dev/md/pair_data --run --quiet --readonly --metadata=1.2 --homehost=pair --name=pair_data \
@@ -354,17 +354,17 @@ await_node /dev/md/pair_data
 
 # hold the initial sync of pair_data, so that it does not slow down what follows
 # layout line 25 (arrays.pair_data)
-step 7/22 'hold the initial sync of pair_data, so that it does not slow down what follows'
+step 7/24 'hold the initial sync of pair_data, so that it does not slow down what follows'
 set_attribute /sys/block/md_pair_data/md/sync_action frozen
 
 # open pair_data for writing
 # layout line 25 (arrays.pair_data)
-step 8/22 'open pair_data for writing'
+step 8/24 'open pair_data for writing'
 mdadm --readwrite /dev/md/pair_data
 
 # create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable
 # layout line 26 (arrays.pair_swap); destroys everything on pa0.swap, everything on pa1.swap
-step 9/22 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
+step 9/24 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
 require_blank /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600
 require_blank /dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
 mdadm --create /dev/md/pair_swap --run --quiet --readonly --metadata=1.2 --homehost=pair --name=pair_swap \
@@ -375,17 +375,17 @@ await_node /dev/md/pair_swap
 
 # hold the initial sync of pair_swap, so that it does not slow down what follows
 # layout line 26 (arrays.pair_swap)
-step 10/22 'hold the initial sync of pair_swap, so that it does not slow down what follows'
+step 10/24 'hold the initial sync of pair_swap, so that it does not slow down what follows'
 set_attribute /sys/block/md_pair_swap/md/sync_action frozen
 
 # open pair_swap for writing
 # layout line 26 (arrays.pair_swap)
-step 11/22 'open pair_swap for writing'
+step 11/24 'open pair_swap for writing'
 mdadm --readwrite /dev/md/pair_swap
 
 # make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes
 # layout line 29 (filesystems.pair_data); destroys everything on pair_data
-step 12/22 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
+step 12/24 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
 require_blank /dev/md/pair_data
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -396,24 +396,36 @@ await_node /dev/disk/by-uuid/efbfa133-34ae-599c-ad3f-c4f8d8158f28
 
 # make swap pair_swap on pair_swap, 511 MiB
 # layout line 32 (swap.pair_swap); destroys everything on pair_swap
-step 13/22 'make swap pair_swap on pair_swap, 511 MiB'
+step 13/24 'make swap pair_swap on pair_swap, 511 MiB'
 require_blank /dev/md/pair_swap
 mkswap --quiet --uuid ecf037a4-7ddb-5515-b235-3514e1e3a56a --label pair-swap /dev/md/pair_swap
 await_node /dev/disk/by-uuid/ecf037a4-7ddb-5515-b235-3514e1e3a56a
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 24 (arrays)
-step 14/22 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 14/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 34 (monitoring.mail)
+step 15/24 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 34 (monitoring.scrub)
-step 15/22 'read all members once a month for latent errors'
+step 16/24 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 34 (monitoring.scrub)
+step 17/24 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm pair bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 2 lines into /etc/fstab
 # layout line 28 (filesystems)
-step 16/22 'enter 2 lines into /etc/fstab'
+step 18/24 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab pair bottom 0644 <<'END'
 UUID=efbfa133-34ae-599c-ad3f-c4f8d8158f28 /srv/pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 UUID=ecf037a4-7ddb-5515-b235-3514e1e3a56a none swap sw,nofail,pri=10 0 0
@@ -421,32 +433,32 @@ END
 
 # let systemd read fstab again
 # layout line 28 (filesystems)
-step 17/22 'let systemd read fstab again'
+step 19/24 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/pair
 # layout line 29 (filesystems.pair_data)
-step 18/22 'make the folder /srv/pair'
+step 20/24 'make the folder /srv/pair'
 mkdir --parents /srv/pair
 
 # mount pair_data at /srv/pair
 # layout line 29 (filesystems.pair_data)
-step 19/22 'mount pair_data at /srv/pair'
+step 21/24 'mount pair_data at /srv/pair'
 mount /srv/pair
 
 # use swap pair_swap
 # layout line 32 (swap.pair_swap)
-step 20/22 'use swap pair_swap'
+step 22/24 'use swap pair_swap'
 swapon --priority 10 /dev/md/pair_swap
 
 # let the initial sync of pair_data run
 # layout line 25 (arrays.pair_data)
-step 21/22 'let the initial sync of pair_data run'
+step 23/24 'let the initial sync of pair_data run'
 set_attribute /sys/block/md_pair_data/md/sync_action idle
 
 # let the initial sync of pair_swap run
 # layout line 26 (arrays.pair_swap)
-step 22/22 'let the initial sync of pair_swap run'
+step 24/24 'let the initial sync of pair_swap run'
 set_attribute /sys/block/md_pair_swap/md/sync_action idle
 
 complete=yes

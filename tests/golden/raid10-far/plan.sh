@@ -294,7 +294,7 @@ require_blank_range "$disk_fa3" 1048576 2143289344
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 17 (arrays)
-step 1/21 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/23 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf far top 0644 <<'END'
 create names=yes
@@ -304,7 +304,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules
 # layout line 17 (arrays)
-step 2/21 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules'
+step 2/23 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules'
 write_file /etc/udev/rules.d/65-raidplan-far.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # far
@@ -313,22 +313,22 @@ END
 
 # let udev read its rules again
 # layout line 17 (arrays)
-step 3/21 'let udev read its rules again'
+step 3/23 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 17 (arrays)
-step 4/21 'load the kernel module md_mod'
+step 4/23 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid10
 # layout line 17 (arrays)
-step 5/21 'load the kernel module raid10'
+step 5/23 'load the kernel module raid10'
 modprobe raid10
 
 # partition fa0: fa0.far of 2.0 GiB
 # layout line 14 (hardware.disks.fa0); destroys everything on the disk fa0
-step 6/21 'partition fa0: fa0.far of 2.0 GiB'
+step 6/23 'partition fa0: fa0.far of 2.0 GiB'
 require_blank "$disk_fa0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa0" <<'END'
 label: gpt
@@ -341,7 +341,7 @@ await_node /dev/disk/by-partuuid/0db0fc21-0b94-59ce-8f34-bd614107b7c4
 
 # partition fa1: fa1.far of 2.0 GiB
 # layout line 14 (hardware.disks.fa1); destroys everything on the disk fa1
-step 7/21 'partition fa1: fa1.far of 2.0 GiB'
+step 7/23 'partition fa1: fa1.far of 2.0 GiB'
 require_blank "$disk_fa1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa1" <<'END'
 label: gpt
@@ -354,7 +354,7 @@ await_node /dev/disk/by-partuuid/1adc397c-4d2d-5343-bd25-dc52e7de9d22
 
 # partition fa2: fa2.far of 2.0 GiB
 # layout line 14 (hardware.disks.fa2); destroys everything on the disk fa2
-step 8/21 'partition fa2: fa2.far of 2.0 GiB'
+step 8/23 'partition fa2: fa2.far of 2.0 GiB'
 require_blank "$disk_fa2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa2" <<'END'
 label: gpt
@@ -367,7 +367,7 @@ await_node /dev/disk/by-partuuid/57e5bb2e-e239-5e90-8b31-49c11e7404bd
 
 # partition fa3: fa3.far of 2.0 GiB
 # layout line 14 (hardware.disks.fa3); destroys everything on the disk fa3
-step 9/21 'partition fa3: fa3.far of 2.0 GiB'
+step 9/23 'partition fa3: fa3.far of 2.0 GiB'
 require_blank "$disk_fa3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fa3" <<'END'
 label: gpt
@@ -380,7 +380,7 @@ await_node /dev/disk/by-partuuid/098e73db-d6af-551d-843c-1db2404661d0
 
 # create raid10 far of 4 members (fa0, fa1, fa2, fa3), 4.0 GiB usable
 # layout line 18 (arrays.far); destroys everything on fa0.far, everything on fa1.far, everything on fa2.far, everything on fa3.far
-step 10/21 'create raid10 far of 4 members (fa0, fa1, fa2, fa3), 4.0 GiB usable'
+step 10/23 'create raid10 far of 4 members (fa0, fa1, fa2, fa3), 4.0 GiB usable'
 require_blank /dev/disk/by-partuuid/0db0fc21-0b94-59ce-8f34-bd614107b7c4
 require_blank /dev/disk/by-partuuid/1adc397c-4d2d-5343-bd25-dc52e7de9d22
 require_blank /dev/disk/by-partuuid/57e5bb2e-e239-5e90-8b31-49c11e7404bd
@@ -395,22 +395,22 @@ await_node /dev/md/far
 
 # hold the initial sync of far, so that it does not slow down what follows
 # layout line 18 (arrays.far)
-step 11/21 'hold the initial sync of far, so that it does not slow down what follows'
+step 11/23 'hold the initial sync of far, so that it does not slow down what follows'
 set_attribute /sys/block/md_far/md/sync_action frozen
 
 # open far for writing
 # layout line 18 (arrays.far)
-step 12/21 'open far for writing'
+step 12/23 'open far for writing'
 mdadm --readwrite /dev/md/far
 
 # let udev tune far as it will at every boot: read_ahead_kb 4096
 # layout line 18 (arrays.far)
-step 13/21 'let udev tune far as it will at every boot: read_ahead_kb 4096'
+step 13/23 'let udev tune far as it will at every boot: read_ahead_kb 4096'
 udevadm trigger --settle --action=change --name-match=/dev/md/far
 
 # make xfs far on far, 4.0 GiB, su 512 KiB, sw 4
 # layout line 21 (filesystems.far); destroys everything on far
-step 14/21 'make xfs far on far, 4.0 GiB, su 512 KiB, sw 4'
+step 14/23 'make xfs far on far, 4.0 GiB, su 512 KiB, sw 4'
 require_blank /dev/md/far
 mkfs.xfs -q -K -m crc=1,uuid=da788533-1b12-5634-b503-13a5b4fbddd0 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=535298048,su=524288,sw=4 -l size=67108864,su=32768 -L far /dev/md/far
@@ -418,39 +418,51 @@ await_node /dev/disk/by-uuid/da788533-1b12-5634-b503-13a5b4fbddd0
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 17 (arrays)
-step 15/21 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 15/23 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 23 (monitoring.mail)
+step 16/23 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 23 (monitoring.scrub)
-step 16/21 'read all members once a month for latent errors'
+step 17/23 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 23 (monitoring.scrub)
+step 18/23 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm far bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 20 (filesystems)
-step 17/21 'enter 1 line into /etc/fstab'
+step 19/23 'enter 1 line into /etc/fstab'
 write_block /etc/fstab far bottom 0644 <<'END'
 UUID=da788533-1b12-5634-b503-13a5b4fbddd0 /data/far xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 20 (filesystems)
-step 18/21 'let systemd read fstab again'
+step 20/23 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/far
 # layout line 21 (filesystems.far)
-step 19/21 'make the folder /data/far'
+step 21/23 'make the folder /data/far'
 mkdir --parents /data/far
 
 # mount far at /data/far
 # layout line 21 (filesystems.far)
-step 20/21 'mount far at /data/far'
+step 22/23 'mount far at /data/far'
 mount /data/far
 
 # let the initial sync of far run
 # layout line 18 (arrays.far)
-step 21/21 'let the initial sync of far run'
+step 23/23 'let the initial sync of far run'
 set_attribute /sys/block/md_far/md/sync_action idle
 
 complete=yes

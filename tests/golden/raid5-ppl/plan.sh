@@ -292,7 +292,7 @@ require_blank_range "$disk_pp2" 1048576 3215982592
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 16 (arrays)
-step 1/20 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/22 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf ppl top 0644 <<'END'
 create names=yes
@@ -302,7 +302,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules
 # layout line 16 (arrays)
-step 2/20 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules'
+step 2/22 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules'
 write_file /etc/udev/rules.d/65-raidplan-ppl.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # logged
@@ -311,22 +311,22 @@ END
 
 # let udev read its rules again
 # layout line 16 (arrays)
-step 3/20 'let udev read its rules again'
+step 3/22 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 16 (arrays)
-step 4/20 'load the kernel module md_mod'
+step 4/22 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 16 (arrays)
-step 5/20 'load the kernel module raid456'
+step 5/22 'load the kernel module raid456'
 modprobe raid456
 
 # partition pp0: pp0.logged of 3.0 GiB
 # layout line 14 (hardware.disks.pp0); destroys everything on the disk pp0
-step 6/20 'partition pp0: pp0.logged of 3.0 GiB'
+step 6/22 'partition pp0: pp0.logged of 3.0 GiB'
 require_blank "$disk_pp0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pp0" <<'END'
 label: gpt
@@ -339,7 +339,7 @@ await_node /dev/disk/by-partuuid/44607ccc-a18c-5a0f-b204-2e716e72ec3c
 
 # partition pp1: pp1.logged of 3.0 GiB
 # layout line 14 (hardware.disks.pp1); destroys everything on the disk pp1
-step 7/20 'partition pp1: pp1.logged of 3.0 GiB'
+step 7/22 'partition pp1: pp1.logged of 3.0 GiB'
 require_blank "$disk_pp1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pp1" <<'END'
 label: gpt
@@ -352,7 +352,7 @@ await_node /dev/disk/by-partuuid/003663fc-308c-55ae-a663-0b3344f5104f
 
 # partition pp2: pp2.logged of 3.0 GiB
 # layout line 14 (hardware.disks.pp2); destroys everything on the disk pp2
-step 8/20 'partition pp2: pp2.logged of 3.0 GiB'
+step 8/22 'partition pp2: pp2.logged of 3.0 GiB'
 require_blank "$disk_pp2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pp2" <<'END'
 label: gpt
@@ -365,7 +365,7 @@ await_node /dev/disk/by-partuuid/d9448486-ed6c-57e1-ba24-a39e363fef5b
 
 # create raid5 logged of 3 members (pp0, pp1, pp2), 6.0 GiB usable
 # layout line 17 (arrays.logged); destroys everything on pp0.logged, everything on pp1.logged, everything on pp2.logged
-step 9/20 'create raid5 logged of 3 members (pp0, pp1, pp2), 6.0 GiB usable'
+step 9/22 'create raid5 logged of 3 members (pp0, pp1, pp2), 6.0 GiB usable'
 require_blank /dev/disk/by-partuuid/44607ccc-a18c-5a0f-b204-2e716e72ec3c
 require_blank /dev/disk/by-partuuid/003663fc-308c-55ae-a663-0b3344f5104f
 require_blank /dev/disk/by-partuuid/d9448486-ed6c-57e1-ba24-a39e363fef5b
@@ -379,22 +379,22 @@ await_node /dev/md/logged
 
 # hold the initial sync of logged, so that it does not slow down what follows
 # layout line 17 (arrays.logged)
-step 10/20 'hold the initial sync of logged, so that it does not slow down what follows'
+step 10/22 'hold the initial sync of logged, so that it does not slow down what follows'
 set_attribute /sys/block/md_logged/md/sync_action frozen
 
 # open logged for writing
 # layout line 17 (arrays.logged)
-step 11/20 'open logged for writing'
+step 11/22 'open logged for writing'
 mdadm --readwrite /dev/md/logged
 
 # let udev tune logged as it will at every boot: read_ahead_kb 512
 # layout line 17 (arrays.logged)
-step 12/20 'let udev tune logged as it will at every boot: read_ahead_kb 512'
+step 12/22 'let udev tune logged as it will at every boot: read_ahead_kb 512'
 udevadm trigger --settle --action=change --name-match=/dev/md/logged
 
 # make ext4 logged on logged, 6.0 GiB, 392,448 inodes, stride 32, stripe width 64
 # layout line 20 (filesystems.logged); destroys everything on logged
-step 13/20 'make ext4 logged on logged, 6.0 GiB, 392,448 inodes, stride 32, stripe width 64'
+step 13/22 'make ext4 logged on logged, 6.0 GiB, 392,448 inodes, stride 32, stripe width 64'
 require_blank /dev/md/logged
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -405,39 +405,51 @@ await_node /dev/disk/by-uuid/e99e4cee-3ef7-599b-baaf-a80bc360178f
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 16 (arrays)
-step 14/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 14/22 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 22 (monitoring.mail)
+step 15/22 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 22 (monitoring.scrub)
-step 15/20 'read all members once a month for latent errors'
+step 16/22 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 22 (monitoring.scrub)
+step 17/22 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm ppl bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 19 (filesystems)
-step 16/20 'enter 1 line into /etc/fstab'
+step 18/22 'enter 1 line into /etc/fstab'
 write_block /etc/fstab ppl bottom 0644 <<'END'
 UUID=e99e4cee-3ef7-599b-baaf-a80bc360178f /srv/logged ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 19 (filesystems)
-step 17/20 'let systemd read fstab again'
+step 19/22 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/logged
 # layout line 20 (filesystems.logged)
-step 18/20 'make the folder /srv/logged'
+step 20/22 'make the folder /srv/logged'
 mkdir --parents /srv/logged
 
 # mount logged at /srv/logged
 # layout line 20 (filesystems.logged)
-step 19/20 'mount logged at /srv/logged'
+step 21/22 'mount logged at /srv/logged'
 mount /srv/logged
 
 # let the initial sync of logged run
 # layout line 17 (arrays.logged)
-step 20/20 'let the initial sync of logged run'
+step 22/22 'let the initial sync of logged run'
 set_attribute /sys/block/md_logged/md/sync_action idle
 
 complete=yes

@@ -298,7 +298,7 @@ require_blank_range "$disk_fi21" 1048576 3215982592
 
 # name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 16 (arrays)
-step 1/31 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/33 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf fifty top 0644 <<'END'
 create names=yes
@@ -310,7 +310,7 @@ END
 
 # keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules
 # layout line 16 (arrays)
-step 2/31 'keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules'
+step 2/33 'keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules'
 write_file /etc/udev/rules.d/65-raidplan-fifty.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # leg0
@@ -323,27 +323,27 @@ END
 
 # let udev read its rules again
 # layout line 16 (arrays)
-step 3/31 'let udev read its rules again'
+step 3/33 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 16 (arrays)
-step 4/31 'load the kernel module md_mod'
+step 4/33 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid0
 # layout line 16 (arrays)
-step 5/31 'load the kernel module raid0'
+step 5/33 'load the kernel module raid0'
 modprobe raid0
 
 # load the kernel module raid456
 # layout line 16 (arrays)
-step 6/31 'load the kernel module raid456'
+step 6/33 'load the kernel module raid456'
 modprobe raid456
 
 # partition fi00: fi00.leg0 of 3.0 GiB
 # layout line 14 (hardware.disks.fi00); destroys everything on the disk fi00
-step 7/31 'partition fi00: fi00.leg0 of 3.0 GiB'
+step 7/33 'partition fi00: fi00.leg0 of 3.0 GiB'
 require_blank "$disk_fi00"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi00" <<'END'
 label: gpt
@@ -356,7 +356,7 @@ await_node /dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246
 
 # partition fi01: fi01.leg1 of 3.0 GiB
 # layout line 14 (hardware.disks.fi01); destroys everything on the disk fi01
-step 8/31 'partition fi01: fi01.leg1 of 3.0 GiB'
+step 8/33 'partition fi01: fi01.leg1 of 3.0 GiB'
 require_blank "$disk_fi01"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi01" <<'END'
 label: gpt
@@ -369,7 +369,7 @@ await_node /dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924
 
 # partition fi10: fi10.leg0 of 3.0 GiB
 # layout line 14 (hardware.disks.fi10); destroys everything on the disk fi10
-step 9/31 'partition fi10: fi10.leg0 of 3.0 GiB'
+step 9/33 'partition fi10: fi10.leg0 of 3.0 GiB'
 require_blank "$disk_fi10"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi10" <<'END'
 label: gpt
@@ -382,7 +382,7 @@ await_node /dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c
 
 # partition fi11: fi11.leg1 of 3.0 GiB
 # layout line 14 (hardware.disks.fi11); destroys everything on the disk fi11
-step 10/31 'partition fi11: fi11.leg1 of 3.0 GiB'
+step 10/33 'partition fi11: fi11.leg1 of 3.0 GiB'
 require_blank "$disk_fi11"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi11" <<'END'
 label: gpt
@@ -395,7 +395,7 @@ await_node /dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2
 
 # partition fi20: fi20.leg0 of 3.0 GiB
 # layout line 14 (hardware.disks.fi20); destroys everything on the disk fi20
-step 11/31 'partition fi20: fi20.leg0 of 3.0 GiB'
+step 11/33 'partition fi20: fi20.leg0 of 3.0 GiB'
 require_blank "$disk_fi20"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi20" <<'END'
 label: gpt
@@ -408,7 +408,7 @@ await_node /dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
 
 # partition fi21: fi21.leg1 of 3.0 GiB
 # layout line 14 (hardware.disks.fi21); destroys everything on the disk fi21
-step 12/31 'partition fi21: fi21.leg1 of 3.0 GiB'
+step 12/33 'partition fi21: fi21.leg1 of 3.0 GiB'
 require_blank "$disk_fi21"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_fi21" <<'END'
 label: gpt
@@ -421,7 +421,7 @@ await_node /dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
 
 # create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable
 # layout line 17 (arrays.leg0); destroys everything on fi00.leg0, everything on fi10.leg0, everything on fi20.leg0
-step 13/31 'create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable'
+step 13/33 'create raid5 leg0 of 3 members (fi00, fi10, fi20), 6.0 GiB usable'
 require_blank /dev/disk/by-partuuid/74181ed5-1347-5806-8199-2c19eb5b1246
 require_blank /dev/disk/by-partuuid/d805a343-c9b0-5771-9a4d-fadf2967d82c
 require_blank /dev/disk/by-partuuid/7f4efc98-c079-589a-b13a-a5d596713ed8
@@ -435,22 +435,22 @@ await_node /dev/md/leg0
 
 # hold the initial sync of leg0, so that it does not slow down what follows
 # layout line 17 (arrays.leg0)
-step 14/31 'hold the initial sync of leg0, so that it does not slow down what follows'
+step 14/33 'hold the initial sync of leg0, so that it does not slow down what follows'
 set_attribute /sys/block/md_leg0/md/sync_action frozen
 
 # open leg0 for writing
 # layout line 17 (arrays.leg0)
-step 15/31 'open leg0 for writing'
+step 15/33 'open leg0 for writing'
 mdadm --readwrite /dev/md/leg0
 
 # let udev tune leg0 as it will at every boot: stripe_cache_size 1024
 # layout line 17 (arrays.leg0)
-step 16/31 'let udev tune leg0 as it will at every boot: stripe_cache_size 1024'
+step 16/33 'let udev tune leg0 as it will at every boot: stripe_cache_size 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/leg0
 
 # create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable
 # layout line 17 (arrays.leg1); destroys everything on fi01.leg1, everything on fi11.leg1, everything on fi21.leg1
-step 17/31 'create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable'
+step 17/33 'create raid5 leg1 of 3 members (fi01, fi11, fi21), 6.0 GiB usable'
 require_blank /dev/disk/by-partuuid/4f0d076e-033f-598b-a1be-797d77b18924
 require_blank /dev/disk/by-partuuid/35c82230-c5a6-567f-8687-b4726dedffc2
 require_blank /dev/disk/by-partuuid/105a61ab-bc4f-5c2c-be87-0bd8b39a95ee
@@ -464,22 +464,22 @@ await_node /dev/md/leg1
 
 # hold the initial sync of leg1, so that it does not slow down what follows
 # layout line 17 (arrays.leg1)
-step 18/31 'hold the initial sync of leg1, so that it does not slow down what follows'
+step 18/33 'hold the initial sync of leg1, so that it does not slow down what follows'
 set_attribute /sys/block/md_leg1/md/sync_action frozen
 
 # open leg1 for writing
 # layout line 17 (arrays.leg1)
-step 19/31 'open leg1 for writing'
+step 19/33 'open leg1 for writing'
 mdadm --readwrite /dev/md/leg1
 
 # let udev tune leg1 as it will at every boot: stripe_cache_size 1024
 # layout line 17 (arrays.leg1)
-step 20/31 'let udev tune leg1 as it will at every boot: stripe_cache_size 1024'
+step 20/33 'let udev tune leg1 as it will at every boot: stripe_cache_size 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/leg1
 
 # create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable
 # layout line 18 (arrays.fifty); destroys everything on leg0, everything on leg1
-step 21/31 'create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable'
+step 21/33 'create raid0 fifty of 2 members (leg0, leg1), 12.0 GiB usable'
 require_blank /dev/md/leg0
 require_blank /dev/md/leg1
 mdadm --create /dev/md/fifty --run --quiet --metadata=1.2 --homehost=fifty --name=fifty \
@@ -489,12 +489,12 @@ await_node /dev/md/fifty
 
 # let udev tune fifty as it will at every boot: read_ahead_kb 1024
 # layout line 18 (arrays.fifty)
-step 22/31 'let udev tune fifty as it will at every boot: read_ahead_kb 1024'
+step 22/33 'let udev tune fifty as it will at every boot: read_ahead_kb 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/fifty
 
 # make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2
 # layout line 21 (filesystems.fifty); destroys everything on fifty
-step 23/31 'make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2'
+step 23/33 'make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2'
 require_blank /dev/md/fifty
 mkfs.xfs -q -K -m crc=1,uuid=185588b5-71fe-5df3-8f6c-f56006236662 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=802553856,su=131072,sw=2 -l size=67108864,su=131072 -L fifty /dev/md/fifty
@@ -502,44 +502,56 @@ await_node /dev/disk/by-uuid/185588b5-71fe-5df3-8f6c-f56006236662
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 16 (arrays)
-step 24/31 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 24/33 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 23 (monitoring.mail)
+step 25/33 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 23 (monitoring.scrub)
-step 25/31 'read all members once a month for latent errors'
+step 26/33 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 23 (monitoring.scrub)
+step 27/33 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm fifty bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 20 (filesystems)
-step 26/31 'enter 1 line into /etc/fstab'
+step 28/33 'enter 1 line into /etc/fstab'
 write_block /etc/fstab fifty bottom 0644 <<'END'
 UUID=185588b5-71fe-5df3-8f6c-f56006236662 /data/fifty xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 20 (filesystems)
-step 27/31 'let systemd read fstab again'
+step 29/33 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/fifty
 # layout line 21 (filesystems.fifty)
-step 28/31 'make the folder /data/fifty'
+step 30/33 'make the folder /data/fifty'
 mkdir --parents /data/fifty
 
 # mount fifty at /data/fifty
 # layout line 21 (filesystems.fifty)
-step 29/31 'mount fifty at /data/fifty'
+step 31/33 'mount fifty at /data/fifty'
 mount /data/fifty
 
 # let the initial sync of leg0 run
 # layout line 17 (arrays.leg0)
-step 30/31 'let the initial sync of leg0 run'
+step 32/33 'let the initial sync of leg0 run'
 set_attribute /sys/block/md_leg0/md/sync_action idle
 
 # let the initial sync of leg1 run
 # layout line 17 (arrays.leg1)
-step 31/31 'let the initial sync of leg1 run'
+step 33/33 'let the initial sync of leg1 run'
 set_attribute /sys/block/md_leg1/md/sync_action idle
 
 complete=yes

@@ -297,7 +297,7 @@ require_blank_range "$disk_jossd" 1048576 1073741824
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 28 (arrays)
-step 1/22 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/24 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf journal top 0644 <<'END'
 create names=yes
@@ -307,7 +307,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules
 # layout line 28 (arrays)
-step 2/22 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules'
+step 2/24 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules'
 write_file /etc/udev/rules.d/65-raidplan-journal.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # journaled
@@ -316,22 +316,22 @@ END
 
 # let udev read its rules again
 # layout line 28 (arrays)
-step 3/22 'let udev read its rules again'
+step 3/24 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 28 (arrays)
-step 4/22 'load the kernel module md_mod'
+step 4/24 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 28 (arrays)
-step 5/22 'load the kernel module raid456'
+step 5/24 'load the kernel module raid456'
 modprobe raid456
 
 # partition jo0: jo0.journaled of 2.0 GiB
 # layout line 17 (hardware.disks.jo0); destroys everything on the disk jo0
-step 6/22 'partition jo0: jo0.journaled of 2.0 GiB'
+step 6/24 'partition jo0: jo0.journaled of 2.0 GiB'
 require_blank "$disk_jo0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo0" <<'END'
 label: gpt
@@ -344,7 +344,7 @@ await_node /dev/disk/by-partuuid/252d6865-e886-5d79-9ff0-61d3b3bff159
 
 # partition jo1: jo1.journaled of 2.0 GiB
 # layout line 17 (hardware.disks.jo1); destroys everything on the disk jo1
-step 7/22 'partition jo1: jo1.journaled of 2.0 GiB'
+step 7/24 'partition jo1: jo1.journaled of 2.0 GiB'
 require_blank "$disk_jo1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo1" <<'END'
 label: gpt
@@ -357,7 +357,7 @@ await_node /dev/disk/by-partuuid/e2e4848b-ac5e-51ea-b426-2262732889a1
 
 # partition jo2: jo2.journaled of 2.0 GiB
 # layout line 17 (hardware.disks.jo2); destroys everything on the disk jo2
-step 8/22 'partition jo2: jo2.journaled of 2.0 GiB'
+step 8/24 'partition jo2: jo2.journaled of 2.0 GiB'
 require_blank "$disk_jo2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo2" <<'END'
 label: gpt
@@ -370,7 +370,7 @@ await_node /dev/disk/by-partuuid/f43dfa0f-c847-5580-a774-eca3db1492e9
 
 # partition jo3: jo3.journaled of 2.0 GiB
 # layout line 17 (hardware.disks.jo3); destroys everything on the disk jo3
-step 9/22 'partition jo3: jo3.journaled of 2.0 GiB'
+step 9/24 'partition jo3: jo3.journaled of 2.0 GiB'
 require_blank "$disk_jo3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jo3" <<'END'
 label: gpt
@@ -383,7 +383,7 @@ await_node /dev/disk/by-partuuid/241e7069-caf0-5bec-9dee-6a37791767f0
 
 # partition jossd: jossd.log of 1 GiB
 # layout line 19 (hardware.disks.jossd); destroys everything on the disk jossd
-step 10/22 'partition jossd: jossd.log of 1 GiB'
+step 10/24 'partition jossd: jossd.log of 1 GiB'
 require_blank "$disk_jossd"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_jossd" <<'END'
 label: gpt
@@ -396,7 +396,7 @@ await_node /dev/disk/by-partuuid/341c4014-22ec-5bbe-b464-53e57ae71c0c
 
 # create raid6 journaled of 4 members (jo0, jo1, jo2, jo3), 4.0 GiB usable
 # layout line 29 (arrays.journaled); destroys everything on jo0.journaled, everything on jo1.journaled, everything on jo2.journaled, everything on jo3.journaled, everything on jossd.log
-step 11/22 'create raid6 journaled of 4 members (jo0, jo1, jo2, jo3), 4.0 GiB usable'
+step 11/24 'create raid6 journaled of 4 members (jo0, jo1, jo2, jo3), 4.0 GiB usable'
 require_blank /dev/disk/by-partuuid/252d6865-e886-5d79-9ff0-61d3b3bff159
 require_blank /dev/disk/by-partuuid/e2e4848b-ac5e-51ea-b426-2262732889a1
 require_blank /dev/disk/by-partuuid/f43dfa0f-c847-5580-a774-eca3db1492e9
@@ -413,22 +413,22 @@ await_node /dev/md/journaled
 
 # hold the initial sync of journaled, so that it does not slow down what follows
 # layout line 29 (arrays.journaled)
-step 12/22 'hold the initial sync of journaled, so that it does not slow down what follows'
+step 12/24 'hold the initial sync of journaled, so that it does not slow down what follows'
 set_attribute /sys/block/md_journaled/md/sync_action frozen
 
 # open journaled for writing
 # layout line 29 (arrays.journaled)
-step 13/22 'open journaled for writing'
+step 13/24 'open journaled for writing'
 mdadm --readwrite /dev/md/journaled
 
 # let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512
 # layout line 29 (arrays.journaled)
-step 14/22 'let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512'
+step 14/24 'let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512'
 udevadm trigger --settle --action=change --name-match=/dev/md/journaled
 
 # make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2
 # layout line 40 (filesystems.journaled); destroys everything on journaled
-step 15/22 'make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2'
+step 15/24 'make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2'
 require_blank /dev/md/journaled
 mkfs.xfs -q -K -m crc=1,uuid=0494e0c5-e2a2-5003-b0d5-62daf5084954 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=535166976,su=131072,sw=2 -l size=67108864,su=131072 -L journaled \
@@ -437,39 +437,51 @@ await_node /dev/disk/by-uuid/0494e0c5-e2a2-5003-b0d5-62daf5084954
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 28 (arrays)
-step 16/22 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 16/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 42 (monitoring.mail)
+step 17/24 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 42 (monitoring.scrub)
-step 17/22 'read all members once a month for latent errors'
+step 18/24 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 42 (monitoring.scrub)
+step 19/24 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm journal bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 39 (filesystems)
-step 18/22 'enter 1 line into /etc/fstab'
+step 20/24 'enter 1 line into /etc/fstab'
 write_block /etc/fstab journal bottom 0644 <<'END'
 UUID=0494e0c5-e2a2-5003-b0d5-62daf5084954 /srv/journaled xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 39 (filesystems)
-step 19/22 'let systemd read fstab again'
+step 21/24 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/journaled
 # layout line 40 (filesystems.journaled)
-step 20/22 'make the folder /srv/journaled'
+step 22/24 'make the folder /srv/journaled'
 mkdir --parents /srv/journaled
 
 # mount journaled at /srv/journaled
 # layout line 40 (filesystems.journaled)
-step 21/22 'mount journaled at /srv/journaled'
+step 23/24 'mount journaled at /srv/journaled'
 mount /srv/journaled
 
 # let the initial sync of journaled run
 # layout line 29 (arrays.journaled)
-step 22/22 'let the initial sync of journaled run'
+step 24/24 'let the initial sync of journaled run'
 set_attribute /sys/block/md_journaled/md/sync_action idle
 
 complete=yes

@@ -293,7 +293,7 @@ require_blank_range "$disk_rf2" 1048576 299933630464
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 22 (arrays)
-step 1/17 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/19 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio-before top 0644 <<'END'
 create names=yes
@@ -303,17 +303,17 @@ END
 
 # load the kernel module md_mod
 # layout line 22 (arrays)
-step 2/17 'load the kernel module md_mod'
+step 2/19 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 22 (arrays)
-step 3/17 'load the kernel module raid456'
+step 3/19 'load the kernel module raid456'
 modprobe raid456
 
 # partition rf0: rf0.rio5 of 279.3 GiB
 # layout line 19 (hardware.disks.rf0); destroys everything on the disk rf0
-step 4/17 'partition rf0: rf0.rio5 of 279.3 GiB'
+step 4/19 'partition rf0: rf0.rio5 of 279.3 GiB'
 require_blank "$disk_rf0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf0" <<'END'
 label: gpt
@@ -326,7 +326,7 @@ await_node /dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705
 
 # partition rf1: rf1.rio5 of 279.3 GiB
 # layout line 19 (hardware.disks.rf1); destroys everything on the disk rf1
-step 5/17 'partition rf1: rf1.rio5 of 279.3 GiB'
+step 5/19 'partition rf1: rf1.rio5 of 279.3 GiB'
 require_blank "$disk_rf1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf1" <<'END'
 label: gpt
@@ -339,7 +339,7 @@ await_node /dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868
 
 # partition rf2: rf2.rio5 of 279.3 GiB
 # layout line 19 (hardware.disks.rf2); destroys everything on the disk rf2
-step 6/17 'partition rf2: rf2.rio5 of 279.3 GiB'
+step 6/19 'partition rf2: rf2.rio5 of 279.3 GiB'
 require_blank "$disk_rf2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf2" <<'END'
 label: gpt
@@ -352,7 +352,7 @@ await_node /dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
 
 # create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable
 # layout line 23 (arrays.rio5); destroys everything on rf0.rio5, everything on rf1.rio5, everything on rf2.rio5
-step 7/17 'create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable'
+step 7/19 'create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable'
 require_blank /dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705
 require_blank /dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868
 require_blank /dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
@@ -366,17 +366,17 @@ await_node /dev/md/rio5
 
 # hold the initial sync of rio5, so that it does not slow down what follows
 # layout line 23 (arrays.rio5)
-step 8/17 'hold the initial sync of rio5, so that it does not slow down what follows'
+step 8/19 'hold the initial sync of rio5, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio5/md/sync_action frozen
 
 # open rio5 for writing
 # layout line 23 (arrays.rio5)
-step 9/17 'open rio5 for writing'
+step 9/19 'open rio5 for writing'
 mdadm --readwrite /dev/md/rio5
 
 # make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32
 # layout line 26 (filesystems.rio5); destroys everything on rio5
-step 10/17 'make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32'
+step 10/19 'make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32'
 require_blank /dev/md/rio5
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 36596480 -m 1 -E stride=16,stripe_width=32,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
@@ -385,39 +385,51 @@ await_node /dev/disk/by-uuid/a936fb04-20ad-5d6c-8efe-9e6f66b029ea
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 22 (arrays)
-step 11/17 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 11/19 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 28 (monitoring.mail)
+step 12/19 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 28 (monitoring.scrub)
-step 12/17 'read all members once a month for latent errors'
+step 13/19 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 28 (monitoring.scrub)
+step 14/19 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm rio-before bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 25 (filesystems)
-step 13/17 'enter 1 line into /etc/fstab'
+step 15/19 'enter 1 line into /etc/fstab'
 write_block /etc/fstab rio-before bottom 0644 <<'END'
 UUID=a936fb04-20ad-5d6c-8efe-9e6f66b029ea /srv/rio5 ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 25 (filesystems)
-step 14/17 'let systemd read fstab again'
+step 16/19 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/rio5
 # layout line 26 (filesystems.rio5)
-step 15/17 'make the folder /srv/rio5'
+step 17/19 'make the folder /srv/rio5'
 mkdir --parents /srv/rio5
 
 # mount rio5 at /srv/rio5
 # layout line 26 (filesystems.rio5)
-step 16/17 'mount rio5 at /srv/rio5'
+step 18/19 'mount rio5 at /srv/rio5'
 mount /srv/rio5
 
 # let the initial sync of rio5 run
 # layout line 23 (arrays.rio5)
-step 17/17 'let the initial sync of rio5 run'
+step 19/19 'let the initial sync of rio5 run'
 set_attribute /sys/block/md_rio5/md/sync_action idle
 
 complete=yes

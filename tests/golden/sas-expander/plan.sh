@@ -343,7 +343,7 @@ require_blank_range "$disk_e23" 1048576 2000263577600
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 24 (arrays)
-step 1/41 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/43 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf expander top 0644 <<'END'
 create names=yes
@@ -353,7 +353,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-expander.rules
 # layout line 24 (arrays)
-step 2/41 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-expander.rules'
+step 2/43 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-expander.rules'
 write_file /etc/udev/rules.d/65-raidplan-expander.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # wide
@@ -362,22 +362,22 @@ END
 
 # let udev read its rules again
 # layout line 24 (arrays)
-step 3/41 'let udev read its rules again'
+step 3/43 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 24 (arrays)
-step 4/41 'load the kernel module md_mod'
+step 4/43 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 24 (arrays)
-step 5/41 'load the kernel module raid456'
+step 5/43 'load the kernel module raid456'
 modprobe raid456
 
 # partition e00: e00.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e00); destroys everything on the disk e00
-step 6/41 'partition e00: e00.wide of 1.8 TiB'
+step 6/43 'partition e00: e00.wide of 1.8 TiB'
 require_blank "$disk_e00"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e00" <<'END'
 label: gpt
@@ -390,7 +390,7 @@ await_node /dev/disk/by-partuuid/c37d7096-00dd-50c4-9887-f30d6d46e591
 
 # partition e01: e01.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e01); destroys everything on the disk e01
-step 7/41 'partition e01: e01.wide of 1.8 TiB'
+step 7/43 'partition e01: e01.wide of 1.8 TiB'
 require_blank "$disk_e01"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e01" <<'END'
 label: gpt
@@ -403,7 +403,7 @@ await_node /dev/disk/by-partuuid/f4905a7b-0496-5c9a-841c-16d95a86fbf7
 
 # partition e02: e02.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e02); destroys everything on the disk e02
-step 8/41 'partition e02: e02.wide of 1.8 TiB'
+step 8/43 'partition e02: e02.wide of 1.8 TiB'
 require_blank "$disk_e02"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e02" <<'END'
 label: gpt
@@ -416,7 +416,7 @@ await_node /dev/disk/by-partuuid/f9dba6ff-2b83-5c3f-bc2d-169ac1a07456
 
 # partition e03: e03.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e03); destroys everything on the disk e03
-step 9/41 'partition e03: e03.wide of 1.8 TiB'
+step 9/43 'partition e03: e03.wide of 1.8 TiB'
 require_blank "$disk_e03"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e03" <<'END'
 label: gpt
@@ -429,7 +429,7 @@ await_node /dev/disk/by-partuuid/a523ba7c-24ea-5e3e-96b7-598b12da2140
 
 # partition e04: e04.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e04); destroys everything on the disk e04
-step 10/41 'partition e04: e04.wide of 1.8 TiB'
+step 10/43 'partition e04: e04.wide of 1.8 TiB'
 require_blank "$disk_e04"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e04" <<'END'
 label: gpt
@@ -442,7 +442,7 @@ await_node /dev/disk/by-partuuid/0e99fa46-6325-5532-90a4-85844c07f846
 
 # partition e05: e05.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e05); destroys everything on the disk e05
-step 11/41 'partition e05: e05.wide of 1.8 TiB'
+step 11/43 'partition e05: e05.wide of 1.8 TiB'
 require_blank "$disk_e05"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e05" <<'END'
 label: gpt
@@ -455,7 +455,7 @@ await_node /dev/disk/by-partuuid/606de3b3-dab6-5a73-8cae-35287897d6c5
 
 # partition e06: e06.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e06); destroys everything on the disk e06
-step 12/41 'partition e06: e06.wide of 1.8 TiB'
+step 12/43 'partition e06: e06.wide of 1.8 TiB'
 require_blank "$disk_e06"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e06" <<'END'
 label: gpt
@@ -468,7 +468,7 @@ await_node /dev/disk/by-partuuid/406c0a49-9841-5f68-83de-1c30e5f7925f
 
 # partition e07: e07.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e07); destroys everything on the disk e07
-step 13/41 'partition e07: e07.wide of 1.8 TiB'
+step 13/43 'partition e07: e07.wide of 1.8 TiB'
 require_blank "$disk_e07"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e07" <<'END'
 label: gpt
@@ -481,7 +481,7 @@ await_node /dev/disk/by-partuuid/0da4cca7-1928-5012-98db-e2aea63cc886
 
 # partition e08: e08.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e08); destroys everything on the disk e08
-step 14/41 'partition e08: e08.wide of 1.8 TiB'
+step 14/43 'partition e08: e08.wide of 1.8 TiB'
 require_blank "$disk_e08"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e08" <<'END'
 label: gpt
@@ -494,7 +494,7 @@ await_node /dev/disk/by-partuuid/b299d901-26dc-5b97-b76b-103b9ac6c918
 
 # partition e09: e09.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e09); destroys everything on the disk e09
-step 15/41 'partition e09: e09.wide of 1.8 TiB'
+step 15/43 'partition e09: e09.wide of 1.8 TiB'
 require_blank "$disk_e09"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e09" <<'END'
 label: gpt
@@ -507,7 +507,7 @@ await_node /dev/disk/by-partuuid/77cdac7e-7fe2-572a-ad82-6dd1ec1e3128
 
 # partition e10: e10.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e10); destroys everything on the disk e10
-step 16/41 'partition e10: e10.wide of 1.8 TiB'
+step 16/43 'partition e10: e10.wide of 1.8 TiB'
 require_blank "$disk_e10"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e10" <<'END'
 label: gpt
@@ -520,7 +520,7 @@ await_node /dev/disk/by-partuuid/6fda609d-0b1e-5ea8-804e-4eac01e890ec
 
 # partition e11: e11.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e11); destroys everything on the disk e11
-step 17/41 'partition e11: e11.wide of 1.8 TiB'
+step 17/43 'partition e11: e11.wide of 1.8 TiB'
 require_blank "$disk_e11"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e11" <<'END'
 label: gpt
@@ -533,7 +533,7 @@ await_node /dev/disk/by-partuuid/7a06d98a-bf73-5d41-add1-cc55a8bed679
 
 # partition e12: e12.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e12); destroys everything on the disk e12
-step 18/41 'partition e12: e12.wide of 1.8 TiB'
+step 18/43 'partition e12: e12.wide of 1.8 TiB'
 require_blank "$disk_e12"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e12" <<'END'
 label: gpt
@@ -546,7 +546,7 @@ await_node /dev/disk/by-partuuid/e3802c8c-36a7-590b-a59a-f570226f26c3
 
 # partition e13: e13.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e13); destroys everything on the disk e13
-step 19/41 'partition e13: e13.wide of 1.8 TiB'
+step 19/43 'partition e13: e13.wide of 1.8 TiB'
 require_blank "$disk_e13"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e13" <<'END'
 label: gpt
@@ -559,7 +559,7 @@ await_node /dev/disk/by-partuuid/d3a63f85-12bd-5648-98d7-a83045590ec4
 
 # partition e14: e14.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e14); destroys everything on the disk e14
-step 20/41 'partition e14: e14.wide of 1.8 TiB'
+step 20/43 'partition e14: e14.wide of 1.8 TiB'
 require_blank "$disk_e14"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e14" <<'END'
 label: gpt
@@ -572,7 +572,7 @@ await_node /dev/disk/by-partuuid/173b86d2-1cf5-5fcf-b254-5c65da43bb12
 
 # partition e15: e15.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e15); destroys everything on the disk e15
-step 21/41 'partition e15: e15.wide of 1.8 TiB'
+step 21/43 'partition e15: e15.wide of 1.8 TiB'
 require_blank "$disk_e15"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e15" <<'END'
 label: gpt
@@ -585,7 +585,7 @@ await_node /dev/disk/by-partuuid/7f5390c9-d6fd-5df0-a35a-0285572449b8
 
 # partition e16: e16.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e16); destroys everything on the disk e16
-step 22/41 'partition e16: e16.wide of 1.8 TiB'
+step 22/43 'partition e16: e16.wide of 1.8 TiB'
 require_blank "$disk_e16"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e16" <<'END'
 label: gpt
@@ -598,7 +598,7 @@ await_node /dev/disk/by-partuuid/5cbe9660-8566-5588-bb67-5db4d036f785
 
 # partition e17: e17.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e17); destroys everything on the disk e17
-step 23/41 'partition e17: e17.wide of 1.8 TiB'
+step 23/43 'partition e17: e17.wide of 1.8 TiB'
 require_blank "$disk_e17"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e17" <<'END'
 label: gpt
@@ -611,7 +611,7 @@ await_node /dev/disk/by-partuuid/b152b25f-3c01-5404-99e3-511162e654dd
 
 # partition e18: e18.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e18); destroys everything on the disk e18
-step 24/41 'partition e18: e18.wide of 1.8 TiB'
+step 24/43 'partition e18: e18.wide of 1.8 TiB'
 require_blank "$disk_e18"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e18" <<'END'
 label: gpt
@@ -624,7 +624,7 @@ await_node /dev/disk/by-partuuid/5ee6b3fa-13d3-5b31-9f80-fa76b277c112
 
 # partition e19: e19.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e19); destroys everything on the disk e19
-step 25/41 'partition e19: e19.wide of 1.8 TiB'
+step 25/43 'partition e19: e19.wide of 1.8 TiB'
 require_blank "$disk_e19"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e19" <<'END'
 label: gpt
@@ -637,7 +637,7 @@ await_node /dev/disk/by-partuuid/9bd12f4f-429d-5afe-aeab-e8c85867b835
 
 # partition e20: e20.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e20); destroys everything on the disk e20
-step 26/41 'partition e20: e20.wide of 1.8 TiB'
+step 26/43 'partition e20: e20.wide of 1.8 TiB'
 require_blank "$disk_e20"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e20" <<'END'
 label: gpt
@@ -650,7 +650,7 @@ await_node /dev/disk/by-partuuid/e3ff4199-c64b-529f-8bf0-ae5be58c7c7b
 
 # partition e21: e21.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e21); destroys everything on the disk e21
-step 27/41 'partition e21: e21.wide of 1.8 TiB'
+step 27/43 'partition e21: e21.wide of 1.8 TiB'
 require_blank "$disk_e21"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e21" <<'END'
 label: gpt
@@ -663,7 +663,7 @@ await_node /dev/disk/by-partuuid/826a0136-5da7-53fc-b8ee-939375b6e665
 
 # partition e22: e22.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e22); destroys everything on the disk e22
-step 28/41 'partition e22: e22.wide of 1.8 TiB'
+step 28/43 'partition e22: e22.wide of 1.8 TiB'
 require_blank "$disk_e22"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e22" <<'END'
 label: gpt
@@ -676,7 +676,7 @@ await_node /dev/disk/by-partuuid/09fb901b-fe07-5543-8cb8-e59107fa3cea
 
 # partition e23: e23.wide of 1.8 TiB
 # layout line 22 (hardware.disks.e23); destroys everything on the disk e23
-step 29/41 'partition e23: e23.wide of 1.8 TiB'
+step 29/43 'partition e23: e23.wide of 1.8 TiB'
 require_blank "$disk_e23"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_e23" <<'END'
 label: gpt
@@ -689,7 +689,7 @@ await_node /dev/disk/by-partuuid/9f7fc5bd-97ce-50c1-b13c-df8d0a996644
 
 # create raid6 wide of 24 members (e00, e01, e02, e03, e04, e05, e06, e07, e08, e09, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23), 40.0 TiB usable
 # layout line 25 (arrays.wide); destroys everything on e00.wide, everything on e01.wide, everything on e02.wide, everything on e03.wide, everything on e04.wide, everything on e05.wide, everything on e06.wide, everything on e07.wide, everything on e08.wide, everything on e09.wide, everything on e10.wide, everything on e11.wide, everything on e12.wide, everything on e13.wide, everything on e14.wide, everything on e15.wide, everything on e16.wide, everything on e17.wide, everything on e18.wide, everything on e19.wide, everything on e20.wide, everything on e21.wide, everything on e22.wide, everything on e23.wide
-step 30/41 'create raid6 wide of 24 members (e00, e01, e02, e03, e04, e05, e06, e07, e08, e09, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23), 40.0 TiB usable'
+step 30/43 'create raid6 wide of 24 members (e00, e01, e02, e03, e04, e05, e06, e07, e08, e09, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23), 40.0 TiB usable'
 require_blank /dev/disk/by-partuuid/c37d7096-00dd-50c4-9887-f30d6d46e591
 require_blank /dev/disk/by-partuuid/f4905a7b-0496-5c9a-841c-16d95a86fbf7
 require_blank /dev/disk/by-partuuid/f9dba6ff-2b83-5c3f-bc2d-169ac1a07456
@@ -745,22 +745,22 @@ await_node /dev/md/wide
 
 # hold the initial sync of wide, so that it does not slow down what follows
 # layout line 25 (arrays.wide)
-step 31/41 'hold the initial sync of wide, so that it does not slow down what follows'
+step 31/43 'hold the initial sync of wide, so that it does not slow down what follows'
 set_attribute /sys/block/md_wide/md/sync_action frozen
 
 # open wide for writing
 # layout line 25 (arrays.wide)
-step 32/41 'open wide for writing'
+step 32/43 'open wide for writing'
 mdadm --readwrite /dev/md/wide
 
 # let udev tune wide as it will at every boot: read_ahead_kb 22528
 # layout line 25 (arrays.wide)
-step 33/41 'let udev tune wide as it will at every boot: read_ahead_kb 22528'
+step 33/43 'let udev tune wide as it will at every boot: read_ahead_kb 22528'
 udevadm trigger --settle --action=change --name-match=/dev/md/wide
 
 # make xfs wide on wide, 40.0 TiB, su 512 KiB, sw 22
 # layout line 28 (filesystems.wide); destroys everything on wide
-step 34/41 'make xfs wide on wide, 40.0 TiB, su 512 KiB, sw 22'
+step 34/43 'make xfs wide on wide, 40.0 TiB, su 512 KiB, sw 22'
 require_blank /dev/md/wide
 mkfs.xfs -q -K -m crc=1,uuid=c9b6b26d-a836-5c51-b981-a5c305af658b -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=1099511103488,su=524288,sw=22 -l size=2136997888,su=32768 -L wide /dev/md/wide
@@ -768,39 +768,51 @@ await_node /dev/disk/by-uuid/c9b6b26d-a836-5c51-b981-a5c305af658b
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 24 (arrays)
-step 35/41 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 35/43 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 30 (monitoring.mail)
+step 36/43 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 30 (monitoring.scrub)
-step 36/41 'read all members once a month for latent errors'
+step 37/43 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 30 (monitoring.scrub)
+step 38/43 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm expander bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 1 line into /etc/fstab
 # layout line 27 (filesystems)
-step 37/41 'enter 1 line into /etc/fstab'
+step 39/43 'enter 1 line into /etc/fstab'
 write_block /etc/fstab expander bottom 0644 <<'END'
 UUID=c9b6b26d-a836-5c51-b981-a5c305af658b /data/wide xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 27 (filesystems)
-step 38/41 'let systemd read fstab again'
+step 40/43 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/wide
 # layout line 28 (filesystems.wide)
-step 39/41 'make the folder /data/wide'
+step 41/43 'make the folder /data/wide'
 mkdir --parents /data/wide
 
 # mount wide at /data/wide
 # layout line 28 (filesystems.wide)
-step 40/41 'mount wide at /data/wide'
+step 42/43 'mount wide at /data/wide'
 mount /data/wide
 
 # let the initial sync of wide run
 # layout line 25 (arrays.wide)
-step 41/41 'let the initial sync of wide run'
+step 43/43 'let the initial sync of wide run'
 set_attribute /sys/block/md_wide/md/sync_action idle
 
 complete=yes

@@ -380,7 +380,7 @@ require_blank_range "$disk_d74" 1048576 3000457232384
 
 # name 5 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 29 (arrays)
-step 1/89 'name 5 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/91 'name 5 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf jbod top 0644 <<'END'
 create names=yes
@@ -394,7 +394,7 @@ END
 
 # keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules
 # layout line 29 (arrays)
-step 2/89 'keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules'
+step 2/91 'keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules'
 write_file /etc/udev/rules.d/65-raidplan-jbod.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # s0
@@ -411,22 +411,22 @@ END
 
 # let udev read its rules again
 # layout line 29 (arrays)
-step 3/89 'let udev read its rules again'
+step 3/91 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 29 (arrays)
-step 4/89 'load the kernel module md_mod'
+step 4/91 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 29 (arrays)
-step 5/89 'load the kernel module raid456'
+step 5/91 'load the kernel module raid456'
 modprobe raid456
 
 # partition d00: d00.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d00); destroys everything on the disk d00
-step 6/89 'partition d00: d00.s0 of 2.7 TiB'
+step 6/91 'partition d00: d00.s0 of 2.7 TiB'
 require_blank "$disk_d00"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d00" <<'END'
 label: gpt
@@ -439,7 +439,7 @@ await_node /dev/disk/by-partuuid/0ea2b6d3-fb54-5596-9507-bd836262a4b4
 
 # partition d01: d01.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d01); destroys everything on the disk d01
-step 7/89 'partition d01: d01.s1 of 2.7 TiB'
+step 7/91 'partition d01: d01.s1 of 2.7 TiB'
 require_blank "$disk_d01"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d01" <<'END'
 label: gpt
@@ -452,7 +452,7 @@ await_node /dev/disk/by-partuuid/eb841e58-3d22-51f3-a408-056d909938eb
 
 # partition d02: d02.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d02); destroys everything on the disk d02
-step 8/89 'partition d02: d02.s2 of 2.7 TiB'
+step 8/91 'partition d02: d02.s2 of 2.7 TiB'
 require_blank "$disk_d02"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d02" <<'END'
 label: gpt
@@ -465,7 +465,7 @@ await_node /dev/disk/by-partuuid/4556448a-a235-5b29-8f6a-7d1cdb7b9f70
 
 # partition d03: d03.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d03); destroys everything on the disk d03
-step 9/89 'partition d03: d03.s3 of 2.7 TiB'
+step 9/91 'partition d03: d03.s3 of 2.7 TiB'
 require_blank "$disk_d03"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d03" <<'END'
 label: gpt
@@ -478,7 +478,7 @@ await_node /dev/disk/by-partuuid/b9dd0b83-5e70-5edd-aaa0-e57e02d548f7
 
 # partition d04: d04.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d04); destroys everything on the disk d04
-step 10/89 'partition d04: d04.s4 of 2.7 TiB'
+step 10/91 'partition d04: d04.s4 of 2.7 TiB'
 require_blank "$disk_d04"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d04" <<'END'
 label: gpt
@@ -491,7 +491,7 @@ await_node /dev/disk/by-partuuid/cc7e2cbd-4922-52ee-b249-1c6c5272872c
 
 # partition d10: d10.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d10); destroys everything on the disk d10
-step 11/89 'partition d10: d10.s0 of 2.7 TiB'
+step 11/91 'partition d10: d10.s0 of 2.7 TiB'
 require_blank "$disk_d10"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d10" <<'END'
 label: gpt
@@ -504,7 +504,7 @@ await_node /dev/disk/by-partuuid/3c024964-eedd-533b-9e8f-e94a6f7bf1cc
 
 # partition d11: d11.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d11); destroys everything on the disk d11
-step 12/89 'partition d11: d11.s1 of 2.7 TiB'
+step 12/91 'partition d11: d11.s1 of 2.7 TiB'
 require_blank "$disk_d11"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d11" <<'END'
 label: gpt
@@ -517,7 +517,7 @@ await_node /dev/disk/by-partuuid/81e20892-5362-5381-98bf-d4de672dc739
 
 # partition d12: d12.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d12); destroys everything on the disk d12
-step 13/89 'partition d12: d12.s2 of 2.7 TiB'
+step 13/91 'partition d12: d12.s2 of 2.7 TiB'
 require_blank "$disk_d12"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d12" <<'END'
 label: gpt
@@ -530,7 +530,7 @@ await_node /dev/disk/by-partuuid/7e14e157-bddc-5669-b073-c3457bf458ca
 
 # partition d13: d13.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d13); destroys everything on the disk d13
-step 14/89 'partition d13: d13.s3 of 2.7 TiB'
+step 14/91 'partition d13: d13.s3 of 2.7 TiB'
 require_blank "$disk_d13"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d13" <<'END'
 label: gpt
@@ -543,7 +543,7 @@ await_node /dev/disk/by-partuuid/9f71997c-0728-5a44-9232-4a5a75d8ceaa
 
 # partition d14: d14.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d14); destroys everything on the disk d14
-step 15/89 'partition d14: d14.s4 of 2.7 TiB'
+step 15/91 'partition d14: d14.s4 of 2.7 TiB'
 require_blank "$disk_d14"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d14" <<'END'
 label: gpt
@@ -556,7 +556,7 @@ await_node /dev/disk/by-partuuid/2cd4a62a-0be8-58c5-b84b-fc1e5c31c292
 
 # partition d20: d20.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d20); destroys everything on the disk d20
-step 16/89 'partition d20: d20.s0 of 2.7 TiB'
+step 16/91 'partition d20: d20.s0 of 2.7 TiB'
 require_blank "$disk_d20"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d20" <<'END'
 label: gpt
@@ -569,7 +569,7 @@ await_node /dev/disk/by-partuuid/a576d4b7-fc08-592e-803a-6dfb1e588bcd
 
 # partition d21: d21.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d21); destroys everything on the disk d21
-step 17/89 'partition d21: d21.s1 of 2.7 TiB'
+step 17/91 'partition d21: d21.s1 of 2.7 TiB'
 require_blank "$disk_d21"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d21" <<'END'
 label: gpt
@@ -582,7 +582,7 @@ await_node /dev/disk/by-partuuid/0300fe84-b756-5e29-a5e5-fce4ad1c947c
 
 # partition d22: d22.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d22); destroys everything on the disk d22
-step 18/89 'partition d22: d22.s2 of 2.7 TiB'
+step 18/91 'partition d22: d22.s2 of 2.7 TiB'
 require_blank "$disk_d22"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d22" <<'END'
 label: gpt
@@ -595,7 +595,7 @@ await_node /dev/disk/by-partuuid/f53f1298-75dc-5563-b7a1-9fd22408f6c4
 
 # partition d23: d23.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d23); destroys everything on the disk d23
-step 19/89 'partition d23: d23.s3 of 2.7 TiB'
+step 19/91 'partition d23: d23.s3 of 2.7 TiB'
 require_blank "$disk_d23"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d23" <<'END'
 label: gpt
@@ -608,7 +608,7 @@ await_node /dev/disk/by-partuuid/e3c8e359-7fb1-54ef-9289-922363ae01ba
 
 # partition d24: d24.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d24); destroys everything on the disk d24
-step 20/89 'partition d24: d24.s4 of 2.7 TiB'
+step 20/91 'partition d24: d24.s4 of 2.7 TiB'
 require_blank "$disk_d24"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d24" <<'END'
 label: gpt
@@ -621,7 +621,7 @@ await_node /dev/disk/by-partuuid/fc7d2ae3-551a-55a0-b7e4-d6a90170342c
 
 # partition d30: d30.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d30); destroys everything on the disk d30
-step 21/89 'partition d30: d30.s0 of 2.7 TiB'
+step 21/91 'partition d30: d30.s0 of 2.7 TiB'
 require_blank "$disk_d30"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d30" <<'END'
 label: gpt
@@ -634,7 +634,7 @@ await_node /dev/disk/by-partuuid/a4e3c613-914b-50ae-8d8c-b11fad0760cc
 
 # partition d31: d31.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d31); destroys everything on the disk d31
-step 22/89 'partition d31: d31.s1 of 2.7 TiB'
+step 22/91 'partition d31: d31.s1 of 2.7 TiB'
 require_blank "$disk_d31"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d31" <<'END'
 label: gpt
@@ -647,7 +647,7 @@ await_node /dev/disk/by-partuuid/1615296f-53a1-5a13-9d86-8af7089afb08
 
 # partition d32: d32.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d32); destroys everything on the disk d32
-step 23/89 'partition d32: d32.s2 of 2.7 TiB'
+step 23/91 'partition d32: d32.s2 of 2.7 TiB'
 require_blank "$disk_d32"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d32" <<'END'
 label: gpt
@@ -660,7 +660,7 @@ await_node /dev/disk/by-partuuid/a0f39405-b059-5195-a650-1364e3ca1798
 
 # partition d33: d33.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d33); destroys everything on the disk d33
-step 24/89 'partition d33: d33.s3 of 2.7 TiB'
+step 24/91 'partition d33: d33.s3 of 2.7 TiB'
 require_blank "$disk_d33"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d33" <<'END'
 label: gpt
@@ -673,7 +673,7 @@ await_node /dev/disk/by-partuuid/200a56ed-60ff-5ac6-aa3e-61a1ff9b0e24
 
 # partition d34: d34.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d34); destroys everything on the disk d34
-step 25/89 'partition d34: d34.s4 of 2.7 TiB'
+step 25/91 'partition d34: d34.s4 of 2.7 TiB'
 require_blank "$disk_d34"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d34" <<'END'
 label: gpt
@@ -686,7 +686,7 @@ await_node /dev/disk/by-partuuid/eb4499d3-904a-51e5-8604-feedf2258e20
 
 # partition d40: d40.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d40); destroys everything on the disk d40
-step 26/89 'partition d40: d40.s0 of 2.7 TiB'
+step 26/91 'partition d40: d40.s0 of 2.7 TiB'
 require_blank "$disk_d40"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d40" <<'END'
 label: gpt
@@ -699,7 +699,7 @@ await_node /dev/disk/by-partuuid/a033c03e-6a92-5666-a679-2de2cd984396
 
 # partition d41: d41.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d41); destroys everything on the disk d41
-step 27/89 'partition d41: d41.s1 of 2.7 TiB'
+step 27/91 'partition d41: d41.s1 of 2.7 TiB'
 require_blank "$disk_d41"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d41" <<'END'
 label: gpt
@@ -712,7 +712,7 @@ await_node /dev/disk/by-partuuid/420ce3ed-a703-50c7-aeec-0716634b400d
 
 # partition d42: d42.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d42); destroys everything on the disk d42
-step 28/89 'partition d42: d42.s2 of 2.7 TiB'
+step 28/91 'partition d42: d42.s2 of 2.7 TiB'
 require_blank "$disk_d42"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d42" <<'END'
 label: gpt
@@ -725,7 +725,7 @@ await_node /dev/disk/by-partuuid/653a4df1-c4f0-5257-8e65-10a54b37733d
 
 # partition d43: d43.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d43); destroys everything on the disk d43
-step 29/89 'partition d43: d43.s3 of 2.7 TiB'
+step 29/91 'partition d43: d43.s3 of 2.7 TiB'
 require_blank "$disk_d43"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d43" <<'END'
 label: gpt
@@ -738,7 +738,7 @@ await_node /dev/disk/by-partuuid/eec8a74b-37f2-58a2-b9a7-40bbe788653a
 
 # partition d44: d44.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d44); destroys everything on the disk d44
-step 30/89 'partition d44: d44.s4 of 2.7 TiB'
+step 30/91 'partition d44: d44.s4 of 2.7 TiB'
 require_blank "$disk_d44"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d44" <<'END'
 label: gpt
@@ -751,7 +751,7 @@ await_node /dev/disk/by-partuuid/a49dda0b-84d9-57ab-840c-105e87b78f38
 
 # partition d50: d50.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d50); destroys everything on the disk d50
-step 31/89 'partition d50: d50.s0 of 2.7 TiB'
+step 31/91 'partition d50: d50.s0 of 2.7 TiB'
 require_blank "$disk_d50"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d50" <<'END'
 label: gpt
@@ -764,7 +764,7 @@ await_node /dev/disk/by-partuuid/3de531d2-c95e-5fca-9cc6-8d4474055a51
 
 # partition d51: d51.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d51); destroys everything on the disk d51
-step 32/89 'partition d51: d51.s1 of 2.7 TiB'
+step 32/91 'partition d51: d51.s1 of 2.7 TiB'
 require_blank "$disk_d51"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d51" <<'END'
 label: gpt
@@ -777,7 +777,7 @@ await_node /dev/disk/by-partuuid/d5ead61e-8c5b-558e-9ff0-536c2e16bf32
 
 # partition d52: d52.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d52); destroys everything on the disk d52
-step 33/89 'partition d52: d52.s2 of 2.7 TiB'
+step 33/91 'partition d52: d52.s2 of 2.7 TiB'
 require_blank "$disk_d52"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d52" <<'END'
 label: gpt
@@ -790,7 +790,7 @@ await_node /dev/disk/by-partuuid/0f90c21d-b670-53f3-9610-73ec59b668a1
 
 # partition d53: d53.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d53); destroys everything on the disk d53
-step 34/89 'partition d53: d53.s3 of 2.7 TiB'
+step 34/91 'partition d53: d53.s3 of 2.7 TiB'
 require_blank "$disk_d53"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d53" <<'END'
 label: gpt
@@ -803,7 +803,7 @@ await_node /dev/disk/by-partuuid/c0363942-f468-5b85-bf0a-dac8195f68be
 
 # partition d54: d54.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d54); destroys everything on the disk d54
-step 35/89 'partition d54: d54.s4 of 2.7 TiB'
+step 35/91 'partition d54: d54.s4 of 2.7 TiB'
 require_blank "$disk_d54"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d54" <<'END'
 label: gpt
@@ -816,7 +816,7 @@ await_node /dev/disk/by-partuuid/c4f50a6e-0874-5ce4-adbf-1cf85150d116
 
 # partition d60: d60.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d60); destroys everything on the disk d60
-step 36/89 'partition d60: d60.s0 of 2.7 TiB'
+step 36/91 'partition d60: d60.s0 of 2.7 TiB'
 require_blank "$disk_d60"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d60" <<'END'
 label: gpt
@@ -829,7 +829,7 @@ await_node /dev/disk/by-partuuid/28080333-1b81-52c3-b7a9-ca5c12b671fa
 
 # partition d61: d61.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d61); destroys everything on the disk d61
-step 37/89 'partition d61: d61.s1 of 2.7 TiB'
+step 37/91 'partition d61: d61.s1 of 2.7 TiB'
 require_blank "$disk_d61"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d61" <<'END'
 label: gpt
@@ -842,7 +842,7 @@ await_node /dev/disk/by-partuuid/3e3bf61a-08e2-50e0-8e14-87618a334f0a
 
 # partition d62: d62.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d62); destroys everything on the disk d62
-step 38/89 'partition d62: d62.s2 of 2.7 TiB'
+step 38/91 'partition d62: d62.s2 of 2.7 TiB'
 require_blank "$disk_d62"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d62" <<'END'
 label: gpt
@@ -855,7 +855,7 @@ await_node /dev/disk/by-partuuid/526f7f5e-b5c2-5052-b95b-8d3ba97465a9
 
 # partition d63: d63.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d63); destroys everything on the disk d63
-step 39/89 'partition d63: d63.s3 of 2.7 TiB'
+step 39/91 'partition d63: d63.s3 of 2.7 TiB'
 require_blank "$disk_d63"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d63" <<'END'
 label: gpt
@@ -868,7 +868,7 @@ await_node /dev/disk/by-partuuid/fb06f670-6365-570b-b578-d0bf88e97125
 
 # partition d64: d64.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d64); destroys everything on the disk d64
-step 40/89 'partition d64: d64.s4 of 2.7 TiB'
+step 40/91 'partition d64: d64.s4 of 2.7 TiB'
 require_blank "$disk_d64"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d64" <<'END'
 label: gpt
@@ -881,7 +881,7 @@ await_node /dev/disk/by-partuuid/0572fbd9-a82a-5053-a64e-95e979989c46
 
 # partition d70: d70.s0 of 2.7 TiB
 # layout line 27 (hardware.disks.d70); destroys everything on the disk d70
-step 41/89 'partition d70: d70.s0 of 2.7 TiB'
+step 41/91 'partition d70: d70.s0 of 2.7 TiB'
 require_blank "$disk_d70"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d70" <<'END'
 label: gpt
@@ -894,7 +894,7 @@ await_node /dev/disk/by-partuuid/0a1fdd20-ca5a-5ab6-952e-9aec0a05c066
 
 # partition d71: d71.s1 of 2.7 TiB
 # layout line 27 (hardware.disks.d71); destroys everything on the disk d71
-step 42/89 'partition d71: d71.s1 of 2.7 TiB'
+step 42/91 'partition d71: d71.s1 of 2.7 TiB'
 require_blank "$disk_d71"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d71" <<'END'
 label: gpt
@@ -907,7 +907,7 @@ await_node /dev/disk/by-partuuid/74251c0a-bfbf-59cc-8bea-a603f039a1aa
 
 # partition d72: d72.s2 of 2.7 TiB
 # layout line 27 (hardware.disks.d72); destroys everything on the disk d72
-step 43/89 'partition d72: d72.s2 of 2.7 TiB'
+step 43/91 'partition d72: d72.s2 of 2.7 TiB'
 require_blank "$disk_d72"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d72" <<'END'
 label: gpt
@@ -920,7 +920,7 @@ await_node /dev/disk/by-partuuid/627e4be0-7d48-5cb8-a381-e569ed36230d
 
 # partition d73: d73.s3 of 2.7 TiB
 # layout line 27 (hardware.disks.d73); destroys everything on the disk d73
-step 44/89 'partition d73: d73.s3 of 2.7 TiB'
+step 44/91 'partition d73: d73.s3 of 2.7 TiB'
 require_blank "$disk_d73"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d73" <<'END'
 label: gpt
@@ -933,7 +933,7 @@ await_node /dev/disk/by-partuuid/f776389d-e5c5-5284-a7a6-ed6257dbffb6
 
 # partition d74: d74.s4 of 2.7 TiB
 # layout line 27 (hardware.disks.d74); destroys everything on the disk d74
-step 45/89 'partition d74: d74.s4 of 2.7 TiB'
+step 45/91 'partition d74: d74.s4 of 2.7 TiB'
 require_blank "$disk_d74"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d74" <<'END'
 label: gpt
@@ -946,7 +946,7 @@ await_node /dev/disk/by-partuuid/dc88b25c-396d-5f45-911a-47bd761724e7
 
 # create raid6 s0 of 8 members (d00, d10, d20, d30, d40, d50, d60, d70), 16.4 TiB usable
 # layout line 30 (arrays.s0); destroys everything on d00.s0, everything on d10.s0, everything on d20.s0, everything on d30.s0, everything on d40.s0, everything on d50.s0, everything on d60.s0, everything on d70.s0
-step 46/89 'create raid6 s0 of 8 members (d00, d10, d20, d30, d40, d50, d60, d70), 16.4 TiB usable'
+step 46/91 'create raid6 s0 of 8 members (d00, d10, d20, d30, d40, d50, d60, d70), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/0ea2b6d3-fb54-5596-9507-bd836262a4b4
 require_blank /dev/disk/by-partuuid/3c024964-eedd-533b-9e8f-e94a6f7bf1cc
 require_blank /dev/disk/by-partuuid/a576d4b7-fc08-592e-803a-6dfb1e588bcd
@@ -970,22 +970,22 @@ await_node /dev/md/s0
 
 # hold the initial sync of s0, so that it does not slow down what follows
 # layout line 30 (arrays.s0)
-step 47/89 'hold the initial sync of s0, so that it does not slow down what follows'
+step 47/91 'hold the initial sync of s0, so that it does not slow down what follows'
 set_attribute /sys/block/md_s0/md/sync_action frozen
 
 # open s0 for writing
 # layout line 30 (arrays.s0)
-step 48/89 'open s0 for writing'
+step 48/91 'open s0 for writing'
 mdadm --readwrite /dev/md/s0
 
 # let udev tune s0 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 30 (arrays.s0)
-step 49/89 'let udev tune s0 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
+step 49/91 'let udev tune s0 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s0
 
 # create raid6 s1 of 8 members (d01, d11, d21, d31, d41, d51, d61, d71), 16.4 TiB usable
 # layout line 30 (arrays.s1); destroys everything on d01.s1, everything on d11.s1, everything on d21.s1, everything on d31.s1, everything on d41.s1, everything on d51.s1, everything on d61.s1, everything on d71.s1
-step 50/89 'create raid6 s1 of 8 members (d01, d11, d21, d31, d41, d51, d61, d71), 16.4 TiB usable'
+step 50/91 'create raid6 s1 of 8 members (d01, d11, d21, d31, d41, d51, d61, d71), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/eb841e58-3d22-51f3-a408-056d909938eb
 require_blank /dev/disk/by-partuuid/81e20892-5362-5381-98bf-d4de672dc739
 require_blank /dev/disk/by-partuuid/0300fe84-b756-5e29-a5e5-fce4ad1c947c
@@ -1009,22 +1009,22 @@ await_node /dev/md/s1
 
 # hold the initial sync of s1, so that it does not slow down what follows
 # layout line 30 (arrays.s1)
-step 51/89 'hold the initial sync of s1, so that it does not slow down what follows'
+step 51/91 'hold the initial sync of s1, so that it does not slow down what follows'
 set_attribute /sys/block/md_s1/md/sync_action frozen
 
 # open s1 for writing
 # layout line 30 (arrays.s1)
-step 52/89 'open s1 for writing'
+step 52/91 'open s1 for writing'
 mdadm --readwrite /dev/md/s1
 
 # let udev tune s1 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 30 (arrays.s1)
-step 53/89 'let udev tune s1 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
+step 53/91 'let udev tune s1 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s1
 
 # create raid6 s2 of 8 members (d02, d12, d22, d32, d42, d52, d62, d72), 16.4 TiB usable
 # layout line 30 (arrays.s2); destroys everything on d02.s2, everything on d12.s2, everything on d22.s2, everything on d32.s2, everything on d42.s2, everything on d52.s2, everything on d62.s2, everything on d72.s2
-step 54/89 'create raid6 s2 of 8 members (d02, d12, d22, d32, d42, d52, d62, d72), 16.4 TiB usable'
+step 54/91 'create raid6 s2 of 8 members (d02, d12, d22, d32, d42, d52, d62, d72), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/4556448a-a235-5b29-8f6a-7d1cdb7b9f70
 require_blank /dev/disk/by-partuuid/7e14e157-bddc-5669-b073-c3457bf458ca
 require_blank /dev/disk/by-partuuid/f53f1298-75dc-5563-b7a1-9fd22408f6c4
@@ -1048,22 +1048,22 @@ await_node /dev/md/s2
 
 # hold the initial sync of s2, so that it does not slow down what follows
 # layout line 30 (arrays.s2)
-step 55/89 'hold the initial sync of s2, so that it does not slow down what follows'
+step 55/91 'hold the initial sync of s2, so that it does not slow down what follows'
 set_attribute /sys/block/md_s2/md/sync_action frozen
 
 # open s2 for writing
 # layout line 30 (arrays.s2)
-step 56/89 'open s2 for writing'
+step 56/91 'open s2 for writing'
 mdadm --readwrite /dev/md/s2
 
 # let udev tune s2 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 30 (arrays.s2)
-step 57/89 'let udev tune s2 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
+step 57/91 'let udev tune s2 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s2
 
 # create raid6 s3 of 8 members (d03, d13, d23, d33, d43, d53, d63, d73), 16.4 TiB usable
 # layout line 30 (arrays.s3); destroys everything on d03.s3, everything on d13.s3, everything on d23.s3, everything on d33.s3, everything on d43.s3, everything on d53.s3, everything on d63.s3, everything on d73.s3
-step 58/89 'create raid6 s3 of 8 members (d03, d13, d23, d33, d43, d53, d63, d73), 16.4 TiB usable'
+step 58/91 'create raid6 s3 of 8 members (d03, d13, d23, d33, d43, d53, d63, d73), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/b9dd0b83-5e70-5edd-aaa0-e57e02d548f7
 require_blank /dev/disk/by-partuuid/9f71997c-0728-5a44-9232-4a5a75d8ceaa
 require_blank /dev/disk/by-partuuid/e3c8e359-7fb1-54ef-9289-922363ae01ba
@@ -1087,22 +1087,22 @@ await_node /dev/md/s3
 
 # hold the initial sync of s3, so that it does not slow down what follows
 # layout line 30 (arrays.s3)
-step 59/89 'hold the initial sync of s3, so that it does not slow down what follows'
+step 59/91 'hold the initial sync of s3, so that it does not slow down what follows'
 set_attribute /sys/block/md_s3/md/sync_action frozen
 
 # open s3 for writing
 # layout line 30 (arrays.s3)
-step 60/89 'open s3 for writing'
+step 60/91 'open s3 for writing'
 mdadm --readwrite /dev/md/s3
 
 # let udev tune s3 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 30 (arrays.s3)
-step 61/89 'let udev tune s3 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
+step 61/91 'let udev tune s3 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s3
 
 # create raid6 s4 of 8 members (d04, d14, d24, d34, d44, d54, d64, d74), 16.4 TiB usable
 # layout line 30 (arrays.s4); destroys everything on d04.s4, everything on d14.s4, everything on d24.s4, everything on d34.s4, everything on d44.s4, everything on d54.s4, everything on d64.s4, everything on d74.s4
-step 62/89 'create raid6 s4 of 8 members (d04, d14, d24, d34, d44, d54, d64, d74), 16.4 TiB usable'
+step 62/91 'create raid6 s4 of 8 members (d04, d14, d24, d34, d44, d54, d64, d74), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/cc7e2cbd-4922-52ee-b249-1c6c5272872c
 require_blank /dev/disk/by-partuuid/2cd4a62a-0be8-58c5-b84b-fc1e5c31c292
 require_blank /dev/disk/by-partuuid/fc7d2ae3-551a-55a0-b7e4-d6a90170342c
@@ -1126,22 +1126,22 @@ await_node /dev/md/s4
 
 # hold the initial sync of s4, so that it does not slow down what follows
 # layout line 30 (arrays.s4)
-step 63/89 'hold the initial sync of s4, so that it does not slow down what follows'
+step 63/91 'hold the initial sync of s4, so that it does not slow down what follows'
 set_attribute /sys/block/md_s4/md/sync_action frozen
 
 # open s4 for writing
 # layout line 30 (arrays.s4)
-step 64/89 'open s4 for writing'
+step 64/91 'open s4 for writing'
 mdadm --readwrite /dev/md/s4
 
 # let udev tune s4 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 30 (arrays.s4)
-step 65/89 'let udev tune s4 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
+step 65/91 'let udev tune s4 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s4
 
 # make xfs data0 on s0, 16.4 TiB, su 512 KiB, sw 6
 # layout line 39 (filesystems.data0); destroys everything on s0
-step 66/89 'make xfs data0 on s0, 16.4 TiB, su 512 KiB, sw 6'
+step 66/91 'make xfs data0 on s0, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s0
 mkfs.xfs -q -K -m crc=1,uuid=71cd3196-dea9-5823-aa04-bf662386de29 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data0 /dev/md/s0
@@ -1149,7 +1149,7 @@ await_node /dev/disk/by-uuid/71cd3196-dea9-5823-aa04-bf662386de29
 
 # make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6
 # layout line 39 (filesystems.data1); destroys everything on s1
-step 67/89 'make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6'
+step 67/91 'make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s1
 mkfs.xfs -q -K -m crc=1,uuid=6a5a9a9a-81df-590d-916c-a3ea7c7fe438 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data1 /dev/md/s1
@@ -1157,7 +1157,7 @@ await_node /dev/disk/by-uuid/6a5a9a9a-81df-590d-916c-a3ea7c7fe438
 
 # make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6
 # layout line 39 (filesystems.data2); destroys everything on s2
-step 68/89 'make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6'
+step 68/91 'make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s2
 mkfs.xfs -q -K -m crc=1,uuid=dda40d2a-2306-51ac-8dd7-6e7e3ead06fc -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data2 /dev/md/s2
@@ -1165,7 +1165,7 @@ await_node /dev/disk/by-uuid/dda40d2a-2306-51ac-8dd7-6e7e3ead06fc
 
 # make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6
 # layout line 39 (filesystems.data3); destroys everything on s3
-step 69/89 'make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6'
+step 69/91 'make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s3
 mkfs.xfs -q -K -m crc=1,uuid=e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data3 /dev/md/s3
@@ -1173,7 +1173,7 @@ await_node /dev/disk/by-uuid/e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f
 
 # make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6
 # layout line 39 (filesystems.data4); destroys everything on s4
-step 70/89 'make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6'
+step 70/91 'make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s4
 mkfs.xfs -q -K -m crc=1,uuid=e17b67a1-8344-55be-9695-fa44f662f26d -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data4 /dev/md/s4
@@ -1181,17 +1181,29 @@ await_node /dev/disk/by-uuid/e17b67a1-8344-55be-9695-fa44f662f26d
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 29 (arrays)
-step 71/89 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 71/91 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
+
+# let the monitor read its configuration again, so that it writes to root@example.org
+# layout line 41 (monitoring.mail)
+step 72/91 'let the monitor read its configuration again, so that it writes to root@example.org'
+systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 41 (monitoring.scrub)
-step 72/89 'read all members once a month for latent errors'
+step 73/91 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
+
+# switch off the check of cron (checkarray), on the same first Sunday
+# layout line 41 (monitoring.scrub)
+step 74/91 'switch off the check of cron (checkarray), on the same first Sunday'
+write_block /etc/default/mdadm jbod bottom 0644 <<'END'
+AUTOCHECK=false
+END
 
 # enter 5 lines into /etc/fstab
 # layout line 38 (filesystems)
-step 73/89 'enter 5 lines into /etc/fstab'
+step 75/91 'enter 5 lines into /etc/fstab'
 write_block /etc/fstab jbod bottom 0644 <<'END'
 UUID=71cd3196-dea9-5823-aa04-bf662386de29 /data/0 xfs noatime,nofail,x-systemd.device-timeout=120s 0 0
 UUID=6a5a9a9a-81df-590d-916c-a3ea7c7fe438 /data/1 xfs noatime,nofail,x-systemd.device-timeout=120s 0 0
@@ -1202,82 +1214,82 @@ END
 
 # let systemd read fstab again
 # layout line 38 (filesystems)
-step 74/89 'let systemd read fstab again'
+step 76/91 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/0
 # layout line 39 (filesystems.data0)
-step 75/89 'make the folder /data/0'
+step 77/91 'make the folder /data/0'
 mkdir --parents /data/0
 
 # mount data0 at /data/0
 # layout line 39 (filesystems.data0)
-step 76/89 'mount data0 at /data/0'
+step 78/91 'mount data0 at /data/0'
 mount /data/0
 
 # make the folder /data/1
 # layout line 39 (filesystems.data1)
-step 77/89 'make the folder /data/1'
+step 79/91 'make the folder /data/1'
 mkdir --parents /data/1
 
 # mount data1 at /data/1
 # layout line 39 (filesystems.data1)
-step 78/89 'mount data1 at /data/1'
+step 80/91 'mount data1 at /data/1'
 mount /data/1
 
 # make the folder /data/2
 # layout line 39 (filesystems.data2)
-step 79/89 'make the folder /data/2'
+step 81/91 'make the folder /data/2'
 mkdir --parents /data/2
 
 # mount data2 at /data/2
 # layout line 39 (filesystems.data2)
-step 80/89 'mount data2 at /data/2'
+step 82/91 'mount data2 at /data/2'
 mount /data/2
 
 # make the folder /data/3
 # layout line 39 (filesystems.data3)
-step 81/89 'make the folder /data/3'
+step 83/91 'make the folder /data/3'
 mkdir --parents /data/3
 
 # mount data3 at /data/3
 # layout line 39 (filesystems.data3)
-step 82/89 'mount data3 at /data/3'
+step 84/91 'mount data3 at /data/3'
 mount /data/3
 
 # make the folder /data/4
 # layout line 39 (filesystems.data4)
-step 83/89 'make the folder /data/4'
+step 85/91 'make the folder /data/4'
 mkdir --parents /data/4
 
 # mount data4 at /data/4
 # layout line 39 (filesystems.data4)
-step 84/89 'mount data4 at /data/4'
+step 86/91 'mount data4 at /data/4'
 mount /data/4
 
 # let the initial sync of s0 run
 # layout line 30 (arrays.s0)
-step 85/89 'let the initial sync of s0 run'
+step 87/91 'let the initial sync of s0 run'
 set_attribute /sys/block/md_s0/md/sync_action idle
 
 # let the initial sync of s1 run
 # layout line 30 (arrays.s1)
-step 86/89 'let the initial sync of s1 run'
+step 88/91 'let the initial sync of s1 run'
 set_attribute /sys/block/md_s1/md/sync_action idle
 
 # let the initial sync of s2 run
 # layout line 30 (arrays.s2)
-step 87/89 'let the initial sync of s2 run'
+step 89/91 'let the initial sync of s2 run'
 set_attribute /sys/block/md_s2/md/sync_action idle
 
 # let the initial sync of s3 run
 # layout line 30 (arrays.s3)
-step 88/89 'let the initial sync of s3 run'
+step 90/91 'let the initial sync of s3 run'
 set_attribute /sys/block/md_s3/md/sync_action idle
 
 # let the initial sync of s4 run
 # layout line 30 (arrays.s4)
-step 89/89 'let the initial sync of s4 run'
+step 91/91 'let the initial sync of s4 run'
 set_attribute /sys/block/md_s4/md/sync_action idle
 
 complete=yes

@@ -1,0 +1,91 @@
+"""Steps for what the machine does by itself: raise the alarm, read for latent errors, start what is degraded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.levels import LEVELS
+from raidplan.plan.step import Proof, Run, Step, WriteBlock
+from raidplan.topology import Topology
+
+DEFAULTS = "/etc/default/mdadm"
+"""What Debian's scripts of mdadm read, the later of two lines last."""
+MONITOR = "mdmonitor.service"
+CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
+LAST_RESORT = "mdadm-last-resort@.timer"
+
+
+def watch_steps(topology: Topology) -> Iterator[Step]:
+    """What `boot` and `monitoring` ask for; arrays without redundancy have nothing to watch."""
+    monitoring = topology.layout.monitoring
+    redundant = any(LEVELS[array.level].redundant for array in topology.layout.arrays.values())
+    if topology.layout.boot.degraded == "wait":
+        yield _wait_degraded()
+    if redundant and monitoring.mail:
+        yield _monitor(monitoring.mail)
+    if redundant and monitoring.scrub:
+        yield _scrub() if monitoring.scrub == "monthly" else _no_scrub()
+        yield _no_second_scrub(topology.host)
+
+
+def _wait_degraded() -> Step:
+    return Step(
+        id="config.degraded",
+        phase="configure",
+        say="do not start degraded arrays at boot by themselves",
+        action=Run(("systemctl", "mask", LAST_RESORT)),
+        because="boot.degraded",
+        targets=(LAST_RESORT,),
+        proof=Proof("unit", LAST_RESORT, {"enabled": "masked"}),
+    )
+
+
+def _monitor(mail: str) -> Step:
+    """udev starts the monitor with the first array; one that runs keeps the address it read then."""
+    return Step(
+        id="config.monitor",
+        phase="configure",
+        say=f"let the monitor read its configuration again, so that it writes to {mail}",
+        action=Run(("systemctl", "restart", MONITOR)),
+        because="monitoring.mail",
+        needs=("config.mdadm.conf",),
+        follows=("config.mdadm.conf",),
+        targets=(MONITOR,),
+    )
+
+
+def _scrub() -> Step:
+    start = CHECK[0]
+    return Step(
+        id="config.scrub",
+        phase="configure",
+        say="read all members once a month for latent errors",
+        action=Run(("systemctl", "enable", "--now", start)),
+        because="monitoring.scrub",
+        targets=(start,),
+        proof=Proof("unit", start, {"enabled": "enabled"}),
+    )
+
+
+def _no_scrub() -> Step:
+    return Step(
+        id="config.scrub",
+        phase="configure",
+        say="do not read the members for latent errors",
+        action=Run(("systemctl", "disable", "--now", *CHECK)),
+        because="monitoring.scrub",
+        targets=CHECK,
+        proof=Proof("unit", CHECK[0], {"enabled": "disabled"}),
+    )
+
+
+def _no_second_scrub(host: str) -> Step:
+    """Debian's cron runs checkarray on the same Sunday, and all at once instead of night by night."""
+    return Step(
+        id="config.autocheck",
+        phase="configure",
+        say="switch off the check of cron (checkarray), on the same first Sunday",
+        action=WriteBlock(DEFAULTS, "AUTOCHECK=false\n", host),
+        because="monitoring.scrub",
+        targets=(DEFAULTS,),
+    )

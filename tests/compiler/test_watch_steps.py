@@ -1,0 +1,137 @@
+"""What `monitoring` and `boot` ask for becomes steps: no key is read and then forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.kinds.disk import TYPE_CODES
+from raidplan.pipeline import check, load, plan
+from raidplan.plan import Plan, Run, Step, WriteBlock
+
+MIRROR = "{level: raid1, members: [d<0-1>]}"
+DISKS = "version: 1\nhost: example\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 1TB}}}\n"
+
+
+def planned(text: str, folder: Path) -> Plan:
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    made, loaded = plan(check(str(file)))
+    assert made is not None, loaded.findings
+    return made
+
+
+def steps(array: str, rest: str, folder: Path) -> dict[str, Step]:
+    made = planned(f"{DISKS}arrays: {{s: {array}}}\n{rest}", folder)
+    return {step.id: step for step in made.steps}
+
+
+def argv(step: Step) -> tuple[str, ...]:
+    assert isinstance(step.action, Run)
+    return step.action.argv
+
+
+def written(step: Step) -> tuple[str, str]:
+    assert isinstance(step.action, WriteBlock)
+    return step.action.file, step.action.content
+
+
+def test_the_address_is_the_first_of_mdadm_conf_and_the_monitor_reads_it(tmp_path: Path) -> None:
+    made = steps(MIRROR, "monitoring: {mail: alarm@example.org}", tmp_path)
+    file, content = written(made["config.mdadm.conf"])
+    assert file == "/etc/mdadm/mdadm.conf" and "\nMAILADDR alarm@example.org\n" in content
+    assert getattr(made["config.mdadm.conf"].action, "at_top")  # noqa: B009
+    monitor = made["config.monitor"]
+    assert argv(monitor) == ("systemctl", "restart", "mdmonitor.service")
+    assert monitor.follows == ("config.mdadm.conf",), "due again whenever the address changes"
+
+
+def test_without_an_address_the_monitor_is_left_alone(tmp_path: Path) -> None:
+    made = steps(MIRROR, "", tmp_path)
+    assert "MAILADDR" not in written(made["config.mdadm.conf"])[1]
+    assert not {"config.monitor", "config.scrub", "config.autocheck", "config.degraded"} & made.keys()
+
+
+def test_a_monthly_scrub_is_one_scrub(tmp_path: Path) -> None:
+    made = steps(MIRROR, "monitoring: {scrub: monthly}", tmp_path)
+    assert argv(made["config.scrub"]) == ("systemctl", "enable", "--now", "mdcheck_start.timer")
+    assert made["config.scrub"].proof is not None
+    assert made["config.scrub"].proof.expect == {"enabled": "enabled"}
+    assert written(made["config.autocheck"]) == ("/etc/default/mdadm", "AUTOCHECK=false\n")
+
+
+def test_no_scrub_is_none_at_all(tmp_path: Path) -> None:
+    made = steps(MIRROR, "monitoring: {scrub: none}", tmp_path)
+    assert argv(made["config.scrub"])[:3] == ("systemctl", "disable", "--now")
+    assert set(argv(made["config.scrub"])[3:]) == {"mdcheck_start.timer", "mdcheck_continue.timer"}
+    assert made["config.scrub"].proof is not None
+    assert made["config.scrub"].proof.expect == {"enabled": "disabled"}
+    assert written(made["config.autocheck"]) == ("/etc/default/mdadm", "AUTOCHECK=false\n")
+
+
+def test_there_is_nothing_to_watch_on_a_stripe(tmp_path: Path) -> None:
+    made = steps("{level: raid0, members: [d<0-1>]}", "monitoring: {mail: root, scrub: monthly}", tmp_path)
+    assert not {"config.monitor", "config.scrub", "config.autocheck"} & made.keys()
+
+
+def test_degraded_arrays_wait_for_a_person(tmp_path: Path) -> None:
+    made = steps(MIRROR, "boot: {degraded: wait}", tmp_path)
+    assert argv(made["config.degraded"]) == ("systemctl", "mask", "mdadm-last-resort@.timer")
+    assert "config.degraded" not in steps(MIRROR, "boot: {degraded: start}", tmp_path)
+
+
+ESP = """\
+version: 1
+host: example
+hardware: {disks: {d<0-1>: {serial: S<1>, size: 1TB, partitions: {esp: {size: 512MiB}, data: {size: rest}}}}}
+arrays:
+  s: {level: raid1, members: [d<0-1>.data]}
+"""
+EFI, RAID = TYPE_CODES["esp"], TYPE_CODES["raid"]
+
+
+def types(made: Plan) -> list[list[str]]:
+    """The partition types of each disk, in their order."""
+    tables = [
+        step.action.stdin
+        for step in made.steps
+        if isinstance(step.action, Run) and step.action.argv[0] == "sfdisk"
+    ]
+    return [
+        [code for code in (EFI, RAID) for line in table.splitlines() if f"type={code}" in line]
+        for table in tables
+    ]
+
+
+def test_efi_system_partitions_have_their_type(tmp_path: Path) -> None:
+    text = ESP + "filesystems: {esp<0-1>: {device: d<1>.esp, type: vfat}}\nboot: {esp: [d<0-1>.esp]}\n"
+    assert types(planned(text, tmp_path)) == [[EFI, RAID], [EFI, RAID]]
+
+
+def test_so_have_the_members_of_one_on_a_mirror(tmp_path: Path) -> None:
+    """The firmware reads each member by itself, and looks for the type."""
+    text = ESP + '  efi: {level: raid1, members: [d<0-1>.esp], metadata: "1.0"}\n'
+    assert types(planned(text, tmp_path)) == [[RAID, RAID], [RAID, RAID]]
+    assert types(planned(text + "boot: {esp: [efi]}\n", tmp_path)) == [[EFI, RAID], [EFI, RAID]]
+
+
+@pytest.mark.parametrize("mail", ["root", "alarm@example.org", "a.b+c=d@mail.example.org", "ops_team@x"])
+def test_an_address_is_taken(mail: str, tmp_path: Path) -> None:
+    file = tmp_path / "layout.yaml"
+    file.write_text(f"{DISKS}monitoring: {{mail: '{mail}'}}")
+    assert load(str(file)).valid
+
+
+@pytest.mark.parametrize(
+    "mail",
+    ["a@example.org, b@example.org", "a b", "root#", "'root'", '"root"', "|/bin/sh", "/var/mail/x", "-f", "r\u00f6t@x",
+     "a@@b", "@example.org", "a\tb", "$(id)", "`id`", "a;b"],
+)  # fmt: skip
+def test_what_is_not_one_address_is_refused(mail: str, tmp_path: Path) -> None:
+    file = tmp_path / "layout.yaml"
+    quoted = mail.replace("'", "''")
+    file.write_text(f"{DISKS}monitoring: {{mail: '{quoted}'}}")
+    loaded = load(str(file))
+    assert not loaded.valid
+    assert [item.finding.path for item in loaded.findings] == [("monitoring", "mail")]
