@@ -17,8 +17,12 @@ NEAR = 0.5
 """How alike (0 to 1) a disk must be to be worth naming as the nearest."""
 
 NO_IDENTITY = frozenset(
-    {"", "unknown", "none", "null", "n/a", "not specified", "default string", "to be filled by o.e.m."}
-)
+    {
+        "", "unknown", "none", "null", "n/a", "not specified", "default string", "to be filled by o.e.m.",
+        "0123456789abcdef", "0123456789",
+    }
+)  # fmt: skip
+"""What firmware says that was never told; the last two are of USB bridges."""
 IDENTIFIERS = ("serial", "wwn", "path", "model")
 
 
