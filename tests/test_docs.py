@@ -6,11 +6,14 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bench.predicted import table
 from raidplan.layout.manual import layout_manual
+from raidplan.links.manual import links_manual
 from raidplan.pipeline import check, plan
 
 ROOT = Path(__file__).parents[1]
@@ -79,3 +82,19 @@ def test_the_page_of_the_layout_is_fresh(request: pytest.FixtureRequest) -> None
     if request.config.getoption("--update-golden"):
         page.write_text(layout_manual())
     assert page.read_text() == layout_manual(), "run: pytest tests/test_docs.py --update-golden"
+
+
+@pytest.mark.parametrize(
+    ("mark", "made"), [("links", links_manual), ("predicted", lambda: "\n".join(table()) + "\n")]
+)
+def test_the_tables_of_the_page_of_estimates_are_fresh(
+    mark: str, made: Callable[[], str], request: pytest.FixtureRequest
+) -> None:
+    page = ROOT / "docs" / "estimate.md"
+    head, start, rest = page.read_text().partition(f"<!-- {mark} -->\n")
+    old, end, tail = rest.partition("<!-- end -->\n")
+    assert start and end
+    if request.config.getoption("--update-golden"):
+        page.write_text(f"{head}{start}{made()}{end}{tail}")
+        return
+    assert old == made(), "run: pytest tests/test_docs.py --update-golden"
