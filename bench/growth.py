@@ -10,6 +10,7 @@ from pathlib import Path
 from bench.timing import in_turn, median_seconds
 
 DISKS = (40, 400, 800, 1600, 4000)
+COMMANDS = (("check",), ("plan", "--offline", "--format", "json"), ("estimate", "--format", "json"))
 
 
 def layout(disks: int) -> str:
@@ -18,12 +19,14 @@ def layout(disks: int) -> str:
     return f"""version: 1
 host: grown
 hardware:
+  buses:
+    b<0-7>: {{type: pcie, generation: 3, lanes: 8}}
   multipliers:
-    pm<0-7>: {{behind: c<1>, port: 0}}
+    pm<0-7>: {{behind: c<1>, port: 0, speed: 6Gbps, switching: fis}}
   controllers:
-    c<0-7>: {{ports: 4}}
+    c<0-7>: {{behind: b<1>, ports: 4}}
   disks:
-    d<0-7>_<0-{arrays - 1}>: {{behind: pm<1>, serial: S<1>-<2>, size: 3000592982016B}}
+    d<0-7>_<0-{arrays - 1}>: {{behind: pm<1>, serial: S<1>-<2>, size: 3000592982016B, rate: 150MB/s, rotational: true}}
 arrays:
   a<0-{arrays - 1}>: {{level: raid6, members: [d<0-7>_<1>]}}
 filesystems:
@@ -39,7 +42,7 @@ def main() -> None:
             file = Path(folder) / f"{disks}.yaml"
             file.write_text(layout(disks))
             files.append(file)
-        for words in (("check",), ("plan", "--offline", "--format", "json")):
+        for words in COMMANDS:
             print(f"raidplan {' '.join(words)}")
             _print([(sys.executable, "-m", "raidplan", *words, str(file)) for file in files])
 

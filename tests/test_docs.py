@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.predicted import table
 from raidplan.layout.manual import layout_manual
+from raidplan.links.manual import links_manual
 from raidplan.pipeline import check, plan
 from raidplan.render.rules_markdown import rules_markdown
 
@@ -84,3 +86,19 @@ def test_generated_pages_are_fresh(
     if request.config.getoption("--update-golden"):
         page.write_text(made())
     assert page.read_text() == made(), "run: pytest tests/test_docs.py --update-golden"
+
+
+@pytest.mark.parametrize(
+    ("mark", "made"), [("links", links_manual), ("predicted", lambda: "\n".join(table()) + "\n")]
+)
+def test_the_tables_of_the_page_of_estimates_are_fresh(
+    mark: str, made: Callable[[], str], request: pytest.FixtureRequest
+) -> None:
+    page = ROOT / "docs" / "estimate.md"
+    head, start, rest = page.read_text().partition(f"<!-- {mark} -->\n")
+    old, end, tail = rest.partition("<!-- end -->\n")
+    assert start and end
+    if request.config.getoption("--update-golden"):
+        page.write_text(f"{head}{start}{made()}{end}{tail}")
+        return
+    assert old == made(), "run: pytest tests/test_docs.py --update-golden"

@@ -56,8 +56,8 @@ TABLE: Mapping[str, Row] = {
         Row(
             "sas",
             0.92,
-            "as SATA, whose frames it tunnels; its own frames carry 1024 bytes of data in about 1070, and connections "
-            "are opened and closed (Serial Attached SCSI 2.1, 7.2 and 9.2)",
+            "as SATA, whose frames it tunnels; its own frames add 24 bytes of head and 4 of CRC to at most 1024 of "
+            "data, and connections are opened and closed (Serial Attached SCSI, SSP frames)",
         ),
         Row(
             "usb2",
@@ -92,7 +92,7 @@ TABLE: Mapping[str, Row] = {
 }
 
 PCI_MHZ: Mapping[float, float] = {33: 100 / 3, 66: 200 / 3, 133: 400 / 3}
-"""What the names of PCI clocks stand for (PCI 2.3, 7.6.4.1; PCI-X 2.0)."""
+"""What the names of PCI clocks stand for: periods of 30, 15 and 7.5 ns."""
 PCIE_LANE: Mapping[int, float] = {
     1: 2.5e9 / 10,
     2: 5e9 / 10,
