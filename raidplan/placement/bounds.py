@@ -1,12 +1,15 @@
-"""What each array could have at best if all devices were there for it alone."""
+"""What no choice betters: what each array could have alone, and what arrays could have that share devices."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 from raidplan.placement.grade import Grade
 from raidplan.placement.problem import UNKNOWN, Problem
+from raidplan.placement.slots import least_clashes
 
 ROUNDING = 1 + 1e-9
 """Of a link's capacity by a rate: three thirds are one."""
@@ -26,8 +29,44 @@ def bounds(problem: Problem, grades: Sequence[Grade]) -> list[Grade]:
         fastest = _fastest(problem, number, lowest[number] if tight else demand.count)
         doubled = max(0, demand.count - len(disks))
         load, even = lowest[number], _evenest(problem, number, lowest[number])
-        found.append(Grade(doubled, load > demand.may_lose, load, 0, fastest, even))
+        clashes = least_clashes(demand, load)
+        found.append(Grade(doubled, load > demand.may_lose, load, clashes, fastest, even))
     return found
+
+
+def hope(
+    problem: Problem, best: Sequence[Grade], arrays: Sequence[int], free: Iterable[int]
+) -> Iterator[Grade]:
+    """Grades for these arrays together that no choice of free devices betters, in any order.
+
+    A device works for one of them only: the j fastest arrays need as many fast devices as j arrays have members.
+    """
+    rates = sorted((best[array].rate for array in arrays), reverse=True)
+    for array, own, at_once in zip(arrays, rates, _at_once(problem, best, arrays, free), strict=True):
+        yield replace(best[array], rate=min(own, at_once))
+
+
+def _at_once(
+    problem: Problem, best: Sequence[Grade], arrays: Sequence[int], free: Iterable[int]
+) -> Iterator[float]:
+    """The highest rate that one of the arrays can have, then two at once, and so on; by the devices' own rates."""
+    if not arrays:
+        return
+    demand, load = problem.demands[arrays[0]], best[arrays[0]].load
+    same = all(problem.alike[array] == problem.alike[arrays[0]] for array in arrays)
+    ranked = deque(sorted(free, key=lambda device: -problem.devices[device].rate))
+    counts = sorted(problem.demands[array].count for array in arrays)
+    fast: Counter[str] = Counter()
+    rate = UNKNOWN
+    for many, needed in enumerate(accumulate(counts), 1):
+        # Where the arrays differ, what they can take of one component is not counted.
+        most = many * load if same else len(problem.devices)
+        while ranked and sum(min(held, most) for held in fast.values()) < needed:
+            rate = problem.devices[ranked[0]].rate
+            while ranked and problem.devices[ranked[0]].rate == rate:
+                device = ranked.popleft()
+                fast[demand.component.get(device, "") if same else ""] += 1
+        yield rate
 
 
 def alone_load(problem: Problem, number: int) -> int:

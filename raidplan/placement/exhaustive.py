@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from operator import sub
 
+from raidplan.placement.bounds import hope
 from raidplan.placement.grade import Grade, grade, worse_first
 from raidplan.placement.problem import Choice, Problem
 
@@ -67,17 +67,9 @@ class _Search:
                 self.follow([*taken, counts], [*grades, grade(self.problem, demand, members)], left)
 
     def _hopes(self, number: int, free: Counts) -> Iterator[Grade]:
-        """What the arrays to come can have at best: no more than that many of the fastest devices left."""
-        rates = sorted(
-            (
-                self.problem.devices[devices[0]].rate
-                for devices, left in zip(self.classes, free, strict=True)
-                for _ in range(left)
-            ),
-            reverse=True,
-        )
-        for demand, best in zip(self.problem.demands[number:], self.best[number:], strict=True):
-            yield replace(best, rate=min(best.rate, rates[demand.count - 1]))
+        """What the arrays to come can have at best of what is left."""
+        left = (device for devices, many in zip(self.classes, free, strict=True) for device in devices[:many])
+        return hope(self.problem, self.best, range(number, len(self.problem.demands)), left)
 
     def _members(self, taken: Sequence[Counts]) -> Choice:
         """The devices themselves: of each class the first one left."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from raidplan.placement.grade import Grade, grade, narrow, rate, worse_first
 from raidplan.placement.problem import Choice, Problem
 
-MOST_TRIED = 2_000
-"""Exchanges tried; after so many the choice is good enough."""
+MOST_TRIED = 30_000
+"""Members in the exchanges tried; after so many the choice is good enough."""
 
 
 class Exchange(NamedTuple):
@@ -30,7 +30,7 @@ def improved(problem: Problem, choice: Choice, best: Sequence[Grade]) -> Choice:
         going_on = False
         slow = [n for n, each in enumerate(state.grades) if each.rate < best[n].rate]
         for exchange in state.exchanges(sorted(slow, key=lambda n: state.grades[n].rate)):
-            tried += 1
+            tried += len(state.members[exchange.array])
             if tried > MOST_TRIED:
                 break
             if state.make_if_better(exchange):

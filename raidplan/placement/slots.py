@@ -51,6 +51,14 @@ def clashes(demand: Demand, members: Sequence[int]) -> int:
     return _fewest(demand.layout or "n2", tuple(sorted(loads, reverse=True)))
 
 
+def least_clashes(demand: Demand, load: int) -> int:
+    """A number of such pairs that no choice is below, if a component holds so many members."""
+    if demand.copies != 2 or load <= demand.may_lose:
+        return 0
+    # Of two copies, those on the fullest component decide alone: at most one component holds more than half.
+    return _fewest(demand.layout or "n2", (load, *[1] * (demand.count - load)))
+
+
 @cache
 def _partners(layout: str, count: int) -> tuple[tuple[int, int], ...]:
     """The pairs of slots that hold copies of one chunk."""

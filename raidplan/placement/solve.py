@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidplan.placement.bounds import bounds
+from raidplan.placement.bounds import bounds, hope
 from raidplan.placement.exhaustive import best_of_all
 from raidplan.placement.grade import Grade, grade, worse_first
 from raidplan.placement.improve import improved
@@ -59,14 +59,13 @@ def _best(problem: Problem) -> Choice:
 def _better(problem: Problem, choice: Choice) -> Choice:
     """From the tightest limits to the best choice, if more is to be had."""
     for better in (improved, best_of_all):
-        standing = grades(problem, choice)
-        alone = bounds(problem, standing)
-        if worse_first(standing) == worse_first(alone):
+        if worse_first(grades(problem, choice)) == _hope(problem, choice):
             break
-        choice = better(problem, choice, alone)
+        choice = better(problem, choice, bounds(problem, grades(problem, choice)))
     return choice
 
 
 def _hope(problem: Problem, choice: Choice) -> tuple[object, ...]:
     """What no choice betters, where `choice` is one with the tightest limits."""
-    return worse_first(bounds(problem, grades(problem, choice)))
+    best = bounds(problem, grades(problem, choice))
+    return worse_first(hope(problem, best, range(len(best)), range(len(problem.devices))))
