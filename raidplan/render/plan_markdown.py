@@ -56,7 +56,7 @@ def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
     """What stands on the machine now and is destroyed."""
     yield f"**{plural(len(plan.lost), 'thing')} on this machine will be destroyed:**"
     yield ""
-    yield from (f"- {_cell(words)}" for words in plan.lost[:most])
+    yield from (f"- {cell(words)}" for words in plan.lost[:most])
     if len(plan.lost) > most:
         yield f"- and {len(plan.lost) - most} more"
     yield ""
