@@ -70,6 +70,7 @@ arrays: {{s: {{level: {level}, members: [a<0-3>, b<0-3>]}}}}
 CONTROLLERS = {
     "no room, and nothing to choose": ("a: {ports: 4}, b: {ports: 4}", "raid6", ["6:note"]),
     "room for two of four on each of two more": ("a: {ports: 4}, b: {ports: 4}, c: {ports: 2}, d: {ports: 2}", "raid6", ["6:warning"]),
+    "just room enough": ("a: {ports: 4}, b: {ports: 4}, c: {ports: 2}", "raid6", ["6:warning"]),
     "room that is too little": ("a: {ports: 4}, b: {ports: 4}, c: {ports: 1}", "raid6", ["6:note"]),
     "raid10 of which each card may hold half": ("a: {ports: 4}, b: {ports: 4}", "raid10", []),
 }  # fmt: skip

@@ -45,6 +45,21 @@ def test_members(rule: str, level: str, count: int, expected: list[str], tmp_pat
     assert found(rule, array(count, level), tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    ("level", "count", "hint"),
+    [
+        ("raid5", 9, "make 2 arrays of these disks, or raid6"),
+        ("raid5", 16, "make 2 arrays of these disks, or raid6"),
+        ("raid5", 17, "make 3 arrays of these disks"),
+        ("raid6", 17, "make 2 arrays of these disks"),
+    ],
+)
+def test_what_a_wide_array_can_become(level: str, count: int, hint: str, tmp_path: Path) -> None:
+    ((message, advice),) = said("wide-parity-array", array(count, level), tmp_path)
+    assert advice == hint
+    assert f"a rebuild reads {count - 1} disks" in message
+
+
 @pytest.mark.parametrize(("count", "expected"), [(3, []), (4, ["4:note"])])
 def test_spare_instead_of_raid6(count: int, expected: list[str], tmp_path: Path) -> None:
     assert found("spare-instead-of-raid6", array(count, "raid5", ", spares: [x0]"), tmp_path) == expected

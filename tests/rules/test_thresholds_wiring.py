@@ -71,6 +71,15 @@ def test_free_disks_elsewhere_are_named(tmp_path: Path) -> None:
     assert hint == "exchange some of them: d13 and d14 are free behind pm1"
 
 
+def test_a_multiplier_that_the_array_does_not_use_yet_is_named(tmp_path: Path) -> None:
+    text = "hardware:\n  controllers: {c0: {ports: 4}}\n  multipliers: {pm<0-2>: {behind: c0, port: <1>, ports: 5}}\n"
+    text += "  disks: {d<0-1><0-1>: {behind: pm<1>, size: 3TB}, e: {behind: pm2, size: 3TB}}\n"
+    text += "arrays: {s: {level: raid5, members: [d<0-1><0-1>]}, o: {level: linear, members: [e]}}"
+    assert said("unbalanced-multipliers", text, tmp_path) == [
+        ("2 members of s hang behind pm0, and 0 behind pm2", "move 1 of them to pm2")
+    ]
+
+
 def test_free_disks_behind_the_crowded_multiplier_are_no_help(tmp_path: Path) -> None:
     text = PM.format(level="raid5", ports=5, members="d0<0-3>", others="d10, d11, d12")
     text = text.replace("d<0-1><0-4>: {behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB}",
