@@ -1,0 +1,193 @@
+"""Rules about members that do not match: their sectors, what they are made of, how fast they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.levels import LEVELS
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import are_free, fitting, free_disks
+from raidplan.rules.subjects import arrays, counted, listed, own_disks, place
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+SLOW, SLOWER = 0.85, 0.7
+"""Parts of the median rate; rules of thumb."""
+
+
+@rule(Severity.WARNING)
+def mixed_sector_sizes(topology: Topology) -> Iterator[Hit]:
+    """Members of an array have logical sectors of 512 and of 4096 bytes.
+
+    Why: the array takes the larger. If the disk with 4096 leaves and the machine starts again, the array
+    falls back to 512 and the file system on it may not mount; a disk with 4096 cannot join an array of 512.
+    mdadm can fix the size from 4.5 on, with a new kernel. Spares count, since they are to join.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 4TB, logical_block: 512}, d3: {size: 4TB, logical_block: 4096}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-3>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 4TB, logical_block: 4096}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    ```
+
+    Source: mdadm(8) 4.5, `--logical-block-size`.
+    """
+    disks = topology.layout.hardware.disks
+    for name, path, array in arrays(topology):
+        kinds: dict[int, list[str]] = {}
+        for member in (*array.named_members, *array.spares):
+            sectors = [disks[disk].logical_block or 0 for disk in topology.disks_below(member)]
+            if any(sectors):
+                kinds.setdefault(max(sectors), []).append(member)
+        if len(kinds) > 1:
+            rare, *_ = sorted(kinds.values(), key=len)
+            yield Hit(
+                (*path, "members"),
+                f"{' and '.join(f'{listed(names, 3)} of {name} {_has(names)} sectors of {size} bytes' for size, names in sorted(kinds.items()))}",
+                f"take disks of one sector size; some can be formatted to another ({listed(rare, 3)}: sg_format, nvme format)",
+            )
+
+
+def _has(names: list[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+@rule(Severity.WARNING)
+def mixed_media_members(topology: Topology) -> Iterator[Hit]:
+    """A striped array has hard disks and solid-state disks among its members.
+
+    Why: every stripe waits for the slowest member, so the solid-state disks are as slow as the others. And md
+    handles a parity array in another way as soon as one member does not rotate: it no longer collects the
+    requests for the hard disks in batches, which they need.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 2TB, rotational: true}, ssd0: {size: 2TB, rotational: false}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-2>, ssd0]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 2TB, rotational: true}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    ```
+
+    Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c; kernel commit 765d704db1f5.
+    """
+    disks = topology.layout.hardware.disks
+    for name, path, array in arrays(topology):
+        if not LEVELS[array.level].chunked:
+            continue
+        turning: dict[bool, list[str]] = {True: [], False: []}
+        for member in array.named_members:
+            known = {disks[disk].rotational for disk in topology.disks_below(member)}
+            if known == {True} or known == {False}:
+                turning[True in known].append(member)
+        if turning[True] and turning[False]:
+            yield Hit(
+                (*path, "members"),
+                f"{name} has {counted(len(turning[True]), 'hard disk')} ({listed(turning[True], 3)}) and "
+                f"{counted(len(turning[False]), 'solid-state disk')} ({listed(turning[False], 3)}) in one stripe",
+                "make an array of each kind",
+            )
+
+
+@rule(Severity.WARNING)
+def slow_member(topology: Topology) -> Iterator[Hit]:
+    """One member of a striped array is clearly slower than the others.
+
+    Why: a stripe is done when its slowest member is, so n members run at n times the slowest. Two disks of
+    the same model and firmware were measured at 59.2 and 83.0 MB/s: cabling, a worn disk, sectors that are
+    read again and again. A warning below 70 % of the median, a note below 85 %.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 1TB, rate: 90MB/s}, d3: {size: 1TB, rate: 54MB/s}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-3>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 1TB, rate: 90MB/s}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    ```
+
+    Source: "Software RAID vs. LVM: Quick Speed Test" (2009): eight disks from 54.3 to 94.7 MB/s.
+    """
+    for name, path, array in arrays(topology):
+        members = own_disks(topology, array) if LEVELS[array.level].chunked else []
+        rates = _rates(topology, members)
+        median = _median(list(rates.values()))
+        slow = sorted((disk for disk in rates if rates[disk] < SLOW * median), key=rates.__getitem__)
+        if not slow:
+            continue
+        listing = listed([f"{disk} reads {rates[disk] / 1e6:.1f} MB/s" for disk in slow], 3)
+        yield Hit(
+            (*path, "members"),
+            f"{listing}, and the median of the {len(members)} members of {name} is {median / 1e6:.1f}: every "
+            "stripe waits for the slowest",
+            _faster(topology, array, slow[0], median),
+            severity=None if rates[slow[0]] < SLOWER * median else Severity.NOTE,
+            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in slow[:4]),
+        )
+
+
+def _rates(topology: Topology, disks: list[str]) -> dict[str, int]:
+    """The rate of each disk; nothing where one is not known."""
+    known = {disk: topology.layout.hardware.disks[disk].rate for disk in disks}
+    return {disk: rate for disk, rate in known.items() if rate} if all(known.values()) else {}
+
+
+def _median(values: list[int]) -> float:
+    """0 for none."""
+    ordered, middle = sorted(values), len(values) // 2
+    return (ordered[middle] + ordered[~middle]) / 2 if ordered else 0
+
+
+def _faster(topology: Topology, array: Array, slow: str, median: float) -> str:
+    """What to do about the slowest member: a disk of this machine in its place, if there is one."""
+    disks = topology.layout.hardware.disks
+    spare = [n for n in array.spares if n in disks and (disks[n].rate or 0) >= SLOW * median]
+    if spare:
+        return f"let {slow} and the spare {spare[0]} change places, which is fast enough"
+    free = [
+        n
+        for n in fitting(topology, array, topology.once(free_disks))
+        if (disks[n].rate or 0) >= SLOW * median
+    ]
+    if free:
+        return f"{are_free(free)} and fast enough: take {free[0]} in place of {slow}"
+    return f"look at the cable and SMART data of {slow}; then replace it, or make it a spare"

@@ -1,0 +1,160 @@
+"""Rules about the sizes of an array's members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Path, Severity
+from raidplan.geometry.md_member import component
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.free import are_free, free_disks
+from raidplan.rules.subjects import arrays, counted, place, redundant
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+SPREAD = 0.01
+"""mdadm asks before it wastes more than this part of a member."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A member or a spare as md gets it."""
+
+    name: str
+    path: Path
+    size: int
+
+
+def _parts(topology: Topology, name: str, array: Array) -> list[Part]:
+    """The members and spares in order; nothing at all where one is not known."""
+    uses = [use for use in array.uses(name, ("arrays", name)) if use.path[2] != "journal"]
+    known = all(use.device in topology.devices and topology.used_by.get(use.device) == use for use in uses)
+    return [Part(use.device, use.path, topology.taken(use).size) for use in uses] if known else []
+
+
+@rule(Severity.WARNING)
+def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
+    """A redundant array has members of different sizes, and can use only what the smallest one has.
+
+    Why: every member holds as much as the smallest. What the others have more stays unused for as long as the
+    array lives. mdadm asks before it wastes more than 1 %; raidplan lets it run without questions, so it is
+    said here. A spare counts where it is smaller: mdadm makes the array fit it. A larger one is no waste.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-2>: {size: 4TB}, d3: {size: 3TB}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-3>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 4TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>]}
+    ```
+
+    Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c ("largest drive exceeds size by
+    more than 1%").
+    """
+    for name, _, array in arrays(topology):
+        parts = _parts(topology, name, array) if redundant(array) else []
+        members = [part for part in parts if part.path[2] == "members"]
+        if not members:
+            continue
+        small, large = min(parts, key=attrgetter("size")), max(members, key=attrgetter("size"))
+        if large.size - small.size <= SPREAD * large.size:
+            continue
+        wasted = sum(part.size - small.size for part in members)
+        yield Hit(
+            small.path[:3],
+            f"{small.name} has {human(small.size)}, {large.name} {human(large.size)}: {name} uses what the "
+            f"smallest has of each, and {human(wasted)} of its members stay unused",
+            _larger(topology, small, large.size),
+            related=tuple(
+                place("disk", ("hardware", "disks", disk)) for disk in _disks(topology, small, large)
+            ),
+        )
+
+
+def _larger(topology: Topology, small: Part, wanted: int) -> str:
+    """What to put in the place of a member that is too small."""
+    disks = topology.layout.hardware.disks
+    large = [disk for disk in reversed(topology.once(free_disks)) if (disks[disk].size or 0) >= wanted][:3]
+    if large:
+        return f"{are_free(large)} and as large as the others: take {large[0]} in place of {small.name}"
+    return f"replace {small.name} by a larger one, or make an array of those of equal size"
+
+
+def _disks(topology: Topology, *parts: Part) -> list[str]:
+    """The single disks below some parts."""
+    below = [topology.disks_below(part.name) for part in parts]
+    return [min(disks) for disks in below if len(disks) == 1]
+
+
+@rule(Severity.WARNING)
+def unequal_raid0_members(topology: Topology) -> Iterator[Hit]:
+    """A raid0 stripes over members of different sizes.
+
+    Why: raid0 uses all of each member, so towards its end it stripes over the larger ones alone, and is
+    slower there. How those chunks are numbered changed in Linux 3.14; a kernel of the wrong side reads
+    garbage, so from 5.4 on it starts such an array only if its superblock tells the layout. raidplan's mdadm
+    tells it, an older rescue system may not understand it.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 4TB}, d1: {size: 3TB}}
+    arrays:
+      scratch:
+        level: raid0
+        members: [d<0-1>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 4TB}}
+    arrays:
+      scratch: {level: raid0, members: [d<0-1>]}
+    ```
+
+    Source: md(4), "RAID0"; mdadm(8), `--layout`.
+    """
+    for name, path, array in arrays(topology):
+        parts = _parts(topology, name, array) if array.level == "raid0" else []
+        try:
+            shares = [(_share(array, part.size, parts[0].size), part.name) for part in parts]
+        except ValueError:
+            continue
+        if len({share for share, _ in shares}) < 2:
+            continue
+        (least, small), (most, large) = min(shares), max(shares, key=itemgetter(0))
+        left = [part for share, part in shares if share > least]
+        yield Hit(
+            (*path, "members"),
+            f"{small} holds {human(least)}, {large} {human(most)}: the last "
+            f"{human(sum(share - least for share, _ in shares))} of {name} lie on {counted(len(left), 'member')} of {len(shares)}",
+            "take members of equal size, or join them in a volume group if only their space matters",
+        )
+
+
+def _share(array: Array, size: int, first: int) -> int:
+    """What a raid0 stripes over on a member, bytes. Raises ValueError."""
+    chunk, metadata = array.chunk, array.metadata
+    offset = component(first, level="raid0", chunk=chunk, metadata=metadata).data_offset_bytes
+    return component(size, level="raid0", chunk=chunk, metadata=metadata, data_offset_bytes=offset).size_bytes
