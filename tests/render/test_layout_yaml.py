@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from raidplan import pipeline
 from raidplan.document.read import parse_document
+from raidplan.hidden import is_seen
+from raidplan.kinds.host import ADDRESS
 from raidplan.layout import Layout, load_layout
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import WIDTH, scalar, yaml_text
@@ -42,8 +44,10 @@ ambiguous = st.sampled_from(
      "...", "0b1", "1.", "1.e5", "0.90", "n", "é", "123abc", "1,000", "5G", "a:", ":a", "#"]
 )  # fmt: skip
 words = st.one_of(ambiguous, st.text(st.characters(codec="utf-8"), max_size=20)).filter(
-    lambda w: bool(w.strip()) and w.isprintable()
+    lambda w: bool(w.strip()) and is_seen(w)
 )
+labels = words.filter(lambda text: not (text.startswith("{") and text.endswith("}")))
+addresses = st.from_regex(ADDRESS["pattern"], fullmatch=True).filter(str.isascii)
 units = st.sampled_from(["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"])
 sizes = st.builds(lambda n, unit: f"{n}{unit}", st.integers(0, 8000), units)
 rates = st.builds(lambda size: f"{size}/s", sizes)
@@ -93,7 +97,7 @@ volume = st.fixed_dictionaries(
 group = st.fixed_dictionaries({"devices": lists, "volumes": st.dictionaries(names, volume, max_size=2)})
 percents = st.sampled_from(["1%", "0.5%", "33.333%"])
 filesystem = st.fixed_dictionaries(
-    {"device": names, "type": st.just("ext4"), "label": words, "reserved": percents}
+    {"device": names, "type": st.just("ext4"), "label": labels, "reserved": percents}
 )
 layouts = st.fixed_dictionaries(
     {"version": st.just("1"), "host": names},
@@ -102,7 +106,7 @@ layouts = st.fixed_dictionaries(
         "arrays": st.dictionaries(names, st.one_of(array, pool), max_size=3),
         "volume_groups": st.dictionaries(names, group, max_size=2),
         "filesystems": st.dictionaries(names, filesystem, max_size=2),
-        "monitoring": entry(mail=words),
+        "monitoring": entry(mail=addresses),
         "allow": st.lists(st.fixed_dictionaries({"rule": words, "at": words, "reason": words}), max_size=3),
     },
 )

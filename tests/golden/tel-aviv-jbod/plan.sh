@@ -8,6 +8,7 @@
 # note[no-spare] layout line 30: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 30: s3 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 30: s4 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# warning[stripe-cache-memory] layout line 35: the stripe caches of s0, s1, s2, s3, s4 take 5 GiB (32768 entries x 8 members x 4 KiB for s0): 31% of the 16 GiB of memory
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
