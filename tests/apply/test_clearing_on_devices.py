@@ -86,6 +86,7 @@ class Here(World):
     """This machine without udev: what is asked of it is noted."""
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.root, self.ran = root, [("", "")][:0]
 
     def path(self, file: str) -> Path:
