@@ -37,6 +37,8 @@ class GivenUp:
     """As they will be, by layout name."""
     targets: Mapping[str, tuple[str, Step]] = field(default_factory=dict)
     above: tuple[BlockFact, ...] = ()
+    wiped: frozenset[str] = frozenset()
+    """The disks that may be wiped, by layout name."""
     covered: tuple[str, ...] = ()
     """What steps call devices that are among `above` now: those are gone before a step looks at their successors."""
 
@@ -45,9 +47,9 @@ def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against
     """`machine` and `disks` as they are. Nothing is given up where nothing is in the way, or no layout allows it."""
     stack = Stack(machine, disks)
     made = _made_by(plan)
-    allowed = {disks[disk.name].kernel_name for disk in plan.disks if disk.wipe and disk.name in disks}
+    allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
     left, refusals = against(machine)
-    given = GivenUp(left, refusals, stack, machine, disks)
+    given = GivenUp(left, refusals, stack, machine, disks, wiped=_wiped(plan))
     while True:
         # A layer that is taken off can make more steps due, on more devices.
         more = {
@@ -62,6 +64,10 @@ def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against
         given = _without(against, given, {**given.targets, **more})
 
 
+def _wiped(plan: Plan) -> frozenset[str]:
+    return frozenset(disk.name for disk in plan.disks if disk.wipe)
+
+
 def _allowed(disks: set[str], allowed: set[str]) -> bool:
     return bool(disks) and disks <= allowed
 
@@ -74,7 +80,7 @@ def _without(against: Against, given: GivenUp, targets: Mapping[str, tuple[str, 
     machine = _after(given.stack.machine, targets, above)
     disks = {name: machine.disk(disk.node) or disk for name, disk in given.disks.items()}
     left, refusals = against(machine)
-    return GivenUp(left, refusals, given.stack, machine, disks, targets, above)
+    return GivenUp(left, refusals, given.stack, machine, disks, targets, above, given.wiped)
 
 
 def _made_by(plan: Plan) -> dict[str, str]:

@@ -33,19 +33,26 @@ def taken_apart(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], aga
     The machine and the disks of the result are as they will be once it is gone, for checks of what follows.
     """
     given = give_up(plan, machine, disks, against)
-    left = _with_teardown(plan, given) if given.targets else _released(plan, given)
+    ghosts = _ghosts(given)
+    left = replace(given.left, steps=tuple(_waiting(step, ghosts) for step in given.left.steps))
+    steps = [*left.steps, *ghosts.values(), *_released(plan, machine)]
+    if given.targets:
+        steps = _with_teardown(plan, given, left.steps, ghosts)
+    if len(steps) > len(left.steps):
+        left = replace(left, steps=tuple(ordered(steps)))
     return replace(given, left=left, refusals=[*given.refusals, *kept(given)])
 
 
-def _released(plan: Plan, given: GivenUp) -> Plan:
-    """An earlier run was killed while it held assembly off."""
-    if given.machine.observe("file", HOLD) is None or not plan.steps:
-        return given.left
-    asks = plan.steps[0]
-    return replace(given.left, steps=(*given.left.steps, *hold.release((), (), asks.because, asks.line)))
+def _released(plan: Plan, machine: Machine) -> Iterator[Step]:
+    """What ends the hold of an earlier run that was killed."""
+    if machine.observe("file", HOLD) is not None and plan.steps:
+        asks = plan.steps[0]
+        yield from hold.release((), (), asks.because, asks.line)
 
 
-def _with_teardown(plan: Plan, given: GivenUp) -> Plan:
+def _with_teardown(
+    plan: Plan, given: GivenUp, waiting: Sequence[Step], ghosts: Mapping[str, Step]
+) -> list[Step]:
     left, own = given.left, lost.own_identities(plan)
     _, asks = next(iter(given.targets.values()))
     held = hold.hold(_rule(left, given), asks.because, asks.line)
@@ -56,12 +63,10 @@ def _with_teardown(plan: Plan, given: GivenUp) -> Plan:
         for name, (node, step) in given.targets.items()
     ]
     settled = _settled(given, targets)
-    ghosts = _ghosts(left, given)
-    waiting = [_waiting(step, ghosts) for step in left.steps]
-    steps = [*held, *layers.steps, *targets, settled, *waiting, *ghosts.values()]
+    after = [replace(step, needs=(*step.needs, SETTLED)) if step.guard else step for step in waiting]
+    steps = [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
     made = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
-    free = hold.release(made, list(_new_nodes(left)), asks.because, asks.line)
-    return replace(left, steps=tuple(ordered([*steps, *free])))
+    return [*steps, *hold.release(made, list(_new_nodes(left)), asks.because, asks.line)]
 
 
 def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str]) -> Step:
@@ -114,17 +119,24 @@ def _settled(given: GivenUp, targets: Sequence[Step]) -> Step:
     )
 
 
-def _ghosts(left: Plan, given: GivenUp) -> dict[str, Step]:
-    """The steps that clear new arrays and volumes over what was given up, by node."""
-    touched = {given.stack.named(disk) for name in given.targets for disk in given.stack.base(name)}
+def _ghosts(given: GivenUp) -> dict[str, Step]:
+    """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
+
+    Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
+    """
+    kernel_names = {name for target in given.targets for name in given.stack.base(target)}
+    touched = {given.stack.named(name) for name in kernel_names} | given.wiped
+    touched |= {step.targets[0] for node, step in given.targets.values() if step.guard == (node,)}
     found: dict[str, Step] = {}
-    for step in left.steps:
-        # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0.
-        if step.phase not in MAKING or not any(one.partition(".")[0] in touched for one in step.targets):
+    for step in given.left.steps:
+        # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0; the first target is what is made.
+        made, *below = step.targets or ("",)
+        on = below if step.phase != "partition" and below else [made]
+        if step.phase not in MAKING or not all(one.partition(".")[0] in touched for one in on):
             continue
-        touched.add(step.targets[0])
+        touched.add(made)
         if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
-            found[step.awaits[0]] = _ghost(step, left)
+            found[step.awaits[0]] = _ghost(step, given.left)
     return found
 
 
@@ -150,10 +162,9 @@ def _untuned(steps: Iterable[str]) -> Iterator[str]:
 
 
 def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
-    """What writes over something waits until all is cleared, also what shows through in a new layer."""
-    needs = [ghosts[node].id for node in step.guard if node in ghosts]
-    needs += [SETTLED] if step.guard else []
-    return replace(step, needs=(*step.needs, *needs))
+    """What writes to a new array or volume waits until what shows through is cleared."""
+    needs = tuple(ghosts[node].id for node in step.guard if node in ghosts)
+    return replace(step, needs=(*step.needs, *needs)) if needs else step
 
 
 def _rule(left: Plan, given: GivenUp) -> str:

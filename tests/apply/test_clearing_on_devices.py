@@ -87,14 +87,14 @@ class Here(World):
 
     def __init__(self, root: Path) -> None:
         super().__init__()
-        self.root, self.ran = root, [("", "")][:0]
+        self.root, self.asked = root, list[str]()
 
     def path(self, file: str) -> Path:
         return self.root / file.lstrip("/")
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
         if argv[0] == "udevadm":
-            self.ran.append((argv[0], argv[1]))
+            self.asked.append(argv[1])
             return Result(tuple(argv), 0, "", "")
         return super().run(argv, stdin)
 
