@@ -85,7 +85,7 @@ def degraded_autostart(topology: Topology) -> Iterator[Hit]:
             continue
         disks = list(dict.fromkeys(disk for each in members.values() for disk in each))
         bare = [name for name in members if topology.layout.arrays[name].policy == "resync"]
-        cost = f", and {listed(bare, 3)} without a bitmap is then rebuilt whole" if bare else ""
+        cost = f"; without a bitmap, {listed(bare, 3)} must then be rebuilt whole" if bare else ""
         yield Hit(
             unreliable[component_name],
             f"{component_name} is known to lose disks ({listed(disks, 4)}), and {listed(list(members), 3, last=' and ')} "

@@ -204,7 +204,8 @@ def write_hole(topology: Topology) -> Iterator[Hit]:
 def _protection(topology: Topology, array: Array) -> str:
     """How this array can be protected, with what this machine has."""
     if array.level == "raid5" and array.metadata != "0.90" and len(array.named_members) <= MOST_PPL:
-        return "write consistency: ppl, which costs up to 40 % of small writes, or have a UPS stop it cleanly"
+        instead = " in place of the bitmap" if array.bitmap == "internal" else ""
+        return f"write consistency: ppl{instead}, which costs up to 40 % of the rate of writes, or have a UPS stop it cleanly"
     disks = topology.layout.hardware.disks
     solid = [name for name in topology.once(free_disks) if disks[name].rotational is False][:2]
     if len(solid) == 2:

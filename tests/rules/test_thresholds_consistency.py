@@ -71,7 +71,8 @@ UPS = "have a UPS stop it cleanly"
 @pytest.mark.parametrize(
     ("text", "solid", "hint"),
     [
-        ("level: raid5", True, f"write consistency: ppl, which costs up to 40 % of small writes, or {UPS}"),
+        ("level: raid5", True, f"write consistency: ppl, which costs up to 40 % of the rate of writes, or {UPS}"),
+        ("level: raid5, bitmap: internal", True, f"write consistency: ppl in place of the bitmap, which costs up to 40 % of the rate of writes, or {UPS}"),
         ('level: raid5, metadata: "0.90"', True, f"x0 and x1 are free: a raid1 of them can be its journal; or {UPS}"),
         ("level: raid6", True, f"x0 and x1 are free: a raid1 of them can be its journal; or {UPS}"),
         ("level: raid6", False, f"{UPS}, or add a journal on a raid1 of two solid-state disks"),
@@ -218,5 +219,5 @@ def test_what_a_degraded_start_costs(tmp_path: Path) -> None:
     assert said("degraded-autostart", text, tmp_path) == [(fact, hint)]
     bare = text.replace("f<0-1>]}", "f<0-1>], bitmap: none}")
     assert said("degraded-autostart", bare, tmp_path) == [
-        (f"{fact}, and s without a bitmap is then rebuilt whole", hint)
+        (f"{fact}; without a bitmap, s must then be rebuilt whole", hint)
     ]
