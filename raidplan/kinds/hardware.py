@@ -43,6 +43,8 @@ class Controller(Model):
     """Where udev sees it: `pci-0000:03:00.0`."""
     rate: Rate | None = None
     """A measured rate for all its ports together."""
+    drops_disks: Boolean | None = None
+    """Known to lose a disk now and then, at boot for one."""
 
 
 class Multiplier(Model):
@@ -54,6 +56,8 @@ class Multiplier(Model):
     speed: Speed | None = None
     switching: Literal["fis", "command"] | None = None
     rate: Rate | None = None
+    drops_disks: Boolean | None = None
+    """Known to lose a disk now and then, at boot for one."""
 
 
 class Expander(Model):
@@ -66,6 +70,8 @@ class Expander(Model):
     """Line rate of one lane."""
     ports: Integer | None = None
     rate: Rate | None = None
+    drops_disks: Boolean | None = None
+    """Known to lose a disk now and then, at boot for one."""
 
 
 class Enclosure(Model):

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays
+from raidplan.rules.subjects import array_disks, arrays
 from raidplan.size import KIB, exact
 
 if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
     from raidplan.topology import Topology
 
 LEAST = 4 * KIB
+RANDOM_MOST, STREAMS_LEAST = 128 * KIB, 64 * KIB
+"""For small random writes to parity on hard disks, and for large files; a rule of thumb."""
 
 
 @rule(Severity.ERROR)
@@ -23,8 +26,8 @@ def invalid_chunk(topology: Topology) -> Iterator[Hit]:
 
     Why: the kernel refuses other chunks for raid4, raid5, raid6 and raid10 ("invalid chunk size"), and mdadm
     anything below 4 KiB ("invalid chunk/rounding value"). raid0 could have others, but mdadm rounds the
-    members' sizes with a bit mask, so they would come out wrong. On kernels with pages of 64 KiB the least
-    is 64 KiB. The usual chunks are 64 KiB to 1 MiB; without one, mdadm takes 512 KiB.
+    members' sizes with a bit mask, so they would come out wrong. On kernels with pages of 64 KiB the least is
+    64 KiB. The usual chunks are 64 KiB to 1 MiB; without one, mdadm takes 512 KiB.
 
     **Bad**
 
@@ -104,3 +107,62 @@ def chunk_on_raid1(topology: Topology) -> Iterator[Hit]:
                 f"{name} is {array.level}, which has no chunks, and is given one of {exact(array.chunk)}",
                 "remove 'chunk'",
             )
+
+
+@rule(Severity.NOTE)
+def chunk_for_workload(topology: Topology) -> Iterator[Hit]:
+    """The chunk does not suit the work that the layout names.
+
+    Why: with parity and small random writes, a large chunk makes long stripes that are seldom filled, and
+    keeps neighbouring blocks, which are often wanted together, on one disk: said above 128 KiB on hard disks.
+    Large files read by few want each disk to read a good piece before the next one: said below 64 KiB. A
+    published table for hardware RAID has 32 to 64 KiB for small files, 512 KiB to 1 MiB for large ones; md
+    works in pages of 4 KiB and never rewrites a whole chunk for a small write, so it depends less on this.
+
+    **Bad**
+
+    ```yaml
+    workload: large-files
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0:
+        level: raid5
+        members: [d<0-3>]
+        chunk: 16KiB    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    workload: large-files
+    hardware:
+      disks: {d<0-3>: {size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-3>], chunk: 512KiB}
+    ```
+
+    Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013);
+    https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c.
+    """
+    workload = topology.layout.workload
+    for name, path, array in arrays(topology):
+        chunk = array.effective_chunk
+        if chunk is None:
+            continue
+        if workload == "large-files" and chunk < STREAMS_LEAST:
+            fact = f"{name} moves to the next disk after {exact(chunk)}, and the workload is {workload}"
+            yield Hit((*path, "chunk"), fact, "write chunk: 512KiB, or leave it out")
+        elif (
+            workload in ("database", "small-files")
+            and chunk > RANDOM_MOST
+            and _parity_on_hard_disks(topology, array)
+        ):
+            fact = f"the chunk of {name} has {exact(chunk)}, and the workload is {workload}: small writes to parity on hard disks"
+            yield Hit((*path, "chunk"), fact, "write chunk: 64KiB, or measure which one suits your work")
+
+
+def _parity_on_hard_disks(topology: Topology, array: Array) -> bool:
+    """All disks of a parity array are known to be hard disks."""
+    disks = array_disks(topology, array) if LEVELS[array.level].parity else ()
+    return bool(disks) and all(topology.layout.hardware.disks[disk].rotational for disk in disks)

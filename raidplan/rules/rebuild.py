@@ -110,16 +110,16 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
     "sync_speed_max"; https://docs.kernel.org/admin-guide/md.html.
     """
     for name, path, array in arrays(topology):
-        size, pace = _component(topology, name, array), _pace(topology, name, array)
-        if size is None or pace is None or not redundant(array):
+        size, known = component(topology, name, array), pace(topology, name, array)
+        if size is None or known is None or not redundant(array):
             continue
-        hours = size / pace[0] / 3600
+        hours = size / known[0] / 3600
         if hours > LONG_HOURS:
             bare = losses(array) == 1
             yield Hit(
                 (*path, "members"),
-                f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {pace[0] / 1e6:.0f} MB/s, "
-                f"the pace of {pace[1]}" + ("; until then no other disk may fail" if bare else ""),
+                f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {known[0] / 1e6:.0f} MB/s, "
+                f"the pace of {known[1]}" + ("; until then no other disk may fail" if bare else ""),
                 "choose raid6, smaller members, or more bandwidth; raise sync_speed_min for rebuilds under load"
                 if bare
                 else "raise sync_speed_min for rebuilds under load, and keep a spare",
@@ -127,7 +127,7 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
             )
 
 
-def _component(topology: Topology, name: str, array: Array) -> int | None:
+def component(topology: Topology, name: str, array: Array) -> int | None:
     """Bytes that a rebuild writes to one member; None if not known."""
     sizes = [topology.devices[member].size for member in array.named_members if member in topology.devices]
     return (
@@ -135,14 +135,14 @@ def _component(topology: Topology, name: str, array: Array) -> int | None:
     )
 
 
-def _pace(topology: Topology, name: str, array: Array) -> tuple[float, str] | None:
+def pace(topology: Topology, name: str, array: Array) -> tuple[float, str] | None:
     """Bytes per second of each member in a rebuild, and what sets it; None if a disk's rate is not known."""
     members = topology.once(shares)[name]
     paced = [(share.pace, share) for share in members if share.pace is not None]
     if not members or len(paced) < len(members):
         return None
-    pace, share = min(paced, key=itemgetter(0))
+    slowest, share = min(paced, key=itemgetter(0))
     limit = array.sync_speed_max or SYNC_SPEED_MAX
-    if limit < pace:
+    if limit < slowest:
         return limit, "sync_speed_max" if array.sync_speed_max else "the kernel's sync_speed_max"
-    return pace, carrier(share.link) if share.link is not None and share.part < 1 else share.disk
+    return slowest, carrier(share.link) if share.link is not None and share.part < 1 else share.disk

@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:186bea976503ad341faa589ee8e781166bd2869993f3e9ce86f9444ef87e3ba9
 # note[no-spare] layout line 33: box1 has 10 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 33: a crash of box1 while a member is missing can spoil data that nobody was writing (the write hole)
 # note[component-loss-kills-array] layout line 33: box1 survives the loss of 1 disk, and the controller jmicron takes 2 of its 10 members with it, sil3132 2, ich10 6
 # note[read-error-in-rebuild] layout line 33: a rebuild of box1 reads 9.0 TB from 9 disks; their specification bounds the chance of an unreadable sector by 51% at 1 bit in 10^14, 7% at 10^15
 # note[wide-parity-array] layout line 33: box1 is raid5 of 10 members with 1 disk of parity; a rebuild reads 9 disks

@@ -2,6 +2,7 @@
 # The plan for the host commenter, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:efc73e4eb396e4b3ff2b6e6c2043a548d7c1389b3fa69ab3fb7e5c1ba17a1bc0
+# note[write-hole] layout line 20: a crash of home while a member is missing can spoil data that nobody was writing (the write hole)
 # note[idle-volume-group] layout line 23: vg_home holds one volume, files, over the whole of home: nothing of LVM is used
 
 # Nothing in a quoted word is meant to be expanded.

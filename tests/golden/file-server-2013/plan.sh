@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:3476e4de29747ba582f2eb068c2269a163eacca14b1fbce0ce1d9dd329a52957
 # note[no-spare] layout line 33: pool has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 34: a crash of pool while a member is missing can spoil data that nobody was writing (the write hole)
 # note[component-loss-kills-array] layout line 36: pool survives the loss of 2 disks, and the controller z87 takes 6 of its 8 members with it
 
 # Nothing in a quoted word is meant to be expanded.

@@ -2,6 +2,7 @@
 # The plan for the host loops, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:807a7253ad3544183d01cc511857a7a904d6c19c32641c7a66f433c3f06643f8
+# note[write-hole] layout line 16: a crash of loop_five while a member is missing can spoil data that nobody was writing (the write hole)
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

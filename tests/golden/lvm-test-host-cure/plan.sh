@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:0cf93d5de1fee48db594955e57030c2bc08fb6f09ffb6f3c93a0198ac81b09ae
 # note[no-spare] layout line 39: md0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 39: a crash of md0 while a member is missing can spoil data that nobody was writing (the write hole)
 # warning[slow-member] layout line 39: t5 reads 54.3 MB/s, t2 reads 59.2 MB/s, and the median of the 8 members of md0 is 87.8: every stripe waits for the slowest
 # note[component-loss-kills-array] layout line 39: md0 survives the loss of 1 disk, and the controller jmicron takes 2 of its 8 members with it, ich10 6
 # note[idle-volume-group] layout line 42: arrays holds one volume, storage, over the whole of md0: nothing of LVM is used

@@ -6,6 +6,7 @@
 # warning[spinup-surge] layout line 24: norco_psu starts 16 disks and 100 W besides: 43.5 A at 2.2 A for a hard disk, of its 45 at 12 V (97%)
 # note[no-spare] layout line 30: fast has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 36: bulk has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 37: a crash of bulk while a member is missing can spoil data that nobody was writing (the write hole)
 # note[component-loss-kills-array] layout line 39: bulk survives the loss of 2 disks, and the controller board takes 4 of its 8 members with it, rr2680 4
 
 # Nothing in a quoted word is meant to be expanded.

@@ -2,6 +2,8 @@
 # The plan for the host office, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:e92e14c30268a1f7f4c2b1c79abc23f74c21edfcdf140b8359ff5cb0e2e0d723
+# note[write-hole] layout line 24: a crash of shares while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 25: a crash of moved while a member is missing can spoil data that nobody was writing (the write hole)
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

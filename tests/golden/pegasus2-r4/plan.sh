@@ -2,6 +2,7 @@
 # The plan for the host pegasus, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:8acdb185190592590875070fe8986428ef81fb734171ad7c592a8f1992157343
+# note[write-hole] layout line 26: a crash of pegasus while a member is missing can spoil data that nobody was writing (the write hole)
 # note[read-error-in-rebuild] layout line 28: a rebuild of pegasus reads 9.0 TB from 3 disks; their specification bounds the chance of an unreadable sector by 51% at 1 bit in 10^14, 7% at 10^15
 
 # Nothing in a quoted word is meant to be expanded.

@@ -1,12 +1,15 @@
 #!/bin/sh
 # The plan for the host beast-lvm, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:780835b4501a39e90b24c857f13a24171682287bc3581e9420be74b5a7485737
+# layout sha256:97abb747311aa20685868bafac383b597acb81aa02aa97e6f813e759a14a0287
+# warning[degraded-autostart] layout line 22: bl_sil3114 is known to lose disks (bl4, bl5, bl6, bl7), and storagearray would start without them after 30 s; without a bitmap, storagearray must then be rebuilt whole
 # note[no-spare] layout line 32: storagearray has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 32: a crash of storagearray while a member is missing can spoil data that nobody was writing (the write hole)
 # warning[members-on-pci] layout line 32: 4 of 8 members of storagearray (bl4, bl5, bl6, bl7) share the PCI bus bl_pci, which carries 95 MB/s, 24 for each
 # warning[oversubscribed-link] layout line 32: bl_pci carries 95 MB/s for 4 members of storagearray: 24 for each, which could read 63
 # warning[slow-path-in-stripe] layout line 32: bl4 and 3 other members of storagearray get 24 MB/s over bl_pci, while bl0 reads 63: every stripe waits for the slowest
 # note[component-loss-kills-array] layout line 32: storagearray survives the loss of 1 disk, and the controller bl_nforce4 takes 4 of its 8 members with it, bl_sil3114 4
+# warning[no-bitmap] layout line 32: storagearray keeps no bitmap: after a crash, or when a member comes back, all 300 GB of each are synced, 3.5 h at 24 MB/s
 # note[idle-volume-group] layout line 35: VolumeGroup1 holds one volume, lvol0, over the whole of storagearray: nothing of LVM is used
 # warning[volume-read-ahead-low] layout line 35: VolumeGroup1.lvol0 reads 128KiB ahead, and a full stripe of storagearray has 448KiB on 7 data disks
 

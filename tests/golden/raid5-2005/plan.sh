@@ -1,8 +1,9 @@
 #!/bin/sh
 # The plan for the host beast, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:b8e99de4c68c2682622c4688b37c123315a2a2d3a2ac4cb5206245cb0ebcdbbc
+# layout sha256:fdd26c3e9500537a56e0170c64b313b77839499d92a071d34f27e7f9b8df4c50
 # note[no-spare] layout line 32: storage has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 32: a crash of storage while a member is missing can spoil data that nobody was writing (the write hole)
 # warning[members-on-pci] layout line 32: 4 of 8 members of storage (be4, be5, be6, be7) share the PCI bus be_pci, which carries 95 MB/s, 24 for each
 # warning[oversubscribed-link] layout line 32: be_pci carries 95 MB/s for 4 members of storage: 24 for each, which could read 63
 # warning[slow-path-in-stripe] layout line 32: be4 and 3 other members of storage get 24 MB/s over be_pci, while be0 reads 63: every stripe waits for the slowest

@@ -2,6 +2,8 @@
 # The plan for the host fifty, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:b247185adf4e65733834f16ecd73c37bb24ac399d5b406776f2ba72a86b88259
+# note[write-hole] layout line 17: a crash of leg0 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 17: a crash of leg1 while a member is missing can spoil data that nobody was writing (the write hole)
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

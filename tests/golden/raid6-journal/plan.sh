@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:8af821d85ea34f803e4b94716e2551b96207ca6c59e019815742201c159448bc
 # note[degenerate-parity] layout line 30: journaled is raid6 of 4 members: it holds 2 members' worth, as raid10 would, and small writes cost 6 disk operations instead of 2
+# warning[unmirrored-journal] layout line 34: the journal of journaled is lost with jossd: journaled then goes read-only, though its members are well
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:36c7fe949cb0674217785e50da6626e7410c5fd6c4707af9929b54b07f7c31c7
 # warning[parity-for-random-writes] layout line 23: the workload is database, and each small random write to rio5 costs 4 disk operations: 3 disks of 75 IOPS make 56, as raid10 112
+# note[write-hole] layout line 23: a crash of rio5 while a member is missing can spoil data that nobody was writing (the write hole)
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016

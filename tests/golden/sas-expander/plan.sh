@@ -3,6 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:dcb902718645201391476469d5469cbd5d27f664249d2665e2e94404a954d60d
 # note[no-spare] layout line 25: wide has 24 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 25: a crash of wide while a member is missing can spoil data that nobody was writing (the write hole)
 # warning[component-loss-kills-array] layout line 25: wide survives the loss of 2 disks, and the expander exp0 takes all 24 members with it
 # warning[oversubscribed-link] layout line 25: the uplink of exp0 carries 1104 MB/s for 24 members of wide: 46 for each, which could read 110
 # note[rebuild-window] layout line 25: a rebuild of wide takes 12 h at best: 2.0 TB for each member at 46 MB/s, the pace of the uplink of exp0

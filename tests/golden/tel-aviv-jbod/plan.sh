@@ -8,6 +8,11 @@
 # note[no-spare] layout line 30: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 30: s3 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 30: s4 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 31: a crash of s0 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of s1 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of s2 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of s3 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of s4 while a member is missing can spoil data that nobody was writing (the write hole)
 # warning[stripe-cache-memory] layout line 35: the stripe caches of s0, s1, s2, s3, s4 take 5 GiB (32768 entries x 8 members x 4 KiB for s0): 31% of the 16 GiB of memory
 
 # Nothing in a quoted word is meant to be expanded.

@@ -2,6 +2,14 @@
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:a993e3a4e99f01ff328c198af60e14cca958e0dd14cb57961a56741d61ee6a2b
+# note[write-hole] layout line 30: a crash of r0 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r1 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r2 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r3 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r4 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r5 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r6 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 30: a crash of r7 while a member is missing can spoil data that nobody was writing (the write hole)
 # warning[array-behind-one-multiplier] layout line 31: all 5 members of r0 share the one uplink of pm0, 50 MB/s for each
 # warning[array-behind-one-multiplier] layout line 31: all 5 members of r1 share the one uplink of pm1, 50 MB/s for each
 # warning[array-behind-one-multiplier] layout line 31: all 5 members of r2 share the one uplink of pm2, 50 MB/s for each
