@@ -27,8 +27,8 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the picture, or what is wrong with the layout."""
     from raidplan.cli import OK, UNABLE
-    from raidplan.cli.output import emit, talk_rendered, wants_colour
-    from raidplan.draw import marks_of, mermaid, svg
+    from raidplan.cli.output import emit, talk, talk_rendered, wants_colour
+    from raidplan.draw import MOST_TEXT, marks_of, mermaid, svg
     from raidplan.pipeline import load
     from raidplan.render.findings_text import findings_text
 
@@ -38,5 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     if loaded.topology is None:
         return UNABLE
     draw = {"svg": svg, "mermaid": mermaid}[arguments.format]
-    emit(draw(loaded.topology, marks_of(loaded.topology)), arguments.output)
+    text = draw(loaded.topology, marks_of(loaded.topology))
+    if draw is mermaid and len(text) > MOST_TEXT:
+        talk(f"the text has {len(text)} characters; Mermaid draws at most {MOST_TEXT}, so take --format svg")
+    emit(text, arguments.output)
     return OK

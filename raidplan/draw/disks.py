@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from raidplan.draw import words
 from raidplan.draw.marks import Marks
 from raidplan.draw.measure import fitted, width
-from raidplan.draw.picture import Box, Icon, Part, Rect, Text
+from raidplan.draw.palette import HUES
+from raidplan.draw.picture import Box, Icon, Part, Rect, Shape, Text
 from raidplan.draw.things import Slice, Tags
 from raidplan.kinds.disk import Disk
 
@@ -40,10 +41,10 @@ def disk_box(
 ) -> Box:
     """The disk at its place."""
     path = ("hardware", "disks", name)
-    cross = path in marks.stops
-    parts: list[Part] = [Text(x + 6, y + 14, fitted(name, wide - 10 - 12 * cross, tail=True))]
-    if cross:
-        parts.append(Icon(x + wide - 14, y + 5, "cross"))
+    signs: list[Shape] = ["cross"] if path in marks.stops else []
+    signs += ["narrow"] if path in marks.holds else []
+    parts: list[Part] = [Text(x + 6, y + 14, fitted(name, wide - 10 - 12 * len(signs), tail=True))]
+    parts += (Icon(x + wide - 14 - 12 * number, y + 5, sign) for number, sign in enumerate(signs))
     tone = "free"
     if len(slices) == 1:
         tone = tone_of(slices[0], tags)
@@ -58,7 +59,7 @@ def tone_of(piece: Slice, tags: Tags) -> str:
     """The colour of its user; a spare holds nothing yet, so it has the frame alone."""
     if piece.user is None:
         return "free"
-    hue = f"hue{tags.hues[piece.user] % 12}" if piece.user in tags.hues else "other"
+    hue = f"hue{tags.hues[piece.user] % HUES}" if piece.user in tags.hues else "other"
     return f"{hue} spare" if piece.role == "spare" else hue
 
 

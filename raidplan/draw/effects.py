@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raidplan.draw import words
 from raidplan.draw.cards import Row
-from raidplan.draw.marks import Marks
+from raidplan.draw.marks import Bound, Marks
 from raidplan.draw.measure import listed
 from raidplan.draw.things import Thing
 from raidplan.findings import Path
@@ -46,7 +46,7 @@ def stops_row(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> Ro
 
 def killers_row(thing: Path, marks: Marks, things: Mapping[Path, Thing]) -> Row | None:
     """The line of a thing: the components, named; the disks, counted."""
-    killers = [path for path in marks.killers(thing) if thing in stopped(path, marks, things)]
+    killers = [path for path in marks.killers.get(thing, ()) if thing in stopped(path, marks, things)]
     return Row(f"stops with {_named(killers)}", tone="loss", icon="cross") if killers else None
 
 
@@ -60,17 +60,22 @@ def _named(killers: Sequence[Path]) -> str:
     return listed(names, ROOM - 58)
 
 
-def holders_row(thing: Path, marks: Marks) -> Row | None:
-    """The line of an array: how fast it reads, and what keeps it from being faster."""
-    if thing not in marks.reads:
-        return None
-    holders = [str(path[-2] if path[-1] == "link" else path[-1]) for path in marks.holders(thing)]
-    speed = f"reads {words.rate(marks.reads[thing])}"
-    if not holders:
-        return Row(speed)
-    return Row(listed(holders, ROOM, before=f"{speed}, limit "), tone="limit", icon="narrow")
+def speed_rows(array: Path, marks: Marks) -> Iterator[Row]:
+    """The lines of an array: how fast it reads alone, and with all arrays at work if that is less."""
+    alone, together = marks.alone.get(array), marks.together.get(array)
+    if alone:
+        yield _speed("reads ≤ {}", alone)
+    if together and (alone is None or together.bytes_per_second < 0.99 * alone.bytes_per_second):
+        yield _speed("≤ {} together", together)
+
+
+def _speed(text: str, bound: Bound) -> Row:
+    text = text.format(words.rate(bound.bytes_per_second))
+    return Row(text, tone="limit", icon="narrow") if bound.by else Row(text)
 
 
 def sentence(things: Sequence[Path]) -> str:
     """Names with what they are: `array s0, file system data0`."""
-    return ", ".join(f"{words.kind_of(path)} {path[-1]}" if len(path) > 1 else words.name_of(path) for path in things)
+    return ", ".join(
+        f"{words.kind_of(path)} {path[-1]}" if len(path) > 1 else words.name_of(path) for path in things
+    )

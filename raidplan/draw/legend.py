@@ -27,7 +27,10 @@ def legend(boxes: Sequence[Box], marks: Marks, tags: Tags, room: int) -> tuple[l
             case "cross" | "narrow":
                 parts.append(Icon(x + 6, y + 2, sign))
             case "rate":
-                lines += [Line(((x, y + 4), (x + SIGN, y + 4)), width=1.5), Line(((x, y + 10), (x + SIGN, y + 10)), width=4.5)]
+                lines += [
+                    Line(((x, y + 4), (x + SIGN, y + 4)), width=1.5),
+                    Line(((x, y + 10), (x + SIGN, y + 10)), width=4.5),
+                ]
             case "unknown":
                 lines.append(Line(((x, y + 7), (x + SIGN, y + 7)), "wire unknown"))
             case tone:

@@ -22,7 +22,13 @@ from raidplan.topology.resolve import DISKS
 if TYPE_CHECKING:
     from raidplan.topology import Topology
 
-HEADINGS = {"host": "HOST", "bus": "BUS", "controller": "CONTROLLER", "multiplier": "MULTIPLIER", "expander": "EXPANDER"}
+HEADINGS = {
+    "host": "HOST",
+    "bus": "BUS",
+    "controller": "CONTROLLER",
+    "multiplier": "MULTIPLIER",
+    "expander": "EXPANDER",
+}
 HEAD = 20
 """Height of the headings."""
 TRUNK = 12
@@ -186,7 +192,9 @@ class Machine:
                 reach.setdefault(node.parent, []).append(middle)
                 label, held = self._uplink(number)
                 rate = self.marks.rates.get(node.path)
-                yield Line(((trunk, middle), (self.lefts[self.columns[number]], middle)), *_stroke(rate, held, label))
+                yield Line(
+                    ((trunk, middle), (self.lefts[self.columns[number]], middle)), *_stroke(rate, held, label)
+                )
             if node.disks:
                 label, held = self._ports(number)
                 end = self.lefts[-1] - 4

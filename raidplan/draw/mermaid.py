@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from raidplan.draw import words
 from raidplan.draw.cards import Row
 from raidplan.draw.disks import label, tone_of
-from raidplan.draw.effects import holders_row, killers_row, stops_row
+from raidplan.draw.effects import killers_row, speed_rows, stops_row
 from raidplan.draw.palette import HUES, light
 from raidplan.draw.things import Slice, Tags, Thing, slices, tags, things
 from raidplan.draw.tree import Node, tree
@@ -88,8 +88,10 @@ def _storage(standing: Mapping[Path, Thing], names: Tags, marks: Marks) -> Itera
     yield "  end"
 
 
-def _marks_of(path: Path, standing: Mapping[Path, Thing], marks: Marks) -> list[Row]:
-    return [row for row in (holders_row(path, marks), killers_row(path, marks, standing)) if row]
+def _marks_of(path: Path, standing: Mapping[Path, Thing], marks: Marks) -> Iterator[Row]:
+    yield from speed_rows(path, marks)
+    if stops := killers_row(path, marks, standing):
+        yield stops
 
 
 def _wiring(
@@ -121,9 +123,7 @@ def _rate(path: Path, marks: Marks) -> str:
     return f'|"{quoted(_marked(text, "narrow") if path in marks.holds else text)}"|'
 
 
-def _disk(
-    disk: str, parts_of: Mapping[str, Sequence[Slice]], names: Tags, marks: Marks, between: str
-) -> str:
+def _disk(disk: str, parts_of: Mapping[str, Sequence[Slice]], names: Tags, marks: Marks, between: str) -> str:
     path = (*DISKS, disk)
     uses = quoted(", ".join(label(piece, names) for piece in parts_of[disk]))
     return quoted(_marked(disk, "cross" if path in marks.stops else None)) + between + uses
@@ -143,7 +143,7 @@ def quoted(text: str) -> str:
     return _MARKUP.sub(lambda match: f"#{ord(match[0])};", visible(text))
 
 
-_MARKUP = re.compile(r"[^A-Za-z0-9_ ,./·×✗⧗–…?+-]")
+_MARKUP = re.compile(r"[^A-Za-z0-9_ ,./·×≤✗⧗–…?+-]")
 
 
 def _classes(lines: Sequence[str]) -> Iterator[str]:

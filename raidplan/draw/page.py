@@ -12,7 +12,7 @@ from raidplan.draw.effects import sentence, stops_row
 from raidplan.draw.legend import legend
 from raidplan.draw.machine import Machine
 from raidplan.draw.marks import Marks
-from raidplan.draw.measure import fitted, listed, width
+from raidplan.draw.measure import fitted, listed
 from raidplan.draw.picture import Box, Icon, Line, Part, Picture, Rect, Text
 from raidplan.draw.storage import storage
 from raidplan.draw.things import Thing, slices, tags, things
@@ -30,7 +30,7 @@ LONGEST_TAG = 9
 """Characters of a name that is written on a disk."""
 BETWEEN_SECTIONS = 30
 
-Placed = TypeVar("Placed", Box, Line, Text, Rect, Icon)
+Placed = TypeVar("Placed", bound=Box | Line | Text | Rect | Icon)
 
 
 def picture(topology: Topology, marks: Marks) -> Picture:
@@ -47,7 +47,7 @@ def picture(topology: Topology, marks: Marks) -> Picture:
     head = list(_head(topology, marks, standing, wide))
     y = MARGIN
     parts += _moved(head, MARGIN, y)
-    y += 46 + 17 * (sum(isinstance(p, Icon) for p in head)) + 14
+    y += 46 + 17 * (sum(isinstance(p, Icon) for p in head)) + 18
     if above.boxes:
         parts.append(Text(MARGIN, y + 10, "STORAGE", "heading", "muted"))
         boxes += _moved(above.boxes, MARGIN, y + 20)
@@ -76,13 +76,13 @@ def _head(topology: Topology, marks: Marks, standing: Mapping[Path, Thing], wide
     yield Text(0, 40, fitted(_summary(topology), wide), tone="muted")
     y = 62
     for thing, verb in ((MACHINE, "The running system stops with "), (BOOT, "The next start fails without ")):
-        killers = [str(path[-1]) for path in marks.killers(thing)]
+        killers = [words.name_of(path) for path in marks.killers.get(thing, ())]
         if killers:
             yield Icon(0, y - 9, "cross")
             yield Text(14, y, listed(killers, wide - 14, before=verb), tone="loss")
             y += 17
     if marks.holds:
-        holders = [str(path[-2] if path[-1] == "link" else path[-1]) for path in marks.holds]
+        holders = [words.name_of(path) for path in marks.holds]
         yield Icon(0, y - 9, "narrow")
         yield Text(14, y, listed(holders, wide - 14, before="The arrays are held back by "), tone="limit")
 
@@ -95,7 +95,10 @@ def _summary(topology: Topology) -> str:
         (len(layout.filesystems), "file system"),
         (len(layout.swap), "swap area"),
     )
-    texts = [words.disks(layout.hardware.disks.values()), *(words.counted(n, noun) for n, noun in counts if n)]
+    texts = [
+        words.disks(layout.hardware.disks.values()),
+        *(words.counted(n, noun) for n, noun in counts if n),
+    ]
     return " · ".join([*texts, *([f"for {layout.workload.replace('-', ' ')}"] if layout.workload else [])])
 
 
@@ -140,17 +143,17 @@ def _description(topology: Topology, marks: Marks, standing: Mapping[Path, Thing
     for component, stopped in marks.stops.items():
         told.append(f"Without {component[-1]} stops {sentence(stopped)}.")
     for link, held in marks.holds.items():
-        told.append(f"{link[-2] if link[-1] == 'link' else link[-1]} holds back {sentence(held)}.")
+        told.append(f"{words.name_of(link)} holds back {sentence(held)}.")
     return " ".join(told)
 
 
 def _moved(values: Iterable[Placed], x: int, y: int) -> Iterator[Placed]:
     """Everything further right and down."""
     for value in values:
-        match value:
-            case Box(frame=frame, parts=parts):
-                yield replace(value, frame=next(_moved((frame,), x, y)), parts=tuple(_moved(parts, x, y)))
-            case Line(points=points):
-                yield replace(value, points=tuple((a + x, b + y) for a, b in points))
-            case _:
-                yield replace(value, x=value.x + x, y=value.y + y)
+        if isinstance(value, Box):
+            frame = replace(value.frame, x=value.frame.x + x, y=value.frame.y + y)
+            yield replace(value, frame=frame, parts=tuple(_moved(value.parts, x, y)))
+        elif isinstance(value, Line):
+            yield replace(value, points=tuple((a + x, b + y) for a, b in value.points))
+        else:
+            yield replace(value, x=value.x + x, y=value.y + y)

@@ -27,7 +27,14 @@ def light(hue: int) -> tuple[str, str]:
 
 
 def _rules(
-    hues: tuple[tuple[str, str], ...], page: str, ink: str, muted: str, wire: str, part: str, loss: str, limit: str
+    hues: tuple[tuple[str, str], ...],
+    page: str,
+    ink: str,
+    muted: str,
+    wire: str,
+    part: str,
+    loss: str,
+    limit: str,
 ) -> Mapping[str, str]:
     """A declaration for each class; later ones win."""
     rules = {f"hue{n}": f"fill:{fill};stroke:{frame}" for n, (fill, frame) in enumerate(hues)}
@@ -48,7 +55,7 @@ def _rules(
         "loss": f"fill:{loss}",
         "limit": f"fill:{limit}",
         "cross": f"stroke:{loss}",
-        "narrow": f"stroke:{limit}",
+        "narrow": f"fill:{limit}",
     }
 
 

@@ -110,9 +110,7 @@ def _weights(
     return {path: max(up[path], down[path]) for path in group}
 
 
-def _order(
-    group: list[Path], things: Mapping[Path, Thing], users: Mapping[Path, list[Path]]
-) -> list[Path]:
+def _order(group: list[Path], things: Mapping[Path, Thing], users: Mapping[Path, list[Path]]) -> list[Path]:
     """What belongs together side by side: from each top downwards, parts before what stands on them."""
     done: dict[Path, None] = {}
     for top in group:

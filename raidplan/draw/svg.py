@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 from raidplan.draw.measure import BOLD, SIZE
 from raidplan.draw.page import picture
 from raidplan.draw.palette import DARK, LIGHT
-from raidplan.draw.picture import Box, Icon, Line, Part, Rect, Text
+from raidplan.draw.picture import Box, Icon, Line, Part, Rect, Shape, Text
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from raidplan.topology import Topology
 
 FONT = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif'
-ICONS = {
-    "cross": "M1.5 1.5 8.5 8.5M8.5 1.5 1.5 8.5",
-    "narrow": "M0.5 1C4.5 1 3.5 5 5 5S5.5 1 9.5 1M0.5 9C4.5 9 3.5 5 5 5S5.5 9 9.5 9",
+ICONS: dict[Shape, str] = {
+    "cross": "M5 .7A4.3 4.3 0 1 1 5 9.3A4.3 4.3 0 1 1 5 .7ZM3.3 3.3 6.7 6.7M6.7 3.3 3.3 6.7",
+    "narrow": "M1 1H9L5 5 9 9H1L5 5Z",
 }
+"""A crossed circle and an hourglass."""
 
 
 def svg(topology: Topology, marks: Marks, prefix: str = "raidplan") -> str:
@@ -97,11 +98,11 @@ def _style(prefix: str) -> str:
         for style, size in SIZE.items()
     ]
     plain = [
-        f"{svg} path{{fill:none;stroke-linejoin:round}}",
+        f"{svg} .{prefix}-wire,{svg} .{prefix}-bound,{svg} .{prefix}-cross{{fill:none}}",
         f"{svg} .{prefix}-unknown{{stroke-dasharray:3 3}}",
         f"{svg} .{prefix}-spare{{stroke-dasharray:4 3}}",
         f"{svg} .{prefix}-heading{{letter-spacing:.06em}}",
-        f"{svg} .{prefix}-cross,{svg} .{prefix}-narrow{{stroke-width:2}}",
+        f"{svg} .{prefix}-cross{{stroke-width:1.3}}",
     ]
     light = [f"{svg} .{prefix}-{name}{{{rule}}}" for name, rule in LIGHT.items()]
     dark = [f"{svg} .{prefix}-{name}{{{rule}}}" for name, rule in DARK.items()]

@@ -53,12 +53,16 @@ def _below(root: Plug, wiring: Wiring, known: set[Path], seen: set[Path], first:
         disks = _by_port([each for each in hanging if each.kind == "disk"])
         yield Node(plug.path, plug.name, plug.kind, parent, disks)
         below = [each for each in hanging if each.path in known]
-        waiting += [(each, number) for each in reversed(sorted(below, key=_port))]
+        waiting += [(each, number) for each in reversed(_sorted(below))]
         number += 1
 
 
 def _by_port(plugs: list[Plug]) -> tuple[str, ...]:
-    return tuple(plug.name for plug in sorted(plugs, key=_port))
+    return tuple(plug.name for plug in _sorted(plugs))
+
+
+def _sorted(plugs: list[Plug]) -> list[Plug]:
+    return sorted(plugs, key=_port)
 
 
 def _port(plug: Plug) -> tuple[bool, int]:

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from raidplan.kinds.hardware import Bus, Controller, Expander, Multiplier
     from raidplan.layout.model import Hardware
 
-KINDS = {"bus": "Bus", "controller": "Controller", "multiplier": "Port multiplier", "expander": "SAS expander"}
+KINDS = {
+    "bus": "Bus",
+    "controller": "Controller",
+    "multiplier": "Port multiplier",
+    "expander": "SAS expander",
+}
 
 
 def rate(bytes_per_second: float | None) -> str:
@@ -79,9 +84,10 @@ def _ports(entry: Controller | Expander) -> str:
 
 def _multiplier(entry: Multiplier) -> str:
     switching = {"fis": "FIS", "command": "command-based", None: ""}[entry.switching]
-    return ", ".join(
-        part for part in (speed(entry.speed) if entry.speed else "", switching) if part
-    ) or "port multiplier"
+    return (
+        ", ".join(part for part in (speed(entry.speed) if entry.speed else "", switching) if part)
+        or "port multiplier"
+    )
 
 
 def disk(name: str, entry: Disk) -> str:
@@ -134,7 +140,12 @@ def kind_of(path: Path) -> str:
 
 
 def name_of(path: Path) -> str:
-    """The name of a thing by its path; the machine itself has none and is named by what it is."""
+    """The name of what is at a path; the machine itself has none and is named by what it is."""
     if len(path) == 1:
-        return {"machine": "the running system", "boot": "the next start"}[str(path[0])]
-    return str(path[-1])
+        return {"machine": "the running system", "boot": "the next start"}.get(str(path[0]), str(path[0]))
+    return f"the port of {path[-2]}" if path[-1] == "link" else str(path[-1])
+
+
+def names(paths: Iterable[Path]) -> str:
+    """All of them, with commas."""
+    return ", ".join(map(name_of, paths))
