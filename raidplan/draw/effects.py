@@ -12,8 +12,8 @@ from raidplan.draw.things import Thing
 from raidplan.findings import Path
 from raidplan.topology.resolve import DISKS
 
-ROOM = 172
-"""Pixels for a line of names."""
+COMPONENT_ROOM, THING_ROOM = 139, 179
+"""Pixels for a line of names in the widest card of a component, and of a thing."""
 
 
 def stopped(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> list[Path]:
@@ -41,23 +41,25 @@ def stops_row(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> Ro
     grounds = [path for path, thing in things.items() if not thing.parts]
     if len(first) > 2 and first == grounds:
         return Row("stops everything", tone="loss", icon="cross")
-    return Row(listed([words.name_of(p) for p in first], ROOM, before="stops "), tone="loss", icon="cross")
+    return Row(
+        listed([words.name_of(p) for p in first], COMPONENT_ROOM, before="stops "), tone="loss", icon="cross"
+    )
 
 
 def killers_row(thing: Path, marks: Marks, things: Mapping[Path, Thing]) -> Row | None:
     """The line of a thing: the components, named; the disks, counted."""
     killers = [path for path in marks.killers.get(thing, ()) if thing in stopped(path, marks, things)]
-    return Row(f"stops with {_named(killers)}", tone="loss", icon="cross") if killers else None
+    return Row(_named(killers, "stops with "), tone="loss", icon="cross") if killers else None
 
 
-def _named(killers: Sequence[Path]) -> str:
+def _named(killers: Sequence[Path], before: str) -> str:
     disks = [path for path in killers if path[:-1] == DISKS]
     names = [str(path[-1]) for path in killers if path[:-1] != DISKS]
     if len(disks) == 1:
         names.append(str(disks[0][-1]))
     elif disks:
         names.append(f"any of {len(disks)} disks")
-    return listed(names, ROOM - 58)
+    return listed(names, THING_ROOM, before=before)
 
 
 def speed_rows(array: Path, marks: Marks) -> Iterator[Row]:

@@ -14,12 +14,14 @@ SIGN = 22
 LINE = 20
 
 
-def legend(boxes: Sequence[Box], marks: Marks, tags: Tags, room: int) -> tuple[list[Part], list[Line], int]:
+def legend(
+    boxes: Sequence[Box], drawn: Sequence[Line], marks: Marks, tags: Tags, room: int
+) -> tuple[list[Part], list[Line], int]:
     """Parts, lines and height of the legend, in as many lines as it takes."""
     parts: list[Part] = []
     lines: list[Line] = []
     x, y = 0, 0
-    for sign, text in _entries(boxes, marks, tags):
+    for sign, text in _entries(boxes, drawn, marks, tags):
         wide = round(SIGN + 8 + width(text))
         if x and x + wide > room:
             x, y = 0, y + LINE
@@ -40,7 +42,9 @@ def legend(boxes: Sequence[Box], marks: Marks, tags: Tags, room: int) -> tuple[l
     return parts, lines, y + LINE
 
 
-def _entries(boxes: Sequence[Box], marks: Marks, tags: Tags) -> Iterator[tuple[str, str]]:
+def _entries(
+    boxes: Sequence[Box], drawn: Sequence[Line], marks: Marks, tags: Tags
+) -> Iterator[tuple[str, str]]:
     tones = {part.tone for box in boxes for part in (box.frame, *box.parts) if isinstance(part, Rect)}
     if "hue0" in tones:
         by = "array, whose letter is on the disk" if tags.lettered else "array"
@@ -49,7 +53,7 @@ def _entries(boxes: Sequence[Box], marks: Marks, tags: Tags) -> Iterator[tuple[s
         yield "hue0 spare", "spare"
     if any(rate is not None for rate in marks.rates.values()):
         yield "rate", "a link and what it carries one way; the wider, the faster"
-    if any(rate is None for rate in marks.rates.values()):
+    if any(line.tone == "wire unknown" for line in drawn):
         yield "unknown", "? not stated in the layout"
     if marks.holds:
         yield "narrow", "the bottleneck: holds arrays back"

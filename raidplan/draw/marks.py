@@ -71,8 +71,8 @@ def marks_of(topology: Topology) -> Marks:
         rates={path: link.bytes_per_second for path, link in known.items()},
         missing={path: str(link.missing) for path, link in known.items() if link.missing},
         stops=_turned(dict(_killers(survival))),
-        alone=dict(_bounds({path: each.alone.read for path, each in arrays.items()}, survival)),
-        together=dict(_bounds({path: each.together.read for path, each in arrays.items()}, survival)),
+        alone=dict(_bounds({path: each.alone.read for path, each in arrays.items()}, topology)),
+        together=dict(_bounds({path: each.together.read for path, each in arrays.items()}, topology)),
     )
 
 
@@ -81,17 +81,18 @@ def _killers(survival: Survival) -> Iterator[tuple[Path, tuple[Path, ...]]]:
         yield thing, tuple(component.path for component in survival.killers(thing))
 
 
-def _bounds(rates: Mapping[Path, Rate], survival: Survival) -> Iterator[tuple[Path, Bound]]:
+def _bounds(rates: Mapping[Path, Rate], topology: Topology) -> Iterator[tuple[Path, Bound]]:
+    disks = topology.layout.hardware.disks
     for array, rate in rates.items():
         if rate.bytes_per_second is None:
             continue
-        by = {each.path for each in rate.bottlenecks}
-        if {(*DISKS, disk) for disk in survival.structure.disks.get(array, ())} <= by:
-            by = {path for path in by if path[:-1] != DISKS}
-        yield (
-            array,
-            Bound(rate.bytes_per_second, tuple(each.path for each in rate.bottlenecks if each.path in by)),
+        fastest = max((disks[disk].rate or 0 for disk in topology.disks_below(str(array[-1]))), default=0)
+        by = (
+            each.path
+            for each in rate.bottlenecks
+            if each.path[:-1] != DISKS or each.bytes_per_second < fastest
         )
+        yield array, Bound(rate.bytes_per_second, tuple(by))
 
 
 def _by(bounds: Mapping[Path, Bound], array: Path) -> tuple[Path, ...]:

@@ -130,8 +130,8 @@ def _disk(disk: str, parts_of: Mapping[str, Sequence[Slice]], names: Tags, marks
 
 
 def _marked(text: str, icon: str | None) -> str:
-    """Signs that a font has, in place of those that are drawn."""
-    return {"cross": "✗ ", "narrow": "⧗ ", None: ""}[icon] + text
+    """With a sign that fonts have, or a word, in place of the sign that the SVG draws."""
+    return {"cross": "✗ ", "narrow": "bottleneck ", None: ""}[icon] + text
 
 
 def _lines(texts: Sequence[str]) -> str:
@@ -143,7 +143,7 @@ def quoted(text: str) -> str:
     return _MARKUP.sub(lambda match: f"#{ord(match[0])};", visible(text))
 
 
-_MARKUP = re.compile(r"[^A-Za-z0-9_ ,./·×≤✗⧗–…?+-]")
+_MARKUP = re.compile(r"[^A-Za-z0-9_ ,./·×≤✗–…?+-]")
 
 
 def _classes(lines: Sequence[str]) -> Iterator[str]:

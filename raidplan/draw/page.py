@@ -62,7 +62,7 @@ def picture(topology: Topology, marks: Marks) -> Picture:
         parts.append(Text(MARGIN, y + 10, "FAILS AS ONE", "heading", "muted"))
         boxes += _moved(groups, MARGIN, y + 20)
         y += 20 + max(box.frame.y + box.frame.height for box in groups) + BETWEEN_SECTIONS
-    signs, more, tall = legend(boxes, marks, names, wide)
+    signs, more, tall = legend(boxes, lines, marks, names, wide)
     lines += _moved(more, MARGIN, y)
     parts += _moved(signs, MARGIN, y)
     y += tall

@@ -59,5 +59,5 @@ def _rules(
     }
 
 
-LIGHT = _rules(_LIGHT, "#ffffff", "#1b1f24", "#57606a", "#a8b0b9", "#f3f5f7", "#b42318", "#a04100")
+LIGHT = _rules(_LIGHT, "#ffffff", "#1b1f24", "#464e57", "#a8b0b9", "#f3f5f7", "#96190f", "#833500")
 DARK = _rules(_DARK, "#0f1318", "#e8ebef", "#a3adb8", "#535d68", "#1c2229", "#ff8f84", "#ffb066")

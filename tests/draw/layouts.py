@@ -9,7 +9,6 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from raidplan.findings import Finding
-from raidplan.findings import Finding
 from raidplan.layout import Layout
 from raidplan.topology import Topology, resolve
 

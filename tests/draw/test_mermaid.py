@@ -14,7 +14,7 @@ from raidplan.draw.mermaid import MOST_BOXES, MOST_EDGES, MOST_TEXT, quoted
 from tests.draw.layouts import HOSTILE, layouts, topology
 from tests.draw.test_picture import MANY
 
-LABEL = r"\"(?:[A-Za-z0-9_ ,./·×≤✗⧗–…?+-]|\#[0-9]+;|<br/>)*\""
+LABEL = r"\"(?:[A-Za-z0-9_ ,./·×≤✗–…?+-]|\#[0-9]+;|<br/>)*\""
 GRAMMAR = re.compile(
     rf"""%%{{init:\ {{"flowchart":\ .*}}}}%%
     | flowchart\ LR
