@@ -19,6 +19,7 @@ COMMANDS = {
     "apply": "do what the plan says; a second run changes nothing",
     "adopt": "enter what stands as planned into a journal that was lost",
     "estimate": "say how fast the layout can be, what is in its way, and what survives what",
+    "draw": "draw the machine: storage and wiring, as SVG or Mermaid",
     "show": "print the plain form that a layout means",
     "explain": "explain a rule, or list them all",
     "discover": "print what this machine has: a layout's hardware section, or facts for a plan",
