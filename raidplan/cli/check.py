@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
-    from raidplan.cli.parser import add_output
+    from raidplan.cli.parser import add_limit, add_output
     from raidplan.cli.settings import add_settings
     from raidplan.render.forms import FORMS
 
@@ -25,13 +25,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("layouts", nargs="+", metavar="LAYOUT", help="a layout file; - is standard input")
     add_settings(parser)
-    parser.add_argument(
-        "--limit",
-        type=characters,
-        default=65_536,
-        metavar="CHARACTERS",
-        help="the most characters of the Markdown form: 65536 by default, which fit a comment on GitHub",
-    )
+    add_limit(parser)
     add_output(parser, *FORMS)
     parser.set_defaults(func=run)
 
@@ -58,10 +52,3 @@ def exit_code(loaded: Loaded, fail_on: Severity) -> int:
         return UNABLE
     failing = any(item.finding.severity.rank <= fail_on.rank for item in loaded.findings)
     return FINDINGS if failing else OK
-
-
-def characters(text: str) -> int:
-    number = int(text)
-    if number < 1000:
-        raise ValueError("too few")
-    return number

@@ -54,3 +54,22 @@ def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
         help="colour: auto (a terminal, by default), always, never",
         metavar="WHEN",
     )
+
+
+def add_limit(parser: argparse.ArgumentParser) -> None:
+    """The option of a command that has a Markdown form."""
+    parser.add_argument(
+        "--limit",
+        type=characters,
+        default=65_536,
+        metavar="CHARACTERS",
+        help="the most characters of the Markdown form: 65536 by default, which fit a comment on GitHub",
+    )
+
+
+def characters(text: str) -> int:
+    """A number of characters in which something can be said. Raises ValueError."""
+    number = int(text)
+    if number < 1000:
+        raise ValueError("too few")
+    return number

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from raidplan.facts import Machine
     from raidplan.pipeline import Loaded
     from raidplan.plan import Plan
+    from raidplan.render.forms import Look
 
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
-    from raidplan.cli.parser import add_output
+    from raidplan.cli.parser import add_limit, add_output
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -42,6 +43,7 @@ def add(subparsers: Subparsers) -> None:
         help="exit with 0 if there is nothing to do, 1 for an error, 2 if there is something to do",
     )
     add_state(parser)
+    add_limit(parser)
     add_output(parser, "text", "json", "shell", "markdown")
     parser.set_defaults(func=run)
 
@@ -68,6 +70,7 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     from raidplan.cli.settings import settings_for
     from raidplan.findings import Severity
     from raidplan.render.findings_json import finding_to_data
+    from raidplan.render.forms import Look
     from raidplan.render.placement_text import placement_lines
 
     loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
@@ -76,9 +79,9 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     if code == OK:
         plan, loaded = pipeline.plan(loaded)
         code = OK if plan else UNABLE
-    colour = wants_colour(arguments, sys.stdout)
+    look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     if plan is None:
-        emit(_without_plan(loaded, arguments.format, colour=colour), arguments.output)
+        emit(_without_plan(loaded, arguments.format, look), arguments.output)
         return code, None
     for line in placement_lines(loaded.placements):
         talk(line)
@@ -89,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
             talk(f"refused: {reason}")
         talk("there is no plan for this machine; --offline shows the one for blank disks")
         return REFUSED, None
-    emit(_rendered(plan, nodes, arguments.format, colour=colour), arguments.output)
+    emit(_rendered(plan, nodes, arguments.format, look), arguments.output)
     return OK, plan
 
 
@@ -130,7 +133,7 @@ def _machine(file: str) -> Machine:
         raise Unable(f"{file}: {no}") from None
 
 
-def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, *, colour: bool) -> str:
+def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, look: Look) -> str:
     match form:
         case "json":
             from raidplan.plan import plan_to_json
@@ -144,19 +147,19 @@ def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, *, colour: bool) 
         case "markdown":
             from raidplan.render.plan_markdown import plan_markdown
 
-            return plan_markdown(plan)
+            return plan_markdown(plan, look.limit)
         case _:
             from raidplan.render.plan_text import render_plan
 
-            return render_plan(plan, nodes, colour=colour)
+            return render_plan(plan, nodes, colour=look.colour)
 
 
-def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
+def _without_plan(loaded: Loaded, form: str, look: Look) -> str:
     """The findings in the form that was asked for."""
     from raidplan.render.findings_json import findings_to_data, json_text
     from raidplan.render.findings_text import findings_text, summary_text
 
-    text = findings_text(loaded.findings, loaded.sources, colour=colour and form == "text")
+    text = findings_text(loaded.findings, loaded.sources, colour=look.colour and form == "text")
     match form:
         case "json":
             # No "disks": nobody can take it for a plan.
@@ -170,6 +173,7 @@ def _without_plan(loaded: Loaded, form: str, *, colour: bool) -> str:
         case "markdown":
             from raidplan.render.findings_markdown import tables
 
-            return "### raidplan: no plan\n\n" + tables([loaded])
+            title = "### raidplan: no plan\n\n"
+            return title + tables([loaded], look.limit - len(title))
         case _:
-            return text + "\n" + summary_text(loaded.findings, 1, len(loaded.accepted), colour=colour)
+            return text + "\n" + summary_text(loaded.findings, 1, len(loaded.accepted), colour=look.colour)

@@ -105,6 +105,11 @@ def _regular_file(file: str) -> bytes:
         os.close(descriptor)
 
 
+def _below(target: str, folder: FilePath) -> bool:
+    """The file that is meant lies in the folder, after all links."""
+    return os.path.realpath(target).startswith(os.path.join(os.path.realpath(folder), ""))
+
+
 def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node, list[Located]]:
     """Replaces `hardware: NAME.yaml` by that file's content; it must lie at or below the layout's folder."""
     entries = root.content
@@ -122,6 +127,15 @@ def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node
         )
         return root, [(finding, reference.span)]
     target = str(FilePath(file).parent / path) if file != "-" else str(path)
+    if not _below(target, FilePath(file).parent if file != "-" else FilePath()):
+        # A link from a fork's pull request could show any file of the machine that checks it.
+        finding = error(
+            "invalid-layout",
+            ("hardware",),
+            f"{reference.content} is a link that leads out of the layout's folder",
+            "put the file itself beside the layout",
+        )
+        return root, [(finding, reference.span)]
     text, problem = _text(target)
     if text is None:
         return root, [(error("unreadable-layout", ("hardware",), problem, READABLE), reference.span)]

@@ -17,6 +17,11 @@ def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
     head = "\n".join(_summary(plan)) + "\n"
     foot = "\n".join(_digests(plan)) + "\n"
     room = limit - len(head) - len(foot)
+    if room < 400:
+        lost = (
+            f"**{plural(len(plan.lost), 'thing')} on this machine will be destroyed.** " if plan.lost else ""
+        )
+        return f"### raidplan: plan for {prose(plan.host)}\n\n{lost}{plural(len(plan.steps), 'step')}, which did not fit here.\n\n{foot}"
     steps = _steps(plan, room)
     commands = _commands(plan, room - len(steps))
     return head + steps + commands + foot

@@ -209,3 +209,21 @@ def test_hardware_that_is_no_yaml(tmp_path: Path) -> None:
     file.write_text(f"{H}hardware: hw.yaml\n")
     (tmp_path / "hw.yaml").write_text("disks: {d0: [")
     assert only(file).file == str(tmp_path / "hw.yaml")
+
+
+def test_a_hardware_file_is_not_read_through_a_link_out_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("token: abc\n")
+    site = tmp_path / "site"
+    (site / "sub").mkdir(parents=True)
+    (site / "h.yaml").symlink_to("../secret")
+    (site / "folder").symlink_to("..")
+    for name in ("h.yaml", "folder/secret"):
+        (site / "layout.yaml").write_text(f"{H}hardware: {name}\n")
+        finding = only(site / "layout.yaml")
+        assert str(finding) == "3:11:error:invalid-layout" and "leads out" in finding.message
+    (site / "sub" / "real.yaml").write_text("disks: {}\n")
+    (site / "inside.yaml").symlink_to("sub/real.yaml")
+    (site / "layout.yaml").write_text(f"{H}hardware: inside.yaml\n")
+    assert examined(site / "layout.yaml") == []
+    (tmp_path / "link").symlink_to(site)
+    assert examined(tmp_path / "link" / "layout.yaml") == []

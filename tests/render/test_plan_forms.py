@@ -144,3 +144,14 @@ def test_it_always_fits_and_says_what_was_cut(count: int, length: int, letter: s
     assert shown == count or re.search(
         rf"(\b{count - shown} steps? more|commands of {count - shown} steps?)", text
     )
+
+
+@pytest.mark.parametrize("limit", [1000, 2000, 4000, 9000, 30_000])
+@pytest.mark.parametrize("length", [1, 50, 300])
+def test_it_fits_what_little_room_there_is(limit: int, length: int) -> None:
+    made = plan(
+        *(step(n, "@" * length, f"{'@' * length}{n}", Run(("tool", "x" * length))) for n in range(300))
+    )
+    text = plan_markdown(made, limit)
+    assert len(text) <= limit and "sha256:0" in text
+    assert "300 steps, which did not fit here" in text or "| Steps | 300 |" in text
