@@ -107,7 +107,8 @@ def _regular_file(file: str) -> bytes:
 
 def _below(target: str, folder: FilePath) -> bool:
     """The file that is meant lies in the folder, after all links."""
-    return os.path.realpath(target).startswith(os.path.join(os.path.realpath(folder), ""))
+    inside = os.path.join(os.path.realpath(folder), "")
+    return os.path.join(os.path.realpath(target), "").startswith(inside)
 
 
 def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node, list[Located]]:
