@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PACKAGES := qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
-            dosfstools lvm2 shellcheck openssh-client python3-venv git
+            dosfstools lvm2 shellcheck openssh-client python3-venv git jq chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: demo test quick lint bench clean packages
@@ -14,7 +14,7 @@ test: $(VENV)/ready packages lint
 	$(SUDO) $(VENV)/bin/python -m pytest
 
 quick: $(VENV)/ready
-	$(VENV)/bin/python -m pytest -m "not machine and not root"
+	$(VENV)/bin/python -m pytest -m "not machine and not root and not network"
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .

@@ -1,0 +1,232 @@
+"""The GitHub Action: its steps are run as GitHub would run them, on pull requests made for the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from raidplan.render.markdown import LIMIT
+from tests.ci.action import ACTION, ROOT, Run
+from tests.render.runner import commands
+
+GOOD = (ROOT / "examples" / "rio-swap-cure.yaml").read_text()
+BAD = (ROOT / "examples" / "rio-swap-mistake.yaml").read_text()
+SCRATCH = "version: 1\nhost: h\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 3000592982016B}}}\narrays: {a: {level: raid0, members: [d<0-1>]}}\n"
+"""A warning."""
+
+
+def git(folder: Path, *words: str) -> str:
+    settings = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
+    done = subprocess.run(["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+class Site:
+    """A repository with a base, and what a pull request makes of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.checkout, self.folder = folder / "checkout", folder
+        (self.checkout / "layouts").mkdir(parents=True)
+        git(self.checkout, "init", "--quiet")
+        self.write("layouts/old.yaml", GOOD)
+        self.write("README.md", "a site\n")
+        self.base = self.commit()
+
+    def write(self, name: str, text: str) -> None:
+        file = self.checkout / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def commit(self) -> str:
+        git(self.checkout, "add", "--all")
+        git(self.checkout, "commit", "--quiet", "--allow-empty", "--message", "x")
+        return git(self.checkout, "rev-parse", "HEAD")
+
+    def run(self, name: str = "run", **more: object) -> Run:
+        self.commit()
+        return Run(self.checkout, self.folder / name, self.base, **more).all()  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def test_a_bad_layout_fails_with_annotations_and_a_comment(site: Site) -> None:
+    site.write("layouts/new.yaml", BAD)
+    run = site.run()
+    assert run.code == 1
+    found = commands(run.log)
+    assert [(c.name, c.properties["file"], c.properties["title"]) for c in found] == [
+        ("error", "layouts/new.yaml", "raidplan: swap-across-members"),
+        ("warning", "layouts/new.yaml", "raidplan: equal-swap-priorities"),
+    ]
+    assert run.body == run.summary and run.body.startswith("<!-- raidplan review -->\n### raidplan: 1 error")
+    assert "layouts/new.yaml" in run.body and "old.yaml" not in run.body
+    assert run.calls == [
+        "api --silent --method POST repos/owner/site/issues/7/comments -F body=@"
+        + str(run.folder / "temp/report.md")
+    ]
+
+
+def test_a_good_layout_comes_with_its_plan(site: Site) -> None:
+    site.write("layouts/old.yaml", GOOD + "# a word\n")
+    run = site.run()
+    assert (run.code, commands(run.log)) == (0, [])
+    assert "nothing to report" in run.body
+    assert "<summary>Plan for blank disks</summary>" in run.body and "$ mdadm --create" in run.body
+
+
+def test_no_changed_layout_is_no_comment(site: Site) -> None:
+    site.write("README.md", "another word\n")
+    run = site.run()
+    assert (run.code, run.calls) == (0, [])
+    assert "no layout is changed" in run.summary
+
+
+def test_a_second_run_brings_the_one_comment_up_to_date(site: Site) -> None:
+    site.write("layouts/new.yaml", BAD)
+    comments = [
+        {"id": 1, "user": {"type": "User"}, "body": "<!-- raidplan review -->\nI am somebody else"},
+        {"id": 2, "user": {"type": "Bot"}, "body": "about something else <!-- raidplan review -->"},
+        {"id": 3, "user": {"type": "Bot"}, "body": "<!-- raidplan review -->\n### raidplan"},
+        {"id": 4, "user": {"type": "Bot"}, "body": "<!-- raidplan review -->\n### raidplan"},
+    ]
+    (site.folder / "run" / "gh").mkdir(parents=True)
+    (site.folder / "run" / "gh" / "comments").write_text(json.dumps(comments))
+    run = site.run()
+    assert [call.split(" -F")[0] for call in run.calls] == [
+        "api --silent --method PATCH repos/owner/site/issues/comments/3"
+    ]
+    (site.checkout / "layouts" / "new.yaml").unlink()
+    run = site.run()
+    assert run.calls[-1].startswith("api --silent --method PATCH") and "no layout is changed" in run.body
+
+
+def test_a_token_that_may_only_read_does_not_fail_the_job(site: Site) -> None:
+    site.write("layouts/old.yaml", GOOD + "# a word\n")
+    (site.folder / "run" / "gh").mkdir(parents=True)
+    (site.folder / "run" / "gh" / "readonly").touch()
+    run = site.run()
+    assert (
+        run.code == 0
+        and [c.name for c in commands(run.log)] == ["notice"]
+        and "nothing to report" in run.summary
+    )
+
+
+def test_fail_on_and_an_invalid_layout(site: Site) -> None:
+    site.write("layouts/scratch.yaml", SCRATCH)
+    assert site.run("one").code == 0
+    assert site.run("two", inputs={"fail-on": "warning"}).code == 1
+    site.write("layouts/scratch.yaml", "version: 1\n")
+    run = site.run("three")
+    assert run.code == 2 and "missing-key" in run.body and "<details>" not in run.body
+
+
+def test_a_hardware_file_or_settings_concern_every_layout(site: Site) -> None:
+    site.write("layouts/h.hardware.yaml", "disks: {}\n")
+    run = site.run()
+    assert "layouts/old.yaml" in run.body and "h.hardware" not in run.body
+
+
+def test_without_a_base_every_layout_is_new(site: Site) -> None:
+    site.base = "0" * 40
+    assert "layouts/old.yaml" in site.run("one", number="").summary
+    site.base = ""
+    assert "layouts/old.yaml" in site.run("two", number="").summary
+
+
+def test_a_base_that_is_not_here_is_fetched(site: Site) -> None:
+    site.write("layouts/new.yaml", BAD)
+    site.commit()
+    shallow = site.folder / "shallow"
+    git(site.folder, "clone", "--quiet", "--depth=1", f"file://{site.checkout}", str(shallow))
+    git(site.checkout, "config", "uploadpack.allowAnySHA1InWant", "true")
+    run = Run(shallow, site.folder / "run", site.base).all()
+    assert run.code == 1 and "new.yaml" in run.body and "old.yaml" not in run.body
+
+
+HOSTILE = [
+    "::error::x", "##[error]x", "$(touch BAD)", "`touch BAD`", "; touch BAD", "a\nb", "a\n::error::b", "<img src=x>", "</details>",
+    "@everyone", "[a](b)", "-rf", "--format=json", "a|b", "'", '"', "\x1b[31m", "\\", "trailing\n", "ünïcode", "%0A::error::x", "x,y:z",
+]  # fmt: skip
+
+
+def test_names_of_files_are_names(site: Site) -> None:
+    for word in HOSTILE:
+        site.write(f"layouts/{word.replace('/', '_')}.yaml", BAD)
+        site.write(f"layouts/{word.replace('/', '_')}/x.layout.yaml", GOOD)
+    with os.fdopen(
+        os.open(os.fsencode(site.checkout / "layouts") + b"/\xff.yaml", os.O_CREAT | os.O_WRONLY), "w"
+    ) as odd:
+        odd.write(BAD)
+    run = site.run()
+    found = commands(run.log)
+    assert run.code == 1 and len(found) == 2 * (len(HOSTILE) + 1)
+    assert {c.name for c in found} == {"error", "warning"}
+    assert all(
+        c.properties["title"].startswith("raidplan: ") and c.properties["line"].isdigit() for c in found
+    )
+    assert not list(site.checkout.rglob("BAD")) and not (site.folder / "BAD").exists()
+    for page in (run.body, run.summary):
+        assert commands(page) == [] and len(page) < LIMIT
+        assert all(line.isprintable() for line in page.split("\n"))
+        assert "<img" not in page and page.count("</details>") == page.count("<details>")
+        assert not re.search(r"@everyone|\]\(b\)", page)
+    assert all(line.isprintable() for line in run.log.split("\n"))
+
+
+def test_a_link_leads_nowhere(site: Site) -> None:
+    secret = site.folder / "secret"
+    secret.write_text("token: hunter2\n")
+    (site.folder / "folder").mkdir()
+    (site.folder / "folder" / "x.layout.yaml").write_text("token: hunter2\n")
+    (site.checkout / "layouts" / "link.yaml").symlink_to(secret)
+    (site.checkout / "layouts" / "inside.yaml").symlink_to("old.yaml")
+    (site.checkout / "layouts" / "folder").symlink_to(site.folder / "folder")
+    (site.checkout / "layouts" / "broken.yaml").symlink_to("nowhere")
+    (site.checkout / "layouts" / "h.yaml").symlink_to(secret)
+    site.write("layouts/real.yaml", "version: 1\nhost: h\nhardware: h.yaml\n")
+    run = site.run()
+    assert run.code == 2 and "hunter2" not in run.log + run.summary + run.body
+    assert "leads out of the layout" in run.summary and "link.yaml" not in run.log
+
+
+def test_many_layouts_fit_one_comment(site: Site) -> None:
+    big = (ROOT / "examples" / "tel-aviv-rows-mistake.yaml").read_text()
+    for number in range(12):
+        site.write(f"layouts/big{number}.yaml", big)
+    run = site.run()
+    assert 10_000 < len(run.body) < LIMIT
+    assert run.body.count("<summary>Plan for blank disks</summary>") == 12
+
+
+def test_no_expression_stands_in_a_script() -> None:
+    """What it stood for would be read as code; the steps get it as variables."""
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step["run"]
+
+
+def test_the_scripts_are_clean() -> None:
+    checked = subprocess.run(
+        ["shellcheck", ROOT / "ci" / "review"], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.network
+def test_all_steps_with_the_installation(site: Site) -> None:
+    """As it is: a virtual environment, the package with what it needs from the registry, then the rest."""
+    site.write("layouts/new.yaml", BAD)
+    site.commit()
+    run = Run(site.checkout, site.folder / "run", site.base)
+    run.all(install=True)
+    assert shutil.which("raidplan", path=run.path[-1]) is not None
+    assert run.code == 1 and "swap-across-members" in run.body, run.log
