@@ -1,0 +1,149 @@
+"""Estimates in words and numbers, as the forms for people share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from raidplan.render.visible import plural, visible
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.estimate import Estimate, Gain
+    from raidplan.estimate.machine import Resource
+    from raidplan.links import Missing
+
+WORTH = 1.02
+"""A gain of less is not worth a line."""
+NAMES = 3
+"""So many names are written out."""
+ADVICE = {
+    "bus": "other links for the {disks} behind it",
+    "controller": "other controllers for the {disks} behind it",
+    "multiplier": "more multipliers, or ports of a controller, for the {disks} behind",
+    "expander": "more lanes to it, or other ports for some of the {disks} behind it",
+    "port": "faster ports for the {disks}",
+    "disk": "faster ones, or more of them",
+}
+"""What relieves a bottleneck of each kind."""
+
+Thing = TypeVar("Thing")
+
+
+def alike(things: Iterable[Thing], key: Callable[[Thing], Hashable]) -> list[list[Thing]]:
+    """The things in groups of one key, in the order of the first of each."""
+    groups: dict[Hashable, list[Thing]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
+    return list(groups.values())
+
+
+def shape(thing: Estimate) -> Hashable:
+    """What is shown of an array or its user, without names."""
+    rates = (thing.alone.read, thing.alone.write, thing.together.read, thing.together.write)
+    shown = tuple(
+        (
+            mb(rate.bytes_per_second),
+            mb(rate.relieved),
+            rate.iops,
+            tuple((each.kind, mb(each.bytes_per_second)) for each in rate.bottlenecks),
+        )
+        for rate in rates
+    )
+    what = thing.what.partition(" on ")[0]
+    return what, thing.capacity, shown, thing.rebuild.seconds, thing.stripe_cache_bytes, thing.notes
+
+
+def bottleneck(resources: Sequence[Resource]) -> str:
+    """What sets a rate: `multiplier pm0, 249 MB/s`, `8 disks (d00, d10, d20 and 5 more), 150 MB/s each`."""
+    if not resources:
+        return "not known"
+    first = resources[0]
+    if len(resources) == 1:
+        return f"{first.kind} {first.component}, {mb(first.bytes_per_second)} MB/s"
+    kinds = {each.kind for each in resources}
+    what = plural_kind(first.kind) if len(kinds) == 1 else "components"
+    same = len({mb(each.bytes_per_second) for each in resources}) == 1
+    rate = f", {mb(first.bytes_per_second)} MB/s each" if same else ""
+    return f"{len(resources)} {what} ({named([each.component for each in resources])}){rate}"
+
+
+def more(array: Estimate) -> Iterator[str]:
+    """What there is to say of an array beside its rates."""
+    read, write = array.alone.read.iops, array.alone.write.iops
+    if read is not None and write is not None:
+        yield f"random: {read:.0f} small reads or {write:.0f} small writes per second"
+    rebuild = array.rebuild
+    if rebuild.seconds is not None and rebuild.bytes_per_second is not None:
+        yield f"rebuild: {duration(rebuild.seconds)} at {mb(rebuild.bytes_per_second)} MB/s ({rebuild.limit}), idle otherwise"
+    if rebuild.read_error_bound:
+        desktop, server = map(percent, rebuild.read_error_bound)
+        repaired = "; it can be repaired" if (array.fate.losses_always_survived or 0) > 1 else ""
+        yield (
+            f"unreadable sector in a rebuild: {desktop} at 1 bit in 10^14, {server} at 10^15, "
+            f"the most that data sheets allow for{repaired}"
+        )
+    if array.stripe_cache_bytes:
+        yield f"stripe cache: {human(array.stripe_cache_bytes)} of memory"
+    yield from array.notes
+
+
+def gain_lines(gains: Sequence[Gain]) -> list[str]:
+    """What would make all arrays together faster, the largest gain first."""
+    lines: list[str] = []
+    for gain in gains:
+        changes = [
+            f"{verb} {mb(then)} MB/s in place of {mb(now)}"
+            for verb, now, then in zip(("read", "write"), gain.now, gain.then, strict=True)
+            if now is not None and then is not None and then > now * WORTH
+        ]
+        if changes:
+            disks = plural(len(gain.disks), "disk")
+            advice = ADVICE[gain.bottlenecks[0].kind].format(disks=disks)
+            lines.append(f"  {bottleneck(gain.bottlenecks)}: {advice}")
+            lines.append(f"    {', '.join(changes)}")
+    return ["to gain most with all arrays at work:", *lines] if lines else []
+
+
+def missing_lines(missing: Sequence[Missing]) -> Iterator[str]:
+    """The facts that are not stated, below a heading; nothing if none is missing."""
+    facts: dict[str, list[str]] = {}
+    for each in missing:
+        facts.setdefault(each.fact, []).append(each.of)
+    if facts:
+        yield "not stated, and no limit here:"
+    yield from (f"  the {fact} of {named(names)}" for fact, names in facts.items())
+
+
+def named(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(visible(name) for name in names[:NAMES])
+    return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
+
+
+def plural_kind(kind: str) -> str:
+    """More than one of a kind of component."""
+    return {"bus": "buses", "power": "supplies"}.get(kind, f"{kind}s")
+
+
+def mb(rate: float | None) -> str:
+    """Bytes per second as MB/s, a dash where it is not known."""
+    if rate is None:
+        return "-"
+    # Slow links and test machines are told apart by their decimals.
+    return f"{rate / 1e6:.0f}" if rate >= 9.95e6 else f"{rate / 1e6:.1f}"
+
+
+def percent(part: float) -> str:
+    """A part of one: `15%`."""
+    return "less than 1%" if 0 < part < 0.005 else f"{part:.0%}"
+
+
+def duration(seconds: float) -> str:
+    """`7 h 24 min`, `35 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    known = [f"{count} {unit}" for count, unit in parts if count]
+    return " ".join(known[:2]) or "0 s"
