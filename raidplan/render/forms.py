@@ -18,6 +18,7 @@ FORMS = {
     "gitlab": "findings_gitlab",
     "junit": "findings_junit",
     "markdown": "findings_markdown",
+    "html": "html.page",
 }
 
 

@@ -25,14 +25,18 @@ def grouped(findings: Iterable[Located]) -> list[list[Located]]:
 
 def details(group: Sequence[Located]) -> Iterator[str]:
     """What there is to say beside the message of the first: lines of text, as the layout has it."""
-    yield from _alike(group)
-    yield from _related(group)
+    yield from alike(group)
+    for span, text in places(group)[:ALIKE]:
+        yield f"see {span.file}:{span.line}:{span.column}: {text}"
+    if len(places(group)) > ALIKE:
+        yield f"and {len(places(group)) - ALIKE} places more; --format json has them all"
     hint = group[0].finding.hint
     if hint:
         yield f"hint: {hint}"
 
 
-def _alike(group: Sequence[Located]) -> Iterator[str]:
+def alike(group: Sequence[Located]) -> Iterator[str]:
+    """What the others of a group are about, as far as the first has not said it."""
     message = group[0].finding.message
     same = [dotted(item.finding.path) for item in group if item.finding.message == message]
     others = [item.finding.message for item in group if item.finding.message != message]
@@ -44,18 +48,15 @@ def _alike(group: Sequence[Located]) -> Iterator[str]:
         yield f"and {len(others) - ALIKE} more here; --format json has them all"
 
 
-def _related(group: Sequence[Located]) -> Iterator[str]:
+def places(group: Sequence[Located]) -> list[tuple[Span, str]]:
     """The other places, each once: a range in the layout describes many things in one."""
-    places: dict[Span, list[str]] = {}
+    found: dict[Span, list[str]] = {}
     for item in group:
         for place, span in zip(item.finding.related, item.related, strict=True):
-            texts = places.setdefault(span, [])
+            texts = found.setdefault(span, [])
             if place.message not in texts:
                 texts.append(place.message)
-    for span, texts in list(places.items())[:ALIKE]:
-        yield f"see {span.file}:{span.line}:{span.column}: {_some(texts)}"
-    if len(places) > ALIKE:
-        yield f"and {len(places) - ALIKE} places more; --format json has them all"
+    return [(span, _some(texts)) for span, texts in found.items()]
 
 
 def _some(words: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def _phase(phase: str, steps: list[tuple[int, Step]], style: Styles) -> Iterator
     yield style["bold"](f"{phase}: {plural(len(steps), 'step')}")
     first: dict[object, int] = {}
     for number, step in steps:
-        like = first.setdefault(_shape(step), number)
+        like = first.setdefault(shape(step), number)
         if like == number:
             yield f"{number:4} {_symbol(step, style)} {visible(step.say)}"
             yield from (f"{INDENT}{line}" for line in action_lines(step))
@@ -74,7 +74,7 @@ _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 
 
-def _shape(step: Step) -> object:
+def shape(step: Step) -> object:
     """What a step does without its UUIDs and the words that its own sentence says.
 
     Steps of one shape differ in nothing else, so that the sentence of each says all about it.

@@ -1,0 +1,113 @@
+"""Estimates as bars: what each array reads and writes, alone and with all others at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.estimate import Estimate, Estimates, Rate, estimate
+from raidplan.render.estimate_words import (
+    alike,
+    bottleneck,
+    gain_lines,
+    mb,
+    missing_lines,
+    more,
+    named,
+    shape,
+)
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+MOST = 30
+"""So many kinds of arrays, and of what stands on them, are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A rate; `part` is its length in percent of the largest on the page."""
+
+    title: str
+    rate: str
+    part: float
+    beside: str
+    """What sets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Arrays that are alike."""
+
+    names: str
+    what: str
+    room: str
+    bars: tuple[Bar, ...]
+    more: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """The section."""
+
+    cards: tuple[Card, ...]
+    users: tuple[tuple[str, ...], ...]
+    """Rows of name, kind, room, rates."""
+    gains: tuple[str, ...]
+    power: str
+    missing: tuple[str, ...]
+
+
+def speeds(topology: Topology) -> Speeds:
+    """What the layout can do at most."""
+    made = estimate(topology)
+    rates = [rate for each in made.arrays for rate in _all(each)]
+    top = max((rate.bytes_per_second or 0 for rate in rates), default=0)
+    machine = made.machine
+    base = "" if machine.base_watts_known else " for the disks alone (base_watts is not stated)"
+    return Speeds(
+        tuple(_card(group, top) for group in alike(made.arrays, shape)[:MOST]),
+        tuple(_users(made)),
+        tuple(line.strip() for line in gain_lines(made.gains)[1:]),
+        f"{machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start",
+        tuple(line.strip() for line in list(missing_lines(made.missing))[1:]),
+    )
+
+
+def _all(array: Estimate) -> tuple[Rate, ...]:
+    return array.alone.read, array.alone.write, array.together.read, array.together.write
+
+
+def _card(group: Sequence[Estimate], top: float) -> Card:
+    first = group[0]
+    titles = ("read, alone", "write, alone", "read, all arrays at work", "write, all arrays at work")
+    bars = [_bar(title, rate, top) for title, rate in zip(titles, _all(first), strict=True)]
+    if [bar.rate for bar in bars[:2]] == [bar.rate for bar in bars[2:]]:
+        bars = bars[:2]
+    each = " each" if len(group) > 1 else ""
+    return Card(
+        named([array.name for array in group]),
+        first.what,
+        _room(first) + each,
+        tuple(bars),
+        tuple(more(first)),
+    )
+
+
+def _bar(title: str, rate: Rate, top: float) -> Bar:
+    part = 100 * (rate.bytes_per_second or 0) / top if top else 0
+    return Bar(title, mb(rate.bytes_per_second), round(part, 1), bottleneck(rate.bottlenecks))
+
+
+def _users(made: Estimates) -> Iterator[tuple[str, ...]]:
+    for group in alike((*made.filesystems, *made.swap), shape)[:MOST]:
+        first = group[0]
+        what = first.what if len(group) == 1 else first.what.partition(" on ")[0]
+        rates = (mb(rate.bytes_per_second) for rate in _all(first))
+        yield (named([each.name for each in group]), what, _room(first), *rates)
+
+
+def _room(thing: Estimate) -> str:
+    return human(thing.capacity) if thing.capacity is not None else "size not known"

@@ -1,0 +1,209 @@
+"""`check --format html`: one self-contained page; nothing is loaded, no script is needed to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from raidplan import __version__, pipeline
+from raidplan.findings import Severity
+from raidplan.render.files import relative
+from raidplan.render.groups import ALIKE, alike, grouped, places
+from raidplan.render.html.estimates import Speeds, speeds
+from raidplan.render.html.source import Line, Mark, source_lines
+from raidplan.render.html.survival import Matrix, matrix
+from raidplan.render.html.timeline import Timeline, timeline
+from raidplan.render.visible import plural, visible
+from raidplan.rules import CATALOGUE
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.document import Span
+    from raidplan.located import Accepted, Located
+    from raidplan.pipeline import Loaded
+    from raidplan.render.forms import Look
+    from raidplan.topology import Topology
+
+MOST_FINDINGS = 500
+"""So many places are shown; the JSON form has all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, and where on the page it is."""
+
+    words: str
+    anchor: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Findings of one rule at one place."""
+
+    anchor: str
+    severity: str
+    rule: str
+    message: str
+    place: Place
+    alike: tuple[str, ...]
+    related: tuple[Place, ...]
+    hint: str
+    why: str
+    reason: str = ""
+    """Why it was accepted, and until when."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a layout."""
+
+    name: str
+    anchor: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One layout; what cannot be told of it is None."""
+
+    anchor: str
+    title: str
+    file: str
+    facts: tuple[str, ...]
+    counts: tuple[tuple[str, str], ...]
+    """Severity and words."""
+    findings: tuple[Shown, ...]
+    left_out: int
+    accepted: tuple[Shown, ...]
+    files: tuple[File, ...]
+    wiring: Markup | None
+    matrix: Matrix | None
+    speeds: Speeds | None
+    timeline: Timeline | None
+
+
+def render(checked: Sequence[Loaded], look: Look) -> str:
+    """The page."""
+    sections = [_Maker(f"l{number}", loaded).section() for number, loaded in enumerate(checked, start=1)]
+    resources = files("raidplan.render.html")
+    # Every value is shown by `visible` and then escaped; markup is what this package made itself.
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, finalize=_visible, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(resources.joinpath("page.html").read_text("utf-8"))
+    style = Markup(resources.joinpath("page.css").read_text("utf-8"))  # our own file
+    return template.render(sections=sections, style=style, version=__version__, severities=list(Severity))
+
+
+def _visible(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+class _Maker:
+    """Makes the section of one layout; ids on the page begin with its name."""
+
+    def __init__(self, name: str, loaded: Loaded) -> None:
+        self.name, self.loaded = name, loaded
+        self.files = {file: f"{name}-s{number}" for number, file in enumerate(loaded.sources)}
+        self.groups = sorted(grouped(loaded.findings), key=lambda group: group[0].finding.severity.rank)
+
+    def section(self) -> Section:
+        loaded = self.loaded
+        shown = self.groups[:MOST_FINDINGS]
+        findings = [self.shown(group, f"{self.name}-f{n}") for n, group in enumerate(shown)]
+        accepted = [self.accepted(each, f"{self.name}-a{n}") for n, each in enumerate(loaded.accepted)]
+        marks = [
+            Mark(group[0].span, group[0].finding.severity, finding.anchor)
+            for group, finding in zip(shown, findings, strict=True)
+        ]
+        topology = loaded.topology
+        return Section(
+            self.name,
+            loaded.layout.host if loaded.layout else relative(loaded.file),
+            relative(loaded.file),
+            _facts(topology) if topology else (),
+            tuple(_counts(loaded)),
+            tuple(findings),
+            len(self.groups) - len(shown),
+            tuple(accepted),
+            tuple(
+                File(relative(file), self.files[file], tuple(source_lines(text, file, marks)))
+                for file, text in loaded.sources.items()
+            ),
+            _wiring(topology, self.name) if topology else None,
+            matrix(topology) if topology else None,
+            speeds(topology) if topology else None,
+            _timeline(loaded) if topology else None,
+        )
+
+    def shown(self, group: Sequence[Located], anchor: str) -> Shown:
+        finding = group[0].finding
+        rule = CATALOGUE.get(finding.rule)
+        related = places(group)
+        more = (Place(f"and {len(related) - ALIKE} places more", ""),) if len(related) > ALIKE else ()
+        return Shown(
+            anchor,
+            finding.severity.value,
+            finding.rule,
+            finding.message,
+            self.place(group[0].span),
+            tuple(alike(group)),
+            (*(self.place(span, text) for span, text in related[:ALIKE]), *more),
+            finding.hint,
+            " ".join(rule.why.split()) if rule else "",
+        )
+
+    def accepted(self, each: Accepted, anchor: str) -> Shown:
+        finding = each.located.finding
+        until = f" (until {each.until})" if each.until else ""
+        place = self.place(each.located.span)
+        return Shown(
+            anchor, "accepted", finding.rule, finding.message, place, (), (), "", "", each.reason + until
+        )
+
+    def place(self, span: Span, about: str = "") -> Place:
+        """The line, with its file's name if there are several."""
+        file = self.files.get(span.file)
+        name = f"{relative(span.file)}, " if len(self.files) > 1 or not file else ""
+        return Place(f"{name}line {span.line}", f"{file}-{span.line}" if file else "", about)
+
+
+def _counts(loaded: Loaded) -> list[tuple[str, str]]:
+    counts = []
+    for severity in Severity:
+        count = sum(item.finding.severity is severity for item in loaded.findings)
+        if count:
+            counts.append((severity.value, plural(count, severity.value)))
+    if not counts:
+        counts.append(("good", "nothing to report"))
+    if loaded.accepted:
+        counts.append(("accepted", f"{len(loaded.accepted)} accepted"))
+    return counts
+
+
+def _facts(topology: Topology) -> tuple[str, ...]:
+    layout = topology.layout
+    sizes = [disk.size for disk in layout.hardware.disks.values()]
+    raw = f" of {human(sum(size or 0 for size in sizes))}" if all(sizes) and sizes else ""
+    facts = [f"{plural(len(sizes), 'disk')}{raw}" if sizes else ""]
+    facts += [plural(len(layout.arrays), "array") if layout.arrays else ""]
+    facts += [plural(len(layout.filesystems), "file system") if layout.filesystems else ""]
+    facts += [plural(len(layout.swap), "swap area") if layout.swap else ""]
+    return tuple(fact for fact in facts if fact)
+
+
+def _wiring(topology: Topology, name: str) -> Markup | None:
+    from raidplan.draw import marks_of, svg
+
+    return Markup(svg(topology, marks_of(topology), prefix=f"{name}-wiring"))  # it escapes itself
+
+
+def _timeline(loaded: Loaded) -> Timeline | None:
+    plan, _ = pipeline.plan(loaded)
+    return timeline(plan) if plan else None

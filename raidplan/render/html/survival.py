@@ -1,0 +1,110 @@
+"""What survives the loss of what, as a table: things by rows, components by columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Path
+from raidplan.render.estimate_words import alike, named, plural_kind
+from raidplan.survival import BOOT, MACHINE, Component, Survival, survive
+from raidplan.survival.loss import Outcome
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+MOST_COLUMNS = 24
+"""So many components have a column of their own; of more, each kind has one."""
+MOST_ROWS = 40
+MOST_LOSSES = 3
+WHOLE = {MACHINE: "the running system", BOOT: "the next start"}
+WORDS = {
+    Outcome.INTACT: "does not stand on it",
+    Outcome.DEGRADED: "goes on, with less redundancy",
+    Outcome.READ_ONLY: "can be read only",
+    Outcome.LOST: "stops",
+}
+SIGNS = {Outcome.INTACT: "·", Outcome.DEGRADED: "✓", Outcome.READ_ONLY: "◐", Outcome.LOST: "✕"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What becomes of a thing by a loss."""
+
+    sign: str
+    words: str
+    tone: str
+    """intact, degraded, read_only or lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Things that share one fate."""
+
+    names: str
+    every: str
+    """All of their names."""
+    cells: tuple[Cell, ...]
+    disks: str
+    """How many disks may be lost, whichever they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The table; `columns` are (kind, names of its columns)."""
+
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    rows: tuple[Row, ...]
+    left_out: int
+    """Rows that are not shown."""
+
+
+def matrix(topology: Topology) -> Matrix | None:
+    """None if nothing stands on a component."""
+    survival = survive(topology)
+    things = [path for path, fates in survival.fates.items() if fates]
+    if not things:
+        return None
+    parts = [component for component in survival.components if component.kind != "disk"]
+    groups = alike(parts, lambda component: component.kind)
+    condensed = len(parts) > MOST_COLUMNS
+    columns = tuple(
+        (plural_kind(kind[0].kind), ("all",) if condensed else tuple(part.name for part in kind))
+        for kind in groups
+    )
+    made = [(path, _cells(survival, path, groups, condensed), _disks(survival, path)) for path in things]
+    rows = [_row(group) for group in alike(made, lambda row: (row[1], row[2], row[0][0]))]
+    return Matrix(columns, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
+
+
+def _row(group: Sequence[tuple[Path, tuple[Cell, ...], str]]) -> Row:
+    names = [WHOLE.get(path, str(path[-1])) for path, _, _ in group]
+    return Row(named(names), ", ".join(names), group[0][1], group[0][2])
+
+
+def _cells(
+    survival: Survival, thing: Path, groups: Sequence[Sequence[Component]], condensed: bool
+) -> tuple[Cell, ...]:
+    if condensed:
+        return tuple(_whole_kind(survival, thing, kind) for kind in groups)
+    return tuple(_cell(survival, thing, part) for kind in groups for part in kind)
+
+
+def _cell(survival: Survival, thing: Path, component: Component) -> Cell:
+    outcome = survival.outcome(thing, component)
+    return Cell(SIGNS[outcome], f"without {component.name}: {WORDS[outcome]}", outcome.name.lower())
+
+
+def _whole_kind(survival: Survival, thing: Path, kind: Sequence[Component]) -> Cell:
+    """Of many components of a kind, which losses are not survived."""
+    outcomes = {component.name: survival.outcome(thing, component) for component in kind}
+    worst = max(outcomes.values())
+    bad = [name for name, outcome in outcomes.items() if not outcome.survives]
+    words = f"not without {named(bad)}" if bad else f"survives any of {len(kind)}"
+    return Cell(f"{len(bad)} of {len(kind)}" if bad else SIGNS[worst], words, worst.name.lower())
+
+
+def _disks(survival: Survival, thing: Path) -> str:
+    most = survival.smallest(thing).always_survived
+    return f"{most} or more" if most >= MOST_LOSSES else str(most)
