@@ -35,17 +35,17 @@ def details(group: Sequence[Located]) -> Iterator[str]:
         yield f"hint: {hint}"
 
 
-def alike(group: Sequence[Located]) -> Iterator[str]:
+def alike(group: Sequence[Located], most: int = ALIKE) -> Iterator[str]:
     """What the others of a group are about, as far as the first has not said it."""
     message = group[0].finding.message
     same = [dotted(item.finding.path) for item in group if item.finding.message == message]
     others = [item.finding.message for item in group if item.finding.message != message]
     if len(same) > 1:
         yield f"{len(same)} times: {_some(same)}"
-    cut = len(others) > ALIKE + 1
-    yield from (f"also: {other}" for other in others[: ALIKE if cut else None])
+    cut = len(others) > most + 1
+    yield from (f"also: {other}" for other in others[: most if cut else None])
     if cut:
-        yield f"and {len(others) - ALIKE} more here; --format json has them all"
+        yield f"and {len(others) - most} more here; --format json has them all"
 
 
 def places(group: Sequence[Located]) -> list[tuple[Span, str]]:

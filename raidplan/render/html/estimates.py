@@ -70,9 +70,16 @@ def speeds(topology: Topology) -> Speeds:
     return Speeds(
         tuple(_card(group, top) for group in alike(made.arrays, shape)[:MOST]),
         tuple(_users(made)),
-        tuple(line.strip() for line in gain_lines(made.gains)[1:]),
+        tuple(_joined(gain_lines(made.gains)[1:])),
         f"{machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start",
         tuple(line.strip() for line in list(missing_lines(made.missing))[1:]),
+    )
+
+
+def _joined(lines: Sequence[str]) -> Iterator[str]:
+    """Each gain with what it changes, which stands on the line below it."""
+    yield from (
+        f"{gain.strip()}: {change.strip()}" for gain, change in zip(lines[::2], lines[1::2], strict=True)
     )
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_FINDINGS = 500
 """So many places are shown; the JSON form has all of them."""
+MOST_ALIKE = 40
+"""So many findings of one rule at one place, where most are folded away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class _Maker:
             finding.rule,
             finding.message,
             self.place(group[0].span),
-            tuple(alike(group)),
+            tuple(alike(group, MOST_ALIKE)),
             (*(self.place(span, text) for span, text in related[:ALIKE]), *more),
             finding.hint,
             " ".join(rule.why.split()) if rule else "",

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import yaml
 
@@ -101,7 +102,7 @@ def _line(number: int, line: str, looks: Sequence[Piece], marks: Sequence[Mark])
     cuts = sorted(edges)
     segments = [
         Segment(_shown_text(line[start:end]), _tone(looks, start), _last(marked, start))
-        for start, end in zip(cuts, cuts[1:], strict=False)
+        for start, end in pairwise(cuts)
     ]
     gravest = ordered[-1].severity.value if ordered else ""
     return Line(number, tuple(segments), gravest, tuple(mark.anchor for mark in marks))
