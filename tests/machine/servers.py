@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,6 +86,15 @@ def _merge(one: Any, other: Any) -> Any:
 
 
 @contextmanager
+def _gone_after(folder: Path) -> Iterator[None]:
+    """The images of the disks take gigabytes; what else the server leaves behind may be looked at."""
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def running(server: Server, folder: Path) -> Iterator[Running]:
     """Boots the server, applies its layout twice, reboots it."""
     file = folder / "layout.yaml"
@@ -99,9 +109,11 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
     def say(text: str) -> None:
         print(f"[{server.name} {time.monotonic() - started:5.0f} s] {text}", flush=True)  # noqa: T201  # shown with -s
 
-    with Twin.start(
-        disks_of(loaded.layout), memory_mib=server.memory_mib, directory=folder / "twin", say=say
-    ) as twin:
+    place = folder / "twin"
+    with (
+        _gone_after(place / "disks"),
+        Twin.start(disks_of(loaded.layout), memory_mib=server.memory_mib, directory=place, say=say) as twin,
+    ):
         install_raidplan(twin, say=say)
         twin.put(file, LAYOUT)
         command = f"raidplan apply {LAYOUT} --confirm {loaded.layout.host} 2>&1"
