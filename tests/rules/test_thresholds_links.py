@@ -202,7 +202,7 @@ def test_arrays_share_links(rate: int, last: int, expected: list[str], tmp_path:
 REBUILD = """\
 hardware:
   controllers: {{c: {{ports: 8, speed: 6Gbps}}}}
-  disks: {{d<0-3>: {{behind: c, serial: S<1>, size: {size}GB{rate}}}}}
+  disks: {{d<0-3>: {{behind: c, serial: S<1>, size: {size}GB, rotational: false{rate}}}}}
 arrays: {{s: {{level: {level}, members: [d<0-3>]{more}}}}}
 """
 HOURS = {
@@ -226,6 +226,15 @@ def test_rebuild_window(
 ) -> None:
     text = REBUILD.format(size=size, rate=f", rate: {rate}MB/s", level=level, more=more)
     assert found("rebuild-window", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("size", "expected"), [(3240, []), (3250, ["6:note"])])
+def test_a_hard_disk_makes_three_quarters_of_its_rate(size: int, expected: list[str], tmp_path: Path) -> None:
+    text = REBUILD.format(size=size, rate=", rate: 100MB/s", level="raid5", more="")
+    assert (
+        found("rebuild-window", text.replace("rotational: false", "rotational: true"), tmp_path) == expected
+    )
+    assert found("rebuild-window", text.replace(", rotational: false", ""), tmp_path) == expected
 
 
 def test_a_rebuild_at_an_unknown_rate_is_none_to_speak_of(tmp_path: Path) -> None:
