@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -129,19 +130,19 @@ def _shown_text(text: str) -> str:
 
 def _looks(text: str, file: str) -> dict[int, list[Piece]]:
     """By line, what stands where; nothing from where on the text is no YAML."""
+    text = text.encode("utf-8", "replace").decode("utf-8")  # the scanner takes no lone surrogate
     looks: dict[int, list[Piece]] = {}
-    try:
-        for comment in comments(text, file):
-            span = comment.span
-            looks.setdefault(span.line, []).append((span.column - 1, span.end_column - 1, "comment"))
-    except yaml.YAMLError:
-        pass
-    try:
-        for number, piece in _tokens(text):
-            looks.setdefault(number, []).append(piece)
-    except yaml.YAMLError:
-        pass
+    for pieces in (_comments(text, file), _tokens(text)):
+        with suppress(yaml.YAMLError):
+            for number, piece in pieces:
+                looks.setdefault(number, []).append(piece)
     return {number: sorted(pieces) for number, pieces in looks.items()}
+
+
+def _comments(text: str, file: str) -> Iterator[tuple[int, Piece]]:
+    for comment in comments(text, file):
+        span = comment.span
+        yield span.line, (span.column - 1, span.end_column - 1, "comment")
 
 
 def _tokens(text: str) -> Iterator[tuple[int, Piece]]:
