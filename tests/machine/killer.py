@@ -1,0 +1,88 @@
+"""Runs raidplan and dies, with all programs that it has started, in the first destructive one not killed before.
+
+Copied into the virtual server: `python3 killer.py SEEN SECONDS COMMAND...`; SEEN lists what was killed already,
+SECONDS is how long the program may work.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+sys.path.insert(0, "/opt/raidplan")
+from raidplan.apply import world
+from raidplan.cli import run
+from raidplan.run import ENVIRONMENT, Result
+
+DESTRUCTIVE = (
+    "sfdisk",
+    "mke2fs",
+    "mkfs.xfs",
+    "mkfs.btrfs",
+    "mkfs.vfat",
+    "mkswap",
+    "pvcreate",
+    "vgcreate",
+    "lvcreate",
+    "wipefs",
+    "dd",
+)
+seen, seconds = Path(sys.argv[1]), float(sys.argv[2])
+really_run, one = world.run, Lock()
+
+
+def is_destructive(argv: Sequence[str]) -> bool:
+    """It writes to a device or makes something on it."""
+    return argv[0] in DESTRUCTIVE or (
+        argv[0] == "mdadm" and {"--create", "--zero-superblock"} & set(argv) != set()
+    )
+
+
+def not_yet(line: str) -> bool:
+    """It was never killed; now it will be."""
+    killed = seen.read_text().splitlines() if seen.exists() else []
+    if line not in killed:
+        seen.write_text("".join(f"{each}\n" for each in (*killed, line)))
+        os.sync()
+    return line not in killed
+
+
+def kill_all() -> None:
+    """This process first, so that nothing of it sees what becomes of its children; then those, all at once."""
+    us = os.getpid()
+    children = []
+    for task in Path(f"/proc/{us}/task").glob("*/children"):
+        with suppress(OSError):  # a thread that has just ended
+            children += [int(pid) for pid in task.read_text().split()]
+    if os.fork() == 0:
+        os.kill(us, signal.SIGKILL)
+        for pid in children:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        os._exit(0)
+    time.sleep(60)
+
+
+def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
+    """Does it, or starts it and dies with it."""
+    with one:
+        line = " ".join(argv)
+        if is_destructive(argv) and not_yet(line):
+            child = subprocess.Popen(
+                list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True
+            )
+            assert child.stdin
+            child.stdin.write(stdin.encode())
+            child.stdin.close()
+            time.sleep(seconds)
+            kill_all()
+    return really_run(argv, stdin, **more)  # type: ignore[arg-type]
+
+
+world.run = killing  # type: ignore[assignment]
+sys.exit(run(sys.argv[3:]))

@@ -1,0 +1,126 @@
+"""Killed in the middle of every destructive program, and cut off from power; then resumed. Others' disks stay as they are."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from signal import SIGKILL
+
+import pytest
+
+from raidplan.twin import Disk, Twin, install_raidplan
+
+pytestmark = pytest.mark.machine
+
+LAYOUTS = {
+    "pair": """
+hardware: {disks: {a<0-1>: {size: 1GiB, serial: DISK-<1>, partitions: {root: {size: 400MiB}, swap: {size: rest}}}}}
+arrays:
+  root: {level: raid1, members: [a<0-1>.root]}
+  swap: {level: raid1, members: [a<0-1>.swap]}
+filesystems: {root: {device: root, type: ext4, mount: /srv/root}}
+swap: {swap: {device: swap, priority: 5}}
+""",
+    "volumes": """
+hardware: {disks: {b<0-1>: {size: 1GiB, serial: DISK-<1:2/3>}}}
+arrays: {low: {level: raid0, chunk: 64KiB, members: [b<0-1>]}}
+volume_groups: {vg: {devices: [low], volumes: {home: {size: 600MiB}}}}
+filesystems: {home: {device: vg.home, type: xfs, mount: /srv/home}}
+""",
+    "parity": """
+hardware: {disks: {c<0-2>: {size: 1GiB, serial: DISK-<1:4/5/6>}}}
+arrays: {shelf: {level: raid5, chunk: 64KiB, members: [c<0-2>]}}
+filesystems: {shelf: {device: shelf, type: btrfs, mount: /srv/shelf}}
+""",
+    "single": """
+hardware: {disks: {f: {size: 1GiB, serial: DISK-7, partitions: {data: {size: 500MiB}, old: {size: rest}}}}}
+filesystems:
+  data: {device: f.data, type: vfat, mount: /srv/fat}
+  old: {device: f.old, type: ext2, mount: /srv/old}
+""",
+}
+PROGRAMS = {
+    "pair": {"sfdisk", "mdadm", "mke2fs", "mkswap"},
+    "volumes": {"mdadm", "pvcreate", "vgcreate", "lvcreate", "mkfs.xfs"},
+    "parity": {"mdadm", "mkfs.btrfs"},
+    "single": {"sfdisk", "mkfs.vfat", "mke2fs"},
+}
+"""At least these are killed; what clears after them comes on top."""
+CUT = """
+hardware: {{disks: {{e<{first}-{last}>: {{size: 1GiB, serial: DISK-<1>}}}}}}
+arrays: {{{name}: {{level: raid1, members: [e<{first}-{last}>]}}}}
+filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}}}}}
+"""
+DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(12)]
+DECOYS = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(4)]
+SECONDS = (0.02, 0.1, 0.3, 0.0)
+"""How long a program works before it is killed, in turn."""
+NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }"""
+"""A shell function: the node of a disk by its serial."""
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    """A server with disks of other people: an array, a file system, and a blank one of the same make."""
+    with Twin.start([*DISKS, *DECOYS], directory=tmp_path_factory.mktemp("killed")) as machine:
+        install_raidplan(machine)
+        machine.put(Path(__file__).with_name("killer.py"), "/root/killer.py")
+        # What is in the initramfs is looked at elsewhere; making it takes longer than all the rest.
+        machine.put(b"#!/bin/sh\ntouch /boot/initrd.img-*\n", "/usr/sbin/update-initramfs", mode=0o755)
+        make = f"set -e; {NODE}\n"
+        make += "mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --raid-devices=2 $(d DECOY-0) $(d DECOY-1)\n"
+        make += "mdadm --wait /dev/md/foreign || true; mdadm --stop /dev/md/foreign; mke2fs -q -L precious $(d DECOY-2)"
+        machine.run(["sh", "-c", make])
+        yield machine
+
+
+def decoys(twin: Twin) -> str:
+    """What is on the disks of others, bit for bit."""
+    hashes = f"{NODE}; for n in 0 1 2 3; do sha256sum < $(d DECOY-$n); done"
+    told = twin.run(["sh", "-c", hashes], timeout=300).stdout
+    assert len(set(told.split())) >= 4, told
+    return told
+
+
+def layout(twin: Twin, name: str, text: str) -> list[str]:
+    """Makes the plan of a layout there; the command that applies it."""
+    twin.put(f"version: 1\nhost: {name}\n{text}".encode(), f"/root/{name}.yaml")
+    twin.run(f"raidplan plan --offline /root/{name}.yaml --format json -o /root/{name}.json")
+    return ["apply", f"/root/{name}.json", "--confirm", name]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_killed_in_every_destructive_program(name: str, twin: Twin) -> None:
+    command, before = layout(twin, name, LAYOUTS[name]), decoys(twin)
+    kills = 0
+    for turn in range(60):
+        killer = ["python3", "-I", "/root/killer.py", f"/root/{name}.seen", str(SECONDS[turn % len(SECONDS)])]
+        done = twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killer, *command], check=False, timeout=300)
+        if done.returncode != 128 + SIGKILL:
+            break
+        kills += 1
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    assert re.search("every property was read back|nothing to do", said), said[-3000:]
+    killed = twin.run(["cat", f"/root/{name}.seen"]).stdout.splitlines()
+    print(f"{name}: killed in {kills} programs, resumed")  # noqa: T201  # shown with -s
+    assert kills == len(killed) and PROGRAMS[name] <= {line.split()[0] for line in killed}, killed
+    assert "nothing to do" in twin.run(["raidplan", *command]).stderr
+    assert decoys(twin) == before
+
+
+@pytest.mark.parametrize(("name", "first", "seconds"), [("early", 8, 4.0), ("late", 10, 7.0)])
+def test_power_is_cut_in_the_middle(twin: Twin, name: str, first: int, seconds: float) -> None:
+    """After the boot `apply` converges, or refuses in one sentence; here it must converge."""
+    command = layout(twin, name, CUT.format(name=name, first=first, last=first + 1))
+    before = decoys(twin)
+    twin.run(["sh", "-c", f"raidplan apply /root/{name}.json --confirm {name} > /root/{name}.log 2>&1 &"])
+    time.sleep(seconds)
+    twin.power_cut()
+    twin.start_again()
+    done = twin.run(["raidplan", *command], check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "nothing to do" in twin.run(["raidplan", *command]).stderr
+    assert decoys(twin) == before
