@@ -2,7 +2,7 @@
 
     disks.py LAYOUT
 
-The disks are those of `raidplan rehearse`: true sizes, serial numbers, names and sectors, each behind the
+The disks are those of the virtual server of the tests: true sizes, serial numbers, names and sectors, each behind the
 controller of the layout. What Vagrant cannot give a virtual disk stands in `unshown`, by provider; a layout
 that finds its disks by such a thing is applied with `--devices` and the mapping of `devices.py`.
 """
