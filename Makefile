@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PACKAGES := qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
-            dosfstools lvm2 shellcheck openssh-client python3-venv git jq chromium
+            dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: demo test quick lint bench clean packages

@@ -1,0 +1,60 @@
+"""What the commands that only look ask of the kernel: nothing is started, and nothing is opened for writing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "tel-aviv-jbod.yaml"
+COMMANDS = {
+    "check": ["check", EXAMPLE, "--format", "html"],
+    "plan": ["plan", "--offline", EXAMPLE],
+    "plan as a script": ["plan", "--offline", EXAMPLE, "--format", "shell"],
+    "estimate": ["estimate", EXAMPLE],
+    "draw": ["draw", EXAMPLE],
+    "show": ["show", EXAMPLE],
+    "explain": ["explain"],
+    "schema": ["schema"],
+}
+CHANGES = (
+    "execve,execveat,open,openat,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,"
+    "truncate,ftruncate,chmod,fchmod,fchmodat,chown,fchownat,mount,umount2,mknod,mknodat,swapon,swapoff,connect,sendto,setxattr,ioctl"
+)
+WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
+TERMINAL = re.compile(r"ioctl\(\d+, (TCGETS|TIOCGWINSZ|FIOCLEX|TIOCGPGRP)")
+
+
+def traced(command: list[str | Path], folder: Path) -> list[str]:
+    """The calls of `CHANGES` that a raidplan command makes."""
+    log = folder / "calls"
+    raidplan = [sys.executable, "-B", "-m", "raidplan", *map(str, command)]
+    done = subprocess.run(
+        ["strace", "--follow-forks", "--seccomp-bpf", "--quiet=all", f"--trace={CHANGES}", f"--output={log}", *raidplan],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    return [line.split(maxsplit=1)[1] for line in log.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_looks_changes_nothing(name: str, tmp_path: Path) -> None:
+    started, *calls = [call for call in traced(COMMANDS[name], tmp_path) if not TERMINAL.match(call)]
+    assert started.startswith("execve(")
+    assert len(calls) > 50
+    for call in calls:
+        if call.startswith(("open(", "openat(")):
+            assert not WRITES.search(call) or '"/dev/null"' in call, call
+            assert "/dev/" not in call or '"/dev/null"' in call or "urandom" in call, call
+        else:
+            assert call.startswith(("---", "+++")), call
+
+
+def test_the_trace_would_show_a_write(tmp_path: Path) -> None:
+    """`plan -o` writes its one file, and that is seen."""
+    calls = traced(["plan", "--offline", EXAMPLE, "-o", tmp_path / "plan.json"], tmp_path)
+    assert [call for call in calls if WRITES.search(call) and "plan.json" in call]
