@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from raidplan.apply.change import changes, stands
 from raidplan.apply.execute import made_by
 from raidplan.apply.files import BrokenBlock, wanted_text
 from raidplan.apply.journal import Past
-from raidplan.apply.redo import NotOurs, clearing
+from raidplan.apply.redo import NotOurs, clearing, half_done, planned_for
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
-
-KEPT_AS_IT_IS = ("mount", "swap")
-"""Objects that are not brought into line while they are in use."""
 
 
 def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
@@ -29,21 +27,18 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
         try:
             if not _pending(step, machine, kept, past):
                 continue
-            for each in _with_clearing(step, machine, past):
-                kept[each.id] = each
+            due, refused = _due(step, machine, plan, past)
+            kept |= {each.id: each for each in due}
+            refusals += refused
         except (BrokenBlock, NotOurs) as no:
             refusals.append(
                 f"{step.because} (line {step.line}): {no}" if isinstance(no, NotOurs) else str(no)
             )
-            continue
-        refusals += _refused(step, machine, past)
     return replace(plan, steps=tuple(step.among(kept) for step in kept.values())), refusals
 
 
-def _with_clearing(step: Step, machine: Machine, past: Past) -> list[Step]:
-    """The step, after what makes its devices blank again if it was begun and never ended. Raises NotOurs."""
-    if step.id not in past.begun or not step.creates:
-        return [step]
+def _with_clearing(step: Step, machine: Machine) -> list[Step]:
+    """The step, after what makes its devices blank again: it was begun and never ended. Raises NotOurs."""
     clear = clearing(step, machine)
     # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
     return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=step.guard)]
@@ -65,7 +60,7 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
         return wanted_text(step.action, text) != text
     if any(earlier in kept for earlier in step.follows):
         return True
-    if step.id in past.begun and step.creates:
+    if half_done(step, machine, past):
         return True
     if step.proof is None:
         # Nothing shows whether it was done: in an interrupted run the journal says so.
@@ -73,19 +68,19 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
     return differences(step.proof, machine) != []
 
 
-def _refused(step: Step, machine: Machine, past: Past) -> list[str]:
-    """A device that holds our object in another shape is not written over, and nothing in use is changed."""
-    if step.proof is None or (step.creates and step.id in past.begun):
-        return []
-    differ = differences(step.proof, machine)
-    what = f"{step.because} (line {step.line})"
-    if differ is None and step.creates and step.id in past.ended:
-        return [
-            f"{what} was made by the apply of {past.began} and is gone: somebody changed the machine since"
-        ]
-    if differ and (step.creates or (step.proof.kind in KEPT_AS_IT_IS and _in_use(step, machine))):
-        return [f"{what} is there already, but not as planned: {'; '.join(differ)}"]
-    return []
+def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:
+    """What is to be done for a step that is not done, and why it must not be. Raises NotOurs.
+
+    A device that holds our object in another shape is not written over, and nothing in use is changed but in place.
+    """
+    if half_done(step, machine, past):
+        return _with_clearing(step, machine), []
+    if stands(step, machine) and differences(step.proof, machine):  # type: ignore[arg-type]
+        return changes(step, machine, plan, past)
+    if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
+        gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since"
+        return [step], [f"{step.because} (line {step.line}) {gone}"]
+    return [step], []
 
 
 def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[str]:
@@ -93,11 +88,12 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     pending = {step.id for step in left.steps}
     if not pending:
         return []
+    changed = {planned_for(step) for step in pending}
     strangers = [
         step
         for step in plan.steps
         if step.proof and step.creates and step.id not in pending and made_by(step) not in past.made
-        and differences(step.proof, machine) == []
+        and (differences(step.proof, machine) == [] or step.id in changed)
     ]  # fmt: skip
     if not strangers:
         return []
@@ -106,12 +102,6 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     return [
         f"{names}{more} stand there as planned, but no journal says that they were ever finished: `raidplan adopt` looks at them"
     ]
-
-
-def _in_use(step: Step, machine: Machine) -> bool:
-    assert step.proof is not None
-    found = machine.observe(step.proof.kind, step.proof.key) or {}
-    return step.proof.kind == "mount" or found.get("active") is True
 
 
 def unproven(plan: Plan, machine: Machine) -> list[str]:

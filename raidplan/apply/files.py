@@ -55,6 +55,13 @@ def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int
     return opens[0], closes[0]
 
 
+def inside_block(text: str, mark: str) -> str:
+    """What our block holds; empty if there is none. Raises BrokenBlock."""
+    lines = text.splitlines(keepends=True)
+    found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
+    return "".join(lines[found[0] + 1 : found[1]]) if found else ""
+
+
 def outside_block(text: str, mark: str) -> list[tuple[int, str]]:
     """The numbered lines that are not ours. Raises BrokenBlock."""
     lines = text.splitlines()

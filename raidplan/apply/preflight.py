@@ -12,6 +12,7 @@ from raidplan.apply.files import BrokenBlock, outside_block
 from raidplan.apply.guard import not_blank
 from raidplan.apply.hold import HOLDING
 from raidplan.apply.in_use import alone, used_by_others
+from raidplan.apply.mounted import kept_as_mounted
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.traces import words
 from raidplan.plan import Plan, Run, Step, WriteBlock, Zero
@@ -179,11 +180,19 @@ def _claims(line: str) -> set[str]:
     return set()
 
 
+def mounts_can_follow(situation: Situation) -> Iterator[str]:
+    """What fstab says from now on would be true after the next mount only."""
+    for step in situation.plan.steps:
+        yield from kept_as_mounted(step, situation.machine)
+
+
 def mount_points_empty(situation: Situation) -> Iterator[str]:
     """A mount would hide the files in the folder; a link could lead anywhere."""
     for step in situation.plan.steps:
         if not (step.proof and step.proof.kind == "mount"):
             continue
+        if situation.machine.observe("mount", step.proof.key):
+            continue  # it is mounted, and changed in place
         point = Path(step.proof.key)
         if any(part.is_symlink() for part in (point, *point.parents)):
             yield f"the mount point {point} is or lies behind a symbolic link"
@@ -198,24 +207,20 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
     wanted = 0
     for step in situation.plan.steps:
         if step.proof and step.proof.kind == "tuning" and "md/stripe_cache_size" in step.proof.expect:
-            create = next(
-                (
-                    s
-                    for s in situation.plan.steps
-                    if s.proof
-                    and s.proof.kind == "array"
-                    and s.proof.key == step.proof.key
-                    and "members" in s.proof.expect
-                ),
-                None,
-            )
-            members = create.proof.expect["members"] if create and create.proof else []
-            assert isinstance(members, list)
+            members = _members(situation, step.proof.key)
             wanted += (
-                int(str(step.proof.expect["md/stripe_cache_size"])) * len(members) * os.sysconf("SC_PAGESIZE")
+                int(str(step.proof.expect["md/stripe_cache_size"])) * members * os.sysconf("SC_PAGESIZE")
             )
     if wanted > situation.machine.memory_bytes * 0.8:
         yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
+
+
+def _members(situation: Situation, uuid: str) -> int:
+    """Of an array that is made, or that stands."""
+    planned = [s.proof.expect for s in situation.plan.steps if s.proof and s.creates and s.proof.key == uuid]
+    found = planned[0] if planned else situation.machine.observe("array", uuid) or {}
+    members = found.get("members")
+    return len(members) if isinstance(members, list) else 0
 
 
 Check = Callable[[Situation], Iterator[str]]
@@ -227,6 +232,7 @@ OF_FACTS: tuple[Check, ...] = (
     disks_blank,
     names_free,
     lines_do_not_conflict,
+    mounts_can_follow,
     memory_for_stripe_cache,
 )
 """Checks that a snapshot answers. To add a check, write a function and name it here or below."""

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from raidplan.apply.journal import Past
 from raidplan.facts import Machine
 from raidplan.plan import Proof, Run, Step, Value
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """What sfdisk writes; libblkid reads no identity from them."""
 
-CLEAR = ".clear"
-"""Between a step's id and the number of what clears up after it; no name in a layout holds a dot."""
+ADDED = "+"
+"""Between a step's id and what is done for it on this machine alone; no name in a layout holds it."""
 
 
 class NotOurs(Exception):
@@ -41,9 +42,21 @@ def clearing(step: Step, machine: Machine) -> tuple[Step, ...]:
     return ()
 
 
-def cleared_by(step: str) -> str:
-    """The id of the step that a clearing step clears up after; any other id as it is."""
-    return step.partition(CLEAR)[0]
+def half_done(step: Step, machine: Machine, past: Past) -> bool:
+    """It writes over a device, and the journal does not show that it ended."""
+    if not step.creates:
+        return False
+    if step.id in past.begun:
+        return True
+    # A swap file is made by several steps; before the last of them nothing shows what it is.
+    file = step.proof.key.removeprefix("file:") if step.proof and step.proof.key.startswith("file:") else ""
+    shown = step.proof is not None and machine.observe(step.proof.kind, step.proof.key) is not None
+    return bool(file) and step.id in past.ended and not shown and machine.observe("file", file) is not None
+
+
+def planned_for(step: str) -> str:
+    """The id of the step that another one was added for; any other id as it is."""
+    return step.partition(ADDED)[0]
 
 
 def _array(step: Step, proof: Proof, machine: Machine, *, found: bool) -> Iterator[Step]:
@@ -57,9 +70,9 @@ def _array(step: Step, proof: Proof, machine: Machine, *, found: bool) -> Iterat
 
 
 def _clear(step: Step, number: int, verb: str, argv: tuple[str, ...]) -> Step:
-    earlier = (f"{step.id}{CLEAR}{number - 1}",) if number > 1 else ()
+    earlier = (f"{step.id}{ADDED}clear.{number - 1}",) if number > 1 else ()
     return Step(
-        id=f"{step.id}{CLEAR}{number}",
+        id=f"{step.id}{ADDED}clear.{number}",
         phase=step.phase,
         say=f"{verb} what is left of a step that was begun and never ended: {step.say}",
         action=Run(argv),

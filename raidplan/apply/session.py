@@ -10,7 +10,7 @@ from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
-from raidplan.apply.redo import cleared_by
+from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
 from raidplan.apply.teardown import REMADE, taken_apart
 from raidplan.facts import DiskFact, Machine
@@ -70,7 +70,7 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
     """Half-done steps that this plan does not have would never be finished nor cleared."""
     # A teardown is made anew from what is still there.
     begun = {step for step in past.begun if not step.startswith(REMADE)}
-    lost = sorted({cleared_by(step) for step in begun} - {step.id for step in plan.steps})
+    lost = sorted({planned_for(step) for step in begun} - {step.id for step in plan.steps})
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")

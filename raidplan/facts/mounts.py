@@ -10,6 +10,8 @@ from pathlib import Path
 from raidplan.facts.block import Names
 from raidplan.facts.machine import Properties
 
+FLAGS = frozenset({"ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime", "relatime"})
+"""What a remount changes of a mount and nothing else (mount(8), options that are independent of file systems)."""
 PSEUDO = ("/proc", "/sys", "/dev", "/run")
 """Mounts of the kernel's own; nothing below them is anybody's data."""
 
@@ -23,6 +25,8 @@ class Mount:
     type: str
     options: tuple[str, ...]
     device: str = ""
+    flags: tuple[str, ...] = ()
+    """Those of this mount alone, without the file system's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ def parse_mountinfo(text: str, names: Names) -> list[Mount]:
         # btrfs shows a number of its own invention; its source is the device.
         device = names.numbers.get(head[2], "") or names.kernel_name(unescaped(tail[1]))
         options = dict.fromkeys([*head[5].split(","), *unescaped(tail[2]).split(",")])
-        mounts.append(Mount(unescaped(head[4]), unescaped(tail[1]), tail[0], tuple(options), device))
+        flags = tuple(sorted(FLAGS.intersection(head[5].split(","))))
+        mounts.append(Mount(unescaped(head[4]), unescaped(tail[1]), tail[0], tuple(options), device, flags))
     return mounts
 
 
@@ -93,6 +98,7 @@ def mount_objects(mounts: Iterable[Mount], names: Names) -> Mapping[str, Propert
             "source": names.of(mount.device) if mount.device else mount.source,
             "type": mount.type,
             "options": list(mount.options),
+            "flags": list(mount.flags),
         }
         for mount in mounts
         if not any(mount.point == pseudo or mount.point.startswith(f"{pseudo}/") for pseudo in PSEUDO)

@@ -30,19 +30,23 @@ ONE_OF = {
     "partitions": "partition",
     "devices": "device",
     "options": "option",
+    "flags": "option",
 }
 
 
 def differences(proof: Proof, machine: Machine) -> list[str] | None:
     """What differs: `chunk is 64 KiB, planned 512 KiB`. Empty if proven, None if there is no such object."""
+    by_name = differing(proof, machine)
+    return None if by_name is None else [words for each in by_name.values() for words in each]
+
+
+def differing(proof: Proof, machine: Machine) -> dict[str, list[str]] | None:
+    """The same by property: only those that differ."""
     found = machine.observe(proof.kind, proof.key)
     if found is None:
         return None
-    return [
-        words
-        for name, planned in proof.expect.items()
-        for words in _differing(name, found.get(name), planned)
-    ]
+    words = {name: [*_differing(name, found.get(name), planned)] for name, planned in proof.expect.items()}
+    return {name: each for name, each in words.items() if each}
 
 
 def _differing(name: str, found: Value, planned: Value) -> Iterator[str]:

@@ -13,6 +13,7 @@ from raidplan.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, BadLabel, Format
 from raidplan.kinds.model import Integer, Label, Model, Percent, Reference, Size, typed
+from raidplan.kinds.mount_flags import flags
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
@@ -148,7 +149,11 @@ class Filesystem(Model, Kind):
             because=because,
             needs=(make.id, "config.fstab.reload", f"filesystem.{name}.mountpoint"),
             targets=(mount,),
-            proof=Proof("mount", mount, {"source": identity(device), "type": self.type}),
+            proof=Proof(
+                "mount",
+                mount,
+                {"source": identity(device), "type": self.type, "flags": [*flags(self.options)]},
+            ),
         )
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:

@@ -103,6 +103,7 @@ class Ext:
             "block": made.block_size,
             "blocks": made.blocks,
             "inodes": made.inodes,
+            "reserved_blocks": made.reserved_blocks,
             "stride": made.stride,
             "stripe_width": made.stripe_width,
         }

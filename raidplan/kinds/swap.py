@@ -99,7 +99,8 @@ class Swap(Model, Kind):
 
     def _file_steps(self, name: str, because: str, file: str, uuid: str) -> Iterator[Step]:
         size = -(-(self.size or 0) // MIB)
-        whole = Proof("swap", f"file:{file}", {"size": size * MIB, "active": True, **self._priority()})
+        area = Proof("swap", f"file:{file}", {"size": size * MIB})
+        used = Proof("swap", area.key, {"active": True, **self._priority()})
         # Written, not allocated: the kernel refuses swap files with holes (swapon(8)).
         make = Step(
             id=f"swap.{name}.file",
@@ -120,14 +121,14 @@ class Swap(Model, Kind):
             needs=("config.fstab.reload",),
             targets=(file,),
             guard=(file,),
-            proof=whole,
+            proof=area,
         )
         yield make
         last = make.id
-        for verb, say, argv in (
-            ("mode", f"let only root read {file}", ("chmod", "0600", file)),
-            ("make", f"make swap {name} in {file}", self._make_argv(uuid, file)),
-            ("on", f"use swap {name}", self._on_argv(file)),
+        for verb, say, argv, proof in (
+            ("mode", f"let only root read {file}", ("chmod", "0600", file), area),
+            ("make", f"make swap {name} in {file}", self._make_argv(uuid, file), area),
+            ("on", f"use swap {name}", self._on_argv(file), used),
         ):
             step = Step(
                 id=f"swap.{name}.{verb}",
@@ -136,8 +137,9 @@ class Swap(Model, Kind):
                 action=Run(argv),
                 because=because,
                 needs=(last,),
+                follows=(last,),
                 targets=(file,),
-                proof=whole,
+                proof=proof,
             )
             yield step
             last = step.id

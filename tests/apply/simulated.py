@@ -19,6 +19,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
 from raidplan.run import Result
+from tests.apply.changed import changed
 
 T = TypeVar("T")
 CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesystem": ["ext4 {}"], "swap": ["swap {}"],
@@ -157,7 +158,7 @@ class Simulated(World):
             case ("rm", "--force", file):
                 self.path(file).unlink(missing_ok=True)
                 self.state.objects.get("swap", {}).pop(f"file:{file}", None)
-            case _:
+            case _ if not changed(self, argv):
                 self._perform(self._step(argv))
 
     def _step(self, argv: tuple[str, ...]) -> Step:

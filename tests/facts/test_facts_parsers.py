@@ -149,10 +149,20 @@ broken line
 def test_mountinfo():
     found = mounts.mount_objects(mounts.parse_mountinfo(MOUNTINFO, NAMES), NAMES)
     assert found == {
-        "/": {"source": "partition:u1", "type": "ext4", "options": ["rw", "relatime", "errors=remount-ro"]},
-        "/with blank\nline": {"source": "partition:u1", "type": "ext4", "options": ["rw", "relatime"]},
-        "/nfs": {"source": "host:/export", "type": "nfs4", "options": ["rw", "vers=4.2"]},
-        "/over": {"source": "partition:u1", "type": "ext4", "options": ["ro", "rw"]},
+        "/": {
+            "source": "partition:u1",
+            "type": "ext4",
+            "options": ["rw", "relatime", "errors=remount-ro"],
+            "flags": ["relatime"],
+        },
+        "/with blank\nline": {
+            "source": "partition:u1",
+            "type": "ext4",
+            "options": ["rw", "relatime"],
+            "flags": ["relatime"],
+        },
+        "/nfs": {"source": "host:/export", "type": "nfs4", "options": ["rw", "vers=4.2"], "flags": []},
+        "/over": {"source": "partition:u1", "type": "ext4", "options": ["ro", "rw"], "flags": ["ro"]},
     }
 
 

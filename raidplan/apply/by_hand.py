@@ -1,0 +1,57 @@
+"""What would make something else of what stands, for a person to do who has a backup: words only."""
+
+from __future__ import annotations
+
+from raidplan.facts.signatures import plain
+from raidplan.plan import Value
+from raidplan.size import KIB
+
+NEW_FILESYSTEM = "make a new file system elsewhere and copy: this one cannot become it"
+NEW_ARRAY = "make a new array of other disks and copy: this one cannot become it"
+
+HINTS = {
+    ("array", "level"): "by hand, after a backup: mdadm --grow --level={planned} {node}",
+    ("array", "layout"): "by hand, after a backup: mdadm --grow --layout={planned} --backup-file=FILE {node}",
+    ("array", "metadata"): NEW_ARRAY,
+    ("array", "name"): "by hand, while it is stopped: mdadm --assemble --update=name --name={planned} {node} MEMBERS",
+    ("array", "size"): "by hand, after a backup: mdadm --grow --size=max {node}, if its members are larger now",
+    ("array", "component"): "by hand, after a backup: mdadm --grow --size=max {node}, if its members are larger now",
+    ("array", "journal"): "make the array anew with the journal that is wanted, and copy",
+    ("filesystem", "blocks"): "by hand, after a backup: resize2fs or xfs_growfs, once {node} has its size",
+    ("filesystem", "stride"): "by hand, while it is not mounted: tune2fs -E stride={planned} {node}",
+    ("filesystem", "stripe_width"): "by hand, while it is not mounted: tune2fs -E stripe_width={planned} {node}",
+    ("mount", "source"): "another file system is mounted there: umount it, then apply again",
+    ("mount", "type"): "another file system is mounted there: umount it, then apply again",
+    ("swap", "size"): "by hand: swapoff {node} and remove the file, then apply again",
+    ("table", "partitions"): "by hand, after a backup: sfdisk {node}; what stands on the partitions has to be moved first",
+    ("volume", "size"): "by hand, after a backup: lvextend --size={planned}b {node}, then grow what stands on it",
+    ("volume_group", "devices"): "by hand: vgextend or vgreduce, after pvmove",
+}  # fmt: skip
+"""By kind and property of what stands; `{node}` is its device, `{planned}` what the layout asks for."""
+KINDS = {"filesystem": NEW_FILESYSTEM, "array": NEW_ARRAY}
+OTHERS = "move what is on it elsewhere, take it away by hand, then apply again"
+
+
+def by_hand(kind: str, name: str, node: str, now: Value, planned: Value) -> str:
+    """What a person would do about a property that no step changes."""
+    if (kind, name) == ("array", "members"):
+        return _members(node, now, planned)
+    if (kind, name) == ("array", "chunk"):
+        return f"by hand, after a backup: mdadm --grow --chunk={int(str(planned)) // KIB}K --backup-file=FILE {node}"
+    hint = HINTS.get((kind, name), KINDS.get(kind, OTHERS))
+    return hint.format(node=node, planned=plain(str(planned)))
+
+
+def _members(node: str, now: Value, planned: Value) -> str:
+    found, wanted = (list(each) if isinstance(each, list) else [] for each in (now, planned))
+    if "missing" in found:
+        return f"it runs without a member: by hand, mdadm {node} --add NEW, and wait for the rebuild"
+    if len(wanted) > len(found):
+        return f"by hand, after a backup: mdadm {node} --add NEW, then mdadm --grow --raid-devices={len(wanted)} {node}"
+    if len(wanted) < len(found):
+        return NEW_ARRAY
+    if sorted(found) == sorted(wanted):
+        return "write the members in the order of the slots that they have"
+    return (
+        f"by hand: mdadm {node} --add-spare NEW, then mdadm {node} --replace OLD --with NEW, and wait for it"
+    )

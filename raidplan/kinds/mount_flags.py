@@ -1,0 +1,43 @@
+"""What the kernel makes of mount options for a single mount, as it shows it in mountinfo; a remount can change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+ATIME = ("noatime", "relatime", "strictatime")
+"""When reading a file is noted in its inode: one of the three; the kernel's default is relatime."""
+SWITCHES = {
+    "nosuid": "suid",
+    "nodev": "dev",
+    "noexec": "exec",
+    "nodiratime": "diratime",
+    "ro": "rw",
+}
+"""The other flags, each with the word that takes it back (mount(8))."""
+IMPLIED = {
+    "defaults": ("rw", "suid", "dev", "exec"),
+    "user": ("nosuid", "nodev", "noexec"),
+    "users": ("nosuid", "nodev", "noexec"),
+    "owner": ("nosuid", "nodev"),
+    "group": ("nosuid", "nodev"),
+}
+"""Options of mount itself that stand for others."""
+
+
+def flags(options: Iterable[str]) -> list[str]:
+    """The flags that differ from the kernel's own, sorted: `noatime`, `ro`; a later option wins over an earlier one."""
+    found: set[str] = set()
+    atime: set[str] = set()
+    back = {word: flag for flag, word in SWITCHES.items()}
+    for word in (each for option in options for each in IMPLIED.get(option, (option,))):
+        if word in SWITCHES:
+            found.add(word)
+        elif word in back:
+            found.discard(back[word])
+        elif word in ATIME:
+            atime.add(word)
+        elif word in ("atime", "nostrictatime", "norelatime"):
+            atime.discard({"atime": "noatime"}.get(word, word[2:]))
+    # The kernel lets strictatime win over noatime, and both over relatime (namespace.c, path_mount).
+    shown = {"noatime"} if atime & {"noatime"} else {"relatime"}
+    return sorted(found | (set() if "strictatime" in atime else shown))

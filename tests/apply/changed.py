@@ -1,0 +1,64 @@
+"""What tools do to what stands already, on the machine in memory: of themselves, and not of what a plan says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.apply.simulated import Simulated
+
+ATIME = ("noatime", "relatime", "strictatime")
+
+
+def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
+    """Does what a command that changes something in place does; False if it is none of them."""
+    match argv:
+        case ("e2label", node, label) | ("btrfs", "filesystem", "label", node, label):
+            _on(machine, "filesystem", node)["label"] = label
+        case ("xfs_admin", "-L", label, node):
+            found = _on(machine, "filesystem", node)
+            assert all(mount["source"] != found["device"] for mount in _objects(machine, "mount").values())
+            found["label"] = "" if label == "--" else label
+        case ("swaplabel", "--label", label, node):
+            _on(machine, "swap", node)["label"] = label
+        case ("tune2fs", "-r", blocks, node):
+            _on(machine, "filesystem", node)["reserved_blocks"] = int(blocks)
+        case ("swapoff", node):
+            area = _objects(machine, "swap").get(f"file:{node}") or _on(machine, "swap", node)
+            assert area["active"]
+            area |= {"active": False}
+            area.pop("priority", None)
+        case ("mount", "--options-source=disable", "-o", options, point):
+            remount(_objects(machine, "mount")[point], options.split(","))
+        case ("lvchange", read_ahead, volume):
+            words = read_ahead.partition("=")[2]
+            _objects(machine, "volume")[volume]["read_ahead"] = (
+                words if words == "auto" else int(words.rstrip("s")) * 512
+            )
+        case _:
+            return False
+    return True
+
+
+def _objects(machine: Simulated, kind: str) -> dict[str, Any]:
+    return machine.state.objects.setdefault(kind, {})
+
+
+def _on(machine: Simulated, kind: str, node: str) -> Any:
+    """The object on a device, or mounted at a point."""
+    device = _objects(machine, "mount").get(node, {}).get("source") or machine._identity(node)
+    return next(found for found in _objects(machine, kind).values() if found.get("device") == device)
+
+
+def remount(mount: Any, words: list[str]) -> None:
+    """As the kernel does: what is not named stays (path_mount in fs/namespace.c)."""
+    assert words[0] == "remount"
+    found = set(mount["flags"])
+    for word in words[1:]:
+        if word in ATIME:
+            found = (found - {*ATIME}) | ({word} - {"strictatime"})
+        elif word in ("nosuid", "nodev", "noexec", "nodiratime", "ro"):
+            found.add(word)
+        else:
+            found.discard({"rw": "ro"}.get(word, f"no{word}"))
+    mount["flags"] = sorted(found)

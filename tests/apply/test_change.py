@@ -1,0 +1,203 @@
+"""A changed layout on a machine where an earlier version of it stands: changed in place, or refused and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidplan import pipeline
+from raidplan.apply.journal import read_past
+from raidplan.apply.session import decide
+from raidplan.kinds.mount_flags import flags
+from raidplan.plan import Plan, Run
+from tests.apply.simulated import Killed, Simulated, State
+from tests.apply.test_kill_matrix import apply, end, impatient, machine
+
+__all__ = ["impatient"]
+
+EARLIER = """
+version: 1
+host: pair
+hardware:
+  disks:
+    d<0-3>: {serial: SER-<1>, size: 4GiB, partitions: {data: {size: 1GiB}, swap: {size: 512MiB}, vg: {size: rest}}}
+arrays:
+  a: {level: raid1, members: [d0.data, d1.data], stripe_cache_size: null}
+  p: {level: raid5, members: [d0.vg, d1.vg, d2.vg], stripe_cache_size: 1024, read_ahead: 1MiB}
+volume_groups: {v: {devices: [p], volumes: {home: {size: 1GiB}, x: {size: 1GiB}}}}
+filesystems:
+  a: {device: a, type: ext4, mount: /srv/a, label: old}
+  home: {device: v.home, type: xfs, mount: /srv/home, options: [noatime]}
+  x: {device: v.x, type: xfs, label: before}
+swap:
+  s: {device: d2.swap, priority: 5, label: one}
+  f: {file: /srv/a/swap, size: 1GiB, priority: 5}
+monitoring: {mail: root@example.org}
+"""
+
+
+def plan_of(folder: Path, change: Callable[[dict], None] | None = None) -> Plan:  # type: ignore[type-arg]
+    data = yaml.safe_load(EARLIER)
+    del data["arrays"]["a"]["stripe_cache_size"]
+    if change:
+        change(data)
+    folder.mkdir(exist_ok=True, parents=True)
+    file = folder / "layout.yaml"
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    made, loaded = pipeline.plan(pipeline.check(str(file)))
+    assert made is not None, loaded.findings
+    return made
+
+
+def standing(folder: Path, root: Path) -> State:
+    """The machine after the earlier layout was applied."""
+    state, plan = machine(root), plan_of(folder)
+    assert apply(plan, Simulated(plan, root, state)) == "done"
+    return state
+
+
+def set_to(*path: object) -> Callable[[dict], None]:  # type: ignore[type-arg]
+    """The layout with the value (last) at the path; None takes it away."""
+
+    def change(data: dict) -> None:  # type: ignore[type-arg]
+        *keys, last, value = path
+        for key in keys:
+            data = data[key]
+        if value is None:
+            del data[last]
+        else:
+            data[last] = value
+
+    return change
+
+
+IN_PLACE = {
+    "stripe cache": (set_to("arrays", "p", "stripe_cache_size", 4096), "udevadm trigger"),
+    "read-ahead": (set_to("arrays", "p", "read_ahead", "4MiB"), "udevadm trigger"),
+    "sync speed": (set_to("arrays", "p", "sync_speed_max", "50MB/s"), "udevadm trigger"),
+    "threads": (set_to("arrays", "p", "group_thread_count", 4), "udevadm trigger"),
+    "label": (set_to("filesystems", "a", "label", "new name"), "e2label /dev/md/a new name"),
+    "no label": (set_to("filesystems", "a", "label", None), "e2label /dev/md/a "),
+    "label of XFS": (set_to("filesystems", "x", "label", "after"), "xfs_admin -L after /dev/v/x"),
+    "label of swap": (set_to("filesystems", "x", "label", None), "xfs_admin -L -- /dev/v/x"),
+    "reserve": (set_to("filesystems", "a", "reserved", "1%"), "tune2fs -r"),
+    "noatime": (set_to("filesystems", "a", "options", ["noatime", "nodev"]), "remount,noatime,suid,nodev,exec,diratime,rw /srv/a"),
+    "no options": (set_to("filesystems", "home", "options", None), "remount,relatime,suid,dev,exec,diratime,rw /srv/home"),
+    "read-only": (set_to("filesystems", "home", "options", ["ro"]), "remount,relatime,suid,dev,exec,diratime,ro /srv/home"),
+    "for systemd": (set_to("filesystems", "home", "options", ["noatime", "x-systemd.automount"]), "systemctl daemon-reload"),
+    "priority": (set_to("swap", "s", "priority", 7), "swapon --priority 7"),
+    "priority of a file": (set_to("swap", "f", "priority", 7), "swapoff /srv/a/swap"),
+    "read-ahead of a volume": (set_to("volume_groups", "v", "volumes", "home", "read_ahead", "1MiB"), "lvchange --readahead=2048s v/home"),
+    "mail": (set_to("monitoring", "mail", "you@example.org"), "systemctl restart mdmonitor.service"),
+    "scrub": (set_to("monitoring", "scrub", "monthly"), "systemctl enable"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
+    change, command = IN_PLACE[name]
+    state = standing(tmp_path, tmp_path / "root")
+    later = plan_of(tmp_path, change)
+    world = Simulated(later, tmp_path / "root", state)
+    decision = decide(later, world.read(later), read_past(tmp_path / "root/var/lib/raidplan"), here=False)
+    assert not decision.refusals
+    assert not any(step.destroys or step.creates for step in decision.left.steps), "no data is touched"
+    assert apply(later, world) == "done"
+    assert any(command in line for line in world.executed), world.executed
+    assert apply(later, Simulated(later, tmp_path / "root", state)) == "nothing to do"
+    fresh = Simulated(later, tmp_path / "fresh", machine(tmp_path / "fresh"))
+    assert apply(later, fresh) == "done"
+    assert end(world) == end(fresh), "as if it had been made like this at once"
+
+
+REFUSED = {
+    "level": (set_to("arrays", "a", "level", "raid0"), "mdadm --grow --level=raid0 /dev/md/a"),
+    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "mdadm --grow --chunk=64K --backup-file=FILE /dev/md/p"),
+    "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "mdadm /dev/md/p --replace OLD --with NEW"),
+    "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
+    "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots"),
+    "metadata": (set_to("arrays", "a", "metadata", "1.0"), "make a new array"),
+    "type": (set_to("filesystems", "x", "type", "ext4"), "make a new file system"),
+    "inodes": (set_to("filesystems", "a", "inodes", 20000), "make a new file system"),
+    "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "by hand, after a backup: sfdisk"),
+    "volume": (set_to("volume_groups", "v", "volumes", "x", "size", "2GiB"), "lvextend --size=2147483648b /dev/v/x"),
+    "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "umount /srv/a"),
+    "journal mode": (set_to("filesystems", "a", "options", ["data=journal"]), "with data=journal"),
+    "label in use": (set_to("filesystems", "home", "label", "new"), "umount /srv/home"),
+    "hostile label": (set_to("filesystems", "x", "label", "a b;c"), "xfs_io"),
+    "swap in use": (set_to("swap", "s", "label", "two"), "swapoff it"),
+    "size of a swap file": (set_to("swap", "f", "size", "2GiB"), "by hand: swapoff"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_is_refused_before_the_first_write(name: str, tmp_path: Path) -> None:
+    change, words = REFUSED[name]
+    root = tmp_path / "root"
+    state = standing(tmp_path, root)
+    later = plan_of(tmp_path, change)
+    world = Simulated(later, root, state)
+    before = end(world)
+    said = apply(later, world)
+    assert words in said, said
+    assert world.effects == [] and end(world) == before
+
+
+def everything(data: dict) -> None:  # type: ignore[type-arg]
+    for name in ("stripe cache", "label", "label of XFS", "reserve", "noatime", "no options", "priority",
+                 "priority of a file", "read-ahead of a volume", "mail", "scrub"):  # fmt: skip
+        IN_PLACE[name][0](data)
+
+
+@pytest.mark.parametrize("how", ["before", "during", "after"])
+def test_killed_at_every_effect_of_a_change_and_resumed(how: str, tmp_path: Path) -> None:
+    state = standing(tmp_path, tmp_path / "root")
+    later = plan_of(tmp_path, everything)
+    once = Simulated(later, tmp_path / "root", state)
+    assert apply(later, once) == "done"
+    wanted = end(once)
+    for at in range(1, len(once.effects) + 1):
+        root = tmp_path / str(at)
+        state = standing(tmp_path, root)
+        later = plan_of(tmp_path, everything)
+        with pytest.raises(Killed):
+            apply(later, Simulated(later, root, state, (at, how)))
+        world = Simulated(later, root, state)
+        assert apply(later, world) in ("done", "nothing to do"), f"{how} effect {at}"
+        assert end(world) == wanted, f"{how} effect {at}"
+        assert apply(later, Simulated(later, root, state)) == "nothing to do"
+
+
+WORDS = ["noatime", "relatime", "strictatime", "nodiratime", "nosuid", "nodev", "noexec", "ro", "rw", "suid",
+         "defaults", "user", "nofail", "exec"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WORDS)), st.lists(st.sampled_from(WORDS)))
+def test_a_remount_gives_the_flags_of_a_new_mount_whatever_was_before(
+    before: list[str], after: list[str]
+) -> None:
+    from raidplan.apply.change import remount_words
+    from tests.apply.changed import remount
+
+    mount = {"flags": flags(before)}
+    remount(mount, remount_words(flags(after)))
+    assert mount["flags"] == flags(after)
+
+
+def test_no_command_of_a_change_names_an_unproven_device(tmp_path: Path) -> None:
+    """What stands is named by the array, the volume, or the partition's GUID; never by a kernel name."""
+    root = tmp_path / "root"
+    state = standing(tmp_path, root)
+    later = plan_of(tmp_path, everything)
+    decision = decide(
+        later, Simulated(later, root, state).read(later), read_past(root / "var/lib/raidplan"), here=False
+    )
+    words = [
+        word for step in decision.left.steps if isinstance(step.action, Run) for word in step.action.argv
+    ]
+    assert not [word for word in words if word.startswith(("/dev/sd", "/dev/md1", "/dev/dm-"))]
