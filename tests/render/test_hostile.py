@@ -27,6 +27,7 @@ from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan
 from raidplan.render.visible import json_safe
 from tests.render.findings import checked, located
+from tests.render.page import Element, parse
 from tests.render.runner import commands
 
 WORDS = [
@@ -107,6 +108,17 @@ def same_shape(form: str, hostile: str, plain: str) -> None:
             assert tags(MARKDOWN.render(hostile)) == tags(MARKDOWN.render(plain))
             shown = html.unescape(MARKDOWN.render(hostile))
             assert not re.search(r"(?:^|[^\w])(?:@\w|#\d|GH-\d)|https?://|(?<![a-zA-Z0-9])www\.", shown)
+        case "html":
+            assert outside_the_source(parse(hostile)) == outside_the_source(parse(plain))
+
+
+def outside_the_source(element: Element) -> list[object]:
+    """Tags and their attributes but for the highlighted layout, in which tags depend on the words."""
+    if "source" in element.classes:
+        assert {each.tag for each in element.all()} <= {"ol", "li", "span", "code", "mark", "a"}
+        return []
+    within = [outside_the_source(each) for each in element.children if isinstance(each, Element)]
+    return [element.tag, sorted(element.attributes), within]
 
 
 def shape(data: object) -> object:

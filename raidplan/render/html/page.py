@@ -11,11 +11,12 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from raidplan import __version__, pipeline
+from raidplan.document import Span
 from raidplan.findings import Severity
 from raidplan.render.files import relative
 from raidplan.render.groups import ALIKE, alike, grouped, places
 from raidplan.render.html.estimates import Speeds, speeds
-from raidplan.render.html.source import Line, Mark, source_lines
+from raidplan.render.html.source import Line, Mark, Place, source_lines
 from raidplan.render.html.survival import Matrix, matrix
 from raidplan.render.html.timeline import Timeline, timeline
 from raidplan.render.visible import plural, visible
@@ -23,7 +24,6 @@ from raidplan.rules import CATALOGUE
 from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.document import Span
     from raidplan.located import Accepted, Located
     from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
@@ -33,15 +33,6 @@ MOST_FINDINGS = 500
 """So many places are shown; the JSON form has all of them."""
 MOST_ALIKE = 40
 """So many findings of one rule at one place, where most are folded away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A line of a file, and where on the page it is."""
-
-    words: str
-    anchor: str
-    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,43 +103,44 @@ class _Maker:
 
     def __init__(self, name: str, loaded: Loaded) -> None:
         self.name, self.loaded = name, loaded
-        self.files = {file: f"{name}-s{number}" for number, file in enumerate(loaded.sources)}
         self.groups = sorted(grouped(loaded.findings), key=lambda group: group[0].finding.severity.rank)
+        self.named = [
+            (f"{name}-f{number}", group) for number, group in enumerate(self.groups[:MOST_FINDINGS])
+        ]
+        marks = [Mark(group[0].span, group[0].finding.severity, anchor) for anchor, group in self.named]
+        self.files = {
+            file: File(relative(file), f"{name}-s{number}", tuple(source_lines(text, file, marks)))
+            for number, (file, text) in enumerate(loaded.sources.items())
+        }
+        self.anchors = {
+            (path, line.number): f"{file.anchor}-{line.number}"
+            for path, file in self.files.items()
+            for line in file.lines
+        }
 
     def section(self) -> Section:
-        loaded = self.loaded
-        shown = self.groups[:MOST_FINDINGS]
-        findings = [self.shown(group, f"{self.name}-f{n}") for n, group in enumerate(shown)]
-        accepted = [self.accepted(each, f"{self.name}-a{n}") for n, each in enumerate(loaded.accepted)]
-        marks = [
-            Mark(group[0].span, group[0].finding.severity, finding.anchor)
-            for group, finding in zip(shown, findings, strict=True)
-        ]
-        topology = loaded.topology
+        loaded, topology = self.loaded, self.loaded.topology
         return Section(
             self.name,
             loaded.layout.host if loaded.layout else relative(loaded.file),
             relative(loaded.file),
             _facts(topology) if topology else (),
             tuple(_counts(loaded)),
-            tuple(findings),
-            len(self.groups) - len(shown),
-            tuple(accepted),
-            tuple(
-                File(relative(file), self.files[file], tuple(source_lines(text, file, marks)))
-                for file, text in loaded.sources.items()
-            ),
+            tuple(self.shown(group, anchor) for anchor, group in self.named),
+            len(self.groups) - len(self.named),
+            tuple(self.accepted(each, f"{self.name}-a{n}") for n, each in enumerate(loaded.accepted)),
+            tuple(self.files.values()),
             _wiring(topology, self.name) if topology else None,
             matrix(topology) if topology else None,
             speeds(topology) if topology else None,
-            _timeline(loaded) if topology else None,
+            self.timeline() if topology else None,
         )
 
     def shown(self, group: Sequence[Located], anchor: str) -> Shown:
         finding = group[0].finding
         rule = CATALOGUE.get(finding.rule)
         related = places(group)
-        more = (Place(f"and {len(related) - ALIKE} places more", ""),) if len(related) > ALIKE else ()
+        more = (Place(f"and {len(related) - ALIKE} places more"),) if len(related) > ALIKE else ()
         return Shown(
             anchor,
             finding.severity.value,
@@ -171,9 +163,16 @@ class _Maker:
 
     def place(self, span: Span, about: str = "") -> Place:
         """The line, with its file's name if there are several."""
-        file = self.files.get(span.file)
-        name = f"{relative(span.file)}, " if len(self.files) > 1 or not file else ""
-        return Place(f"{name}line {span.line}", f"{file}-{span.line}" if file else "", about)
+        name = "" if len(self.files) == 1 and span.file in self.files else f"{relative(span.file)}, "
+        return Place(f"{name}line {span.line}", self.anchors.get((span.file, span.line), ""), about)
+
+    def timeline(self) -> Timeline | None:
+        plan, _ = pipeline.plan(self.loaded)
+        return (
+            timeline(plan, lambda line: self.place(Span(self.loaded.file, line, 1, line, 1)))
+            if plan
+            else None
+        )
 
 
 def _counts(loaded: Loaded) -> list[tuple[str, str]]:
@@ -204,8 +203,3 @@ def _wiring(topology: Topology, name: str) -> Markup | None:
     from raidplan.draw import marks_of, svg
 
     return Markup(svg(topology, marks_of(topology), prefix=f"{name}-wiring"))  # it escapes itself
-
-
-def _timeline(loaded: Loaded) -> Timeline | None:
-    plan, _ = pipeline.plan(loaded)
-    return timeline(plan) if plan else None

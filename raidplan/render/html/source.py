@@ -30,6 +30,15 @@ Piece = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, and where on the page it is; nothing if it is not shown."""
+
+    words: str
+    anchor: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A place that a finding is about."""
 
@@ -63,13 +72,13 @@ class Line:
 def source_lines(text: str, file: str, marks: Iterable[Mark]) -> list[Line]:
     """The lines of a file, or those around its findings if there are many."""
     lines = lines_of(text)
-    if lines and not lines[-1]:
-        lines.pop()
-    looks = _looks(text, file)
     by_line: dict[int, list[Mark]] = {}
     for mark in marks:
         if mark.span.file == file:
             by_line.setdefault(mark.span.line, []).append(mark)
+    if not lines[-1] and len(lines) not in by_line:  # what is missing is missed at the end
+        lines.pop()
+    looks = _looks(text, file)
     made = []
     for number in _shown(len(lines), by_line):
         at = by_line.get(number, [])

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raidplan.draw.words import kind_of, name_of
 from raidplan.findings import Path
 from raidplan.render.estimate_words import alike, named, plural_kind
-from raidplan.survival import BOOT, MACHINE, Component, Survival, survive
+from raidplan.survival import Component, Survival, survive
 from raidplan.survival.loss import Outcome
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
 
 MOST_COLUMNS = 24
-"""So many components have a column of their own; of more, each kind has one."""
+"""So many components have a column of their own; of more, the disks have none, then each other kind has one."""
 MOST_ROWS = 40
 MOST_LOSSES = 3
-WHOLE = {MACHINE: "the running system", BOOT: "the next start"}
 WORDS = {
     Outcome.INTACT: "does not stand on it",
     Outcome.DEGRADED: "goes on, with less redundancy",
@@ -42,6 +42,8 @@ class Cell:
 class Row:
     """Things that share one fate."""
 
+    kind: str
+    """What they are; nothing for the machine as a whole, which its name says."""
     names: str
     every: str
     """All of their names."""
@@ -66,21 +68,24 @@ def matrix(topology: Topology) -> Matrix | None:
     things = [path for path, fates in survival.fates.items() if fates]
     if not things:
         return None
-    parts = [component for component in survival.components if component.kind != "disk"]
-    groups = alike(parts, lambda component: component.kind)
+    parts = survival.components
+    if len(parts) > MOST_COLUMNS:
+        parts = tuple(component for component in parts if component.kind != "disk")
     condensed = len(parts) > MOST_COLUMNS
+    groups = alike(parts, lambda component: component.kind)
     columns = tuple(
         (plural_kind(kind[0].kind), ("all",) if condensed else tuple(part.name for part in kind))
         for kind in groups
     )
     made = [(path, _cells(survival, path, groups, condensed), _disks(survival, path)) for path in things]
-    rows = [_row(group) for group in alike(made, lambda row: (row[1], row[2], row[0][0]))]
+    rows = [_row(group) for group in alike(made, lambda row: (row[1], row[2], kind_of(row[0])))]
     return Matrix(columns, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
 
 
 def _row(group: Sequence[tuple[Path, tuple[Cell, ...], str]]) -> Row:
-    names = [WHOLE.get(path, str(path[-1])) for path, _, _ in group]
-    return Row(named(names), ", ".join(names), group[0][1], group[0][2])
+    path, cells, disks = group[0]
+    names = [name_of(path) for path, _, _ in group]
+    return Row(kind_of(path) if len(path) > 1 else "", named(names), ", ".join(names), cells, disks)
 
 
 def _cells(

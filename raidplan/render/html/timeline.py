@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from raidplan.plan import PHASES, Plan, Run, Step
 from raidplan.render import overview
 from raidplan.render.estimate_words import alike
+from raidplan.render.html.source import Place
 from raidplan.render.plan_text import action_lines, shape
 
 
@@ -22,7 +23,7 @@ class Kind:
     destroys: tuple[str, ...]
     commands: tuple[str, ...]
     """Of the first."""
-    line: int
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class Timeline:
     digest: str
 
 
-def timeline(plan: Plan) -> Timeline:
-    """The plan's steps, each as early as what it needs allows."""
+def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
+    """The plan's steps, each as early as what it needs allows; `place` says where a line of the layout is."""
     earliest = waves(plan.steps)
     count = max(earliest.values(), default=0)
     by_wave: list[list[Step]] = [[] for _ in range(count)]
@@ -59,7 +60,7 @@ def timeline(plan: Plan) -> Timeline:
         (phase, tuple(sum(step.phase == phase for step in steps) for steps in by_wave)) for phase in used
     )
     return Timeline(
-        tuple(_wave(number, steps) for number, steps in enumerate(by_wave, start=1)),
+        tuple(_wave(number, steps, place) for number, steps in enumerate(by_wave, start=1)),
         chart,
         len(plan.steps),
         ", ".join(overview.created(plan)),
@@ -77,9 +78,9 @@ def waves(steps: Iterable[Step]) -> dict[str, int]:
     return found
 
 
-def _wave(number: int, steps: Sequence[Step]) -> Wave:
+def _wave(number: int, steps: Sequence[Step], place: Callable[[int], Place]) -> Wave:
     groups = alike(steps, _alike_to)
-    return Wave(number, tuple(_kind(group) for group in groups), len(steps))
+    return Wave(number, tuple(_kind(group, place(group[0].line)) for group in groups), len(steps))
 
 
 def _alike_to(step: Step) -> Hashable:
@@ -90,7 +91,7 @@ def _alike_to(step: Step) -> Hashable:
     return step.phase, type(step.action), re.sub(rf"\b{re.escape(name)}\b", "", step.say)
 
 
-def _kind(group: Sequence[Step]) -> Kind:
+def _kind(group: Sequence[Step], place: Place) -> Kind:
     first = group[0]
     return Kind(
         first.phase,
@@ -98,5 +99,5 @@ def _kind(group: Sequence[Step]) -> Kind:
         overview.symbol(first),
         tuple(lost for step in group for lost in step.destroys),
         tuple(action_lines(first)),
-        first.line,
+        place,
     )
