@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "raidplan"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = ("hidden", "findings", "size", "levels", "identity", "geometry", "plan", "document", "kinds", "layout", "topology",
           "links", "disks", "power", "survival", "estimate", "placement", "rules", "settings", "located", "acceptance",
-          "compiler", "pipeline")  # fmt: skip
+          "compiler", "diff", "pipeline")  # fmt: skip
 """Each may import those before it, and itself."""
 
 

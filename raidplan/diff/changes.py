@@ -1,0 +1,108 @@
+"""What can be changed while the data stays, and by which command; what is not in these tables cannot.
+
+Standard library only: whoever changes machines can import it. Sources: mdadm(8), tune2fs(8), resize2fs(8),
+xfs_admin(8), xfs_growfs(8), btrfs(8), lvm(8), swapon(8), swaplabel(8), mount(8), sfdisk(8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How something is changed while its data stays."""
+
+    command: str
+    """The program and its mode: `mdadm --grow --chunk`."""
+    note: str = ""
+    """What has to be known before."""
+
+
+SYSFS = "udevadm trigger"
+"""The tunables of an array are set by a udev rule, now and at every boot."""
+AT_BOOT = Way("none", "counts from the next boot on")
+WHEN_MADE = Way("none", "counts only when it is made")
+STATED = Way("none")
+"""A fact about the machine, or a wish that no command carries out."""
+
+ARRAY: Mapping[str, Way] = {
+    "stripe_cache_size": Way(SYSFS),
+    "read_ahead": Way(SYSFS),
+    "sync_speed_min": Way(SYSFS),
+    "sync_speed_max": Way(SYSFS),
+    "group_thread_count": Way(SYSFS),
+    "initial_sync": WHEN_MADE,
+}
+"""The keys of an array that have nothing to do with where its data lies; for the others see `grow`."""
+
+FILESYSTEM: Mapping[str, Way] = {
+    "mount": Way("umount, mount"),
+    "options": Way("mount --options remount", "a few options take a new mount"),
+    "files": STATED,
+}
+"""The keys that are the same for every type."""
+
+LABEL: Mapping[str, Way] = {
+    "ext2": Way("tune2fs -L"),
+    "ext3": Way("tune2fs -L"),
+    "ext4": Way("tune2fs -L"),
+    "xfs": Way("xfs_admin -L", "unmounted"),
+    "btrfs": Way("btrfs filesystem label"),
+    "vfat": Way("fatlabel", "unmounted"),
+}
+RESERVED = Way("tune2fs -m")
+GROWN: Mapping[str, Way] = {
+    "ext2": Way("resize2fs"),
+    "ext3": Way("resize2fs"),
+    "ext4": Way("resize2fs"),
+    "xfs": Way("xfs_growfs"),
+    "btrfs": Way("btrfs filesystem resize"),
+}
+"""By the type of the file system."""
+SHRUNK: Mapping[str, Way] = {
+    "ext2": Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
+    "ext3": Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
+    "ext4": Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
+    "btrfs": Way("btrfs filesystem resize", "before its device is made smaller, if its files fit"),
+}
+"""XFS cannot be made smaller."""
+CONVERTED: Mapping[tuple[str, str], Way] = {
+    ("ext2", "ext3"): Way("tune2fs -j"),
+    ("ext2", "ext4"): Way("tune2fs -O extents,has_journal"),
+    ("ext3", "ext4"): Way("tune2fs -O extents"),
+}
+"""From one type to another."""
+
+SWAP: Mapping[str, Way] = {
+    "priority": Way("swapoff, swapon --priority"),
+    "label": Way("swaplabel --label"),
+}
+
+GROUP_EXTENDED = Way("vgextend")
+GROUP_REDUCED = Way("pvmove, vgreduce", "before the device is taken for anything else")
+PHYSICAL_GROWN = Way("pvresize")
+VOLUME: Mapping[str, Way] = {"read_ahead": Way("lvchange --readahead")}
+VOLUME_GROWN = Way("lvextend")
+VOLUME_SHRUNK = Way("lvreduce", "after what is on it was made smaller")
+
+PARTITION_GROWN = Way("sfdisk, partx --update")
+PARTITION_TYPE = Way("sfdisk --part-type")
+PARTITION_ADDED = Way("sfdisk --append")
+PARTITION_NAMED = Way(
+    "sfdisk --part-uuid",
+    "raidplan knows a partition by a UUID made of host and name, and refuses the disk until it bears that",
+)
+
+BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "degraded": AT_BOOT}
+MONITORING: Mapping[str, Way] = {
+    "mail": Way("systemctl restart mdmonitor"),
+    "scrub": Way("systemctl enable, systemctl mask"),
+}
+HARDWARE: Mapping[str, Way] = {
+    "behind": Way("none", "the cable is moved"),
+    "port": Way("none", "the cable is moved"),
+    "wipe": Way("none", "with true, apply destroys what is on the disk where it is in the way"),
+}
+"""Everything else of the hardware is `STATED`."""

@@ -1,0 +1,60 @@
+"""Two layouts to everything that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.diff.found import found_and_gone
+from raidplan.diff.losses import losses
+from raidplan.diff.machine import machine_things
+from raidplan.diff.measures import measure
+from raidplan.diff.result import Diff, Fate, Side, Thing
+from raidplan.diff.storage import Storage
+
+if TYPE_CHECKING:
+    from raidplan.findings import Path
+    from raidplan.layout import Layout
+
+BUILT = ("arrays", "volume_groups", "filesystems", "swap")
+
+
+def diff(old: Side, new: Side) -> Diff:
+    """What the new layout means for what the old one describes. Both can be built; no machine is looked at."""
+    storage = Storage(old.topology, new.topology)
+    tolerance, figures = measure(storage)
+    found, gone = found_and_gone(old.findings, new.findings, storage)
+    return Diff(
+        hosts=(old.topology.host, new.topology.host),
+        losses=tuple(losses(storage)),
+        things=(*_built(storage), *machine_things(storage)),
+        tolerance=tolerance,
+        figures=figures,
+        found=found,
+        gone=gone,
+    )
+
+
+def _built(storage: Storage) -> Iterator[Thing]:
+    """Arrays, groups, volumes, file systems and swap areas, in the layouts' order of sections."""
+    for section in BUILT:
+        for path, verdict in storage.verdicts.items():
+            if path[0] == section and verdict.fate is not Fate.KEPT:
+                layout = storage.old.layout if verdict.fate is Fate.DESTROYED else storage.new.layout
+                yield Thing(path, verdict.fate, what(path, layout), verdict.changes)
+
+
+def what(path: Path, layout: Layout) -> str:
+    """What a thing is, in a few words."""
+    section, name = str(path[0]), str(path[1])
+    if section == "arrays":
+        array = layout.arrays[name]
+        return f"{array.level} of {len(array.named_members)}"
+    if section == "filesystems":
+        entry = layout.filesystems[name]
+        return f"{entry.type} on {entry.device}" + (f", {entry.mount}" if entry.mount else "")
+    if section == "swap":
+        return f"on {layout.swap[name].device or layout.swap[name].file}"
+    if len(path) > 2:
+        return "volume"
+    return f"of {', '.join(layout.volume_groups[name].devices)}"

@@ -1,0 +1,95 @@
+"""File systems and swap areas, old against new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.diff import changes as ways
+from raidplan.diff.result import Change
+from raidplan.diff.words import change
+from raidplan.kinds.formats import Ext
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+    from raidplan.findings import Path
+    from raidplan.kinds.device import Use
+    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.kinds.swap import Swap
+    from raidplan.topology import Topology
+
+
+def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: Storage) -> Iterator[Change]:
+    """What differs; what nothing changes in place has no way."""
+    uses = next(old.uses(str(path[1]), path)), next(new.uses(str(path[1]), path))
+    yield from _device(uses[0], uses[1], storage)
+    if old.type != new.type:
+        yield change("type", old.type, new.type, ways.CONVERTED.get((old.type, new.type)))
+    if old.label != new.label:
+        yield change("label", old.label, new.label, ways.LABEL[new.type])
+    for key, way in ways.FILESYSTEM.items():
+        if getattr(old, key) != getattr(new, key):
+            yield change(key, getattr(old, key), getattr(new, key), way)
+    one, other = storage.old_place(uses[0]).size, storage.new_place(uses[1]).size
+    if one is not None and other is not None and one != other:
+        yield Change(
+            "size", human(one), human(other), (ways.GROWN if other > one else ways.SHRUNK).get(new.type)
+        )
+    if isinstance(old.format, Ext) and isinstance(new.format, Ext):
+        if old.reserved != new.reserved:
+            yield change("reserved", old.reserved, new.reserved, ways.RESERVED)
+        yield from _inodes(old, new, uses, storage, resized=one != other)
+
+
+def _device(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
+    """Where it lies; on other bytes it is another one."""
+    one, other = storage.old_place(old), storage.new_place(new)
+    if storage.same(one, other):
+        return
+    if one.device != other.device:
+        yield change("device", old.device, new.device, None)
+    elif one.disk is None:
+        yield Change("device", f"{old.device} as it is", f"{new.device} made anew", None)
+    elif storage.disks.get(one.disk) != other.disk:
+        yield Change("device", old.device, f"{new.device} on another disk", None)
+    else:
+        yield Change("device", old.device, f"{new.device} at another place of the disk", None)
+
+
+def _inodes(
+    old: Filesystem, new: Filesystem, uses: tuple[Use, Use], storage: Storage, *, resized: bool
+) -> Iterator[Change]:
+    """Their number is fixed when it is made; one that grows gets more at the ratio that it was made with."""
+    keys = [key for key in ("inodes", "inode_ratio") if getattr(old, key) != getattr(new, key)]
+    counts = inodes(old, uses[0], storage.old), inodes(new, uses[1], storage.new)
+    if keys and (resized or None in counts):
+        yield from (change(key, getattr(old, key), getattr(new, key), None) for key in keys)
+    elif keys and counts[0] != counts[1]:
+        yield Change("inodes", f"{counts[0]:,}", f"{counts[1]:,}", None)
+
+
+def inodes(entry: Filesystem, use: Use, topology: Topology) -> int | None:
+    """How many inodes it has, where their number is fixed; None where it is not, or is not known."""
+    made = entry.format
+    if use.device not in topology.devices or not isinstance(made, Ext):
+        return None
+    return made.geometry(entry, topology.taken(use)).inodes
+
+
+def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:
+    """What differs; an area that is made anew loses nothing, since nothing outlives its use."""
+    for key in ("priority", "label"):
+        if getattr(old, key) != getattr(new, key):
+            yield change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])
+    for key in ("file", "size"):
+        if getattr(old, key) != getattr(new, key):
+            yield change(key, getattr(old, key), getattr(new, key), None)
+    uses = list(old.uses(str(path[1]), path)), list(new.uses(str(path[1]), path))
+    if uses[0] and uses[1]:
+        yield from _device(uses[0][0], uses[1][0], storage)
+        one, other = storage.old_place(uses[0][0]).size, storage.new_place(uses[1][0]).size
+        if one and other and one != other:
+            yield Change("size", human(one), human(other), None)
+    elif uses[0] or uses[1]:
+        yield change("device", old.device, new.device, None)

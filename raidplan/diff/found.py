@@ -1,0 +1,37 @@
+"""Findings, old against new: by rule and thing, wherever their lines have moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+    from raidplan.findings import Path
+    from raidplan.located import Located
+
+Key = tuple[str, "Path | str"]
+
+
+def found_and_gone(
+    old: Iterable[Located], new: Iterable[Located], storage: Storage
+) -> tuple[tuple[Located, ...], tuple[Located, ...]]:
+    """Those that only the new layout has, and those that only the old one had."""
+    before = {_key(_today(item.finding.path, storage), item): item for item in reversed([*old])}
+    after = {_key(item.finding.path, item): item for item in reversed([*new])}
+    found = tuple(item for key, item in reversed(after.items()) if key not in before)
+    return found, tuple(item for key, item in reversed(before.items()) if key not in after)
+
+
+def _key(path: Path, item: Located) -> Key:
+    """The rule, and the thing: its name without the keys below; of what has no name, what is said of it."""
+    if path[:1] == ("allow",) or not path:
+        return item.finding.rule, item.finding.message
+    return item.finding.rule, path[: 3 if path[0] == "hardware" else 2]
+
+
+def _today(path: Path, storage: Storage) -> Path:
+    """The path with the name that a disk has now."""
+    if path[:2] != ("hardware", "disks") or len(path) < 3:
+        return path
+    return (*path[:2], storage.disks.get(str(path[2]), str(path[2])), *path[3:])

@@ -1,0 +1,139 @@
+"""The machine and its settings, old against new: disks, what they hang on, power, boot, alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from raidplan.diff import changes as ways
+from raidplan.diff.places import Place
+from raidplan.diff.result import Change, Fate, Thing
+from raidplan.diff.words import change, differing, value_text
+from raidplan.kinds.model import Model
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+    from raidplan.findings import Path
+    from raidplan.kinds.disk import Disk
+
+COMPONENTS = ("buses", "controllers", "multipliers", "expanders", "enclosures", "power")
+KINDS = {
+    "buses": "bus", "controllers": "controller", "multipliers": "multiplier", "expanders": "expander",
+    "enclosures": "enclosure", "power": "supply",
+}  # fmt: skip
+IDENTITY = ("serial", "wwn", "path", "model", "size")
+
+
+def machine_things(storage: Storage) -> Iterator[Thing]:
+    """What of the machine and its settings is not what it was."""
+    old, new = storage.old.layout, storage.new.layout
+    yield from _settings(("layout",), old, new, ("workload",))
+    yield from _settings(("hardware",), old.hardware, new.hardware, ("memory", "firmware"))
+    for section in COMPONENTS:
+        yield from _components(section, getattr(old.hardware, section), getattr(new.hardware, section))
+    yield from _disks(storage)
+    yield from _settings(("boot",), old.boot, new.boot, tuple(ways.BOOT), ways.BOOT)
+    yield from _settings(
+        ("monitoring",), old.monitoring, new.monitoring, tuple(ways.MONITORING), ways.MONITORING
+    )
+
+
+def _settings(
+    path: Path, old: Model, new: Model, keys: tuple[str, ...], how: Mapping[str, ways.Way] | None = None
+) -> Iterator[Thing]:
+    found = [
+        change(key, one, other, (how or {}).get(key, ways.STATED))
+        for key, one, other in differing(old, new)
+        if key in keys
+    ]
+    if found:
+        yield Thing(path, Fate.CHANGED, "", tuple(found))
+
+
+def _components(section: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Thing]:
+    for name in {**old, **new}:
+        path = ("hardware", section, name)
+        if name not in old or name not in new:
+            yield Thing(path, Fate.CREATED if name in new else Fate.DESTROYED, KINDS[section])
+            continue
+        found = [
+            change(key, one, other, ways.HARDWARE.get(key, ways.STATED))
+            for key, one, other in differing(old[name], new[name])
+        ]
+        if found:
+            yield Thing(path, Fate.CHANGED, KINDS[section], tuple(found))
+
+
+def _disks(storage: Storage) -> Iterator[Thing]:
+    old, new = storage.old.layout.hardware.disks, storage.new.layout.hardware.disks
+    for name, disk in old.items():
+        now = storage.disks.get(name)
+        if now is None:
+            fate = Fate.EXCHANGED if name in new and name not in storage.was else Fate.DESTROYED
+            found = _identity(disk, new[name]) if fate is Fate.EXCHANGED else ()
+            yield Thing(("hardware", "disks", name), fate, "disk", tuple(found))
+            continue
+        changes = (*_facts(disk, new[now]), *_partitions(name, now, storage))
+        if changes or now != name:
+            yield _kept(name, now, changes)
+    for name in new:
+        if name not in storage.was and (name not in old or name in storage.disks):
+            yield Thing(("hardware", "disks", name), Fate.CREATED, "disk")
+
+
+def _kept(name: str, now: str, changes: tuple[Change, ...]) -> Thing:
+    renamed = now != name
+    fate = Fate.RENAMED if renamed else Fate.CHANGED
+    note = ""
+    if renamed:
+        note = f"the same disk; its partitions get other UUIDs: {ways.PARTITION_NAMED.note}; {ways.PARTITION_NAMED.command} gives it"
+    return Thing(("hardware", "disks", now), fate, "disk", changes, name if renamed else "", note)
+
+
+def _identity(old: Disk, new: Disk) -> Iterator[Change]:
+    for key, one, other in differing(old, new):
+        if key in IDENTITY:
+            yield change(key, one, other, ways.STATED)
+
+
+def _facts(old: Disk, new: Disk) -> Iterator[Change]:
+    for key, one, other in differing(old, new, skip=("partitions",)):
+        yield change(key, one, other, ways.HARDWARE.get(key, ways.STATED))
+
+
+def _partitions(name: str, now: str, storage: Storage) -> Iterator[Change]:
+    """Partitions with names, by the place where they begin."""
+    old, new = storage.old.layout.hardware.disks[name], storage.new.layout.hardware.disks[now]
+    before = {
+        place.start: (part, place)
+        for part in old.partitions
+        for place in (storage.places[0].partition(name, part),)
+    }
+    after = {
+        place.start: (part, place)
+        for part in new.partitions
+        for place in (storage.places[1].partition(now, part),)
+    }
+    for start in dict.fromkeys((*before, *after)):
+        yield from _partition(before.get(start), after.get(start), old, new)
+
+
+def _partition(
+    before: tuple[str, Place] | None, after: tuple[str, Place] | None, old: Disk, new: Disk
+) -> Iterator[Change]:
+    if before is None or after is None:
+        one = value_text("size", old.partitions[before[0]].size) if before else ""
+        other = value_text("size", new.partitions[after[0]].size) if after else ""
+        name = (before or after or ("", None))[0]
+        yield Change(f"partitions.{name}", one, other, ways.PARTITION_ADDED if after else None)
+        return
+    (was, one_place), (name, other_place) = before, after
+    if was != name:
+        yield Change(f"partitions.{was}", was, name, ways.PARTITION_NAMED)
+    if one_place.size != other_place.size:
+        grown = (one_place.size or 0) < (other_place.size or 0)
+        sizes = old.partitions[was].size, new.partitions[name].size
+        yield change(f"partitions.{name}.size", *sizes, ways.PARTITION_GROWN if grown else None)
+    types = old.partitions[was].type, new.partitions[name].type
+    if types[0] != types[1]:
+        yield change(f"partitions.{name}.type", *types, ways.PARTITION_TYPE)

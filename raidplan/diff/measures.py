@@ -1,0 +1,151 @@
+"""What the layouts can do, before and after: what survives what, rates, room, inodes, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isclose
+from typing import TYPE_CHECKING
+
+from raidplan.diff.filesystems import inodes
+from raidplan.diff.result import Figure, Tolerance
+from raidplan.estimate import estimate
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+    from raidplan.estimate import Estimate, Estimates, Fate
+    from raidplan.topology import Topology
+
+SAME = 1e-3
+"""Figures that differ by less are the same: estimates are no more exact."""
+SYSTEM = {"running": "the running system", "boot": "the next boot"}
+
+
+def measure(storage: Storage) -> tuple[tuple[Tolerance, ...], tuple[Figure, ...]]:
+    """What is survived now and was not, or the other way round; and the figures that differ."""
+    old, new = estimate(storage.old), estimate(storage.new)
+    figures = (*_figures(old, new, storage), *_totals(old, new))
+    return tuple(_tolerance(old, new, storage)), tuple(each for each in figures if _differs(each))
+
+
+def _differs(figure: Figure) -> bool:
+    one, other = figure.before, figure.after
+    if one is None or other is None:
+        return one is not other
+    return one != other if figure.unit in ("inodes", "bytes") else not isclose(one, other, rel_tol=SAME)
+
+
+def _tolerance(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Tolerance]:
+    for name, one, other in _fates(old, new, storage):
+        before = {
+            (loss.kind, _today(loss.component, loss.kind, storage)): loss.survived for loss in one.losses
+        }
+        after = {(loss.kind, loss.component): loss.survived for loss in other.losses}
+        lost = [each for each, survived in after.items() if not survived and before.get(each, True)]
+        gained = [each for each, survived in before.items() if not survived and after.get(each, True)]
+        always = (one.losses_always_survived, other.losses_always_survived)
+        if lost or gained or always[0] != always[1]:
+            yield Tolerance(name, _words(lost), _words(gained), always)
+
+
+def _today(component: str, kind: str, storage: Storage) -> str:
+    """A disk by the name that it has now."""
+    return storage.disks.get(component, component) if kind == "disk" else component
+
+
+def _words(components: list[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{kind} {name}" for kind, name in components)
+
+
+def _fates(old: Estimates, new: Estimates, storage: Storage) -> Iterator[tuple[str, Fate, Fate]]:
+    """(name, before, after) of what is in both: the system, file systems by name or mount point, arrays, swap."""
+    for key, name in SYSTEM.items():
+        if key in old.machine.fates and key in new.machine.fates:
+            yield name, old.machine.fates[key], new.machine.fates[key]
+    for one, other in _filesystems(old, new, storage):
+        mount = storage.new.layout.filesystems[other.name].mount
+        yield mount or f"file system {other.name}", one.fate, other.fate
+    for kind, pairs in (("array", _pairs(old.arrays, new.arrays)), ("swap", _pairs(old.swap, new.swap))):
+        yield from ((f"{kind} {one.name}", one.fate, other.fate) for one, other in pairs)
+
+
+def _pairs(old: tuple[Estimate, ...], new: tuple[Estimate, ...]) -> list[tuple[Estimate, Estimate]]:
+    named = {each.name: each for each in new}
+    return [(each, named[each.name]) for each in old if each.name in named]
+
+
+def _filesystems(old: Estimates, new: Estimates, storage: Storage) -> list[tuple[Estimate, Estimate]]:
+    """By name; those whose name is gone, by their mount point: what uses the files goes by that."""
+    pairs = _pairs(old.filesystems, new.filesystems)
+    named = {one.name for one, _ in pairs}
+    before, after = (_by_mount(side, all_, named) for side, all_ in ((storage.old, old), (storage.new, new)))
+    return pairs + [(before[mount], after[mount]) for mount in before if mount in after]
+
+
+def _by_mount(topology: Topology, made: Estimates, without: set[str]) -> dict[str, Estimate]:
+    entries = topology.layout.filesystems
+    mounts = ((entries[each.name].mount, each) for each in made.filesystems if each.name not in without)
+    return {mount: each for mount, each in mounts if mount}
+
+
+def _figures(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Figure]:
+    for one, other in _pairs(old.arrays, new.arrays):
+        name = f"array {one.name}"
+        yield Figure(name, "room", "bytes", one.capacity, other.capacity)
+        yield from _rates(name, one, other)
+        yield Figure(name, "rebuild", "seconds", one.rebuild.seconds, other.rebuild.seconds)
+        yield Figure(name, "stripe cache", "bytes", one.stripe_cache_bytes, other.stripe_cache_bytes)
+    for one, other in _filesystems(old, new, storage):
+        name = storage.new.layout.filesystems[other.name].mount or f"file system {other.name}"
+        yield Figure(name, "room for files", "bytes", one.capacity, other.capacity)
+        yield Figure(
+            name, "inodes", "inodes", _inodes(one.name, storage.old), _inodes(other.name, storage.new)
+        )
+        yield from _rates(name, one, other)
+
+
+def _rates(name: str, one: Estimate, other: Estimate) -> Iterator[Figure]:
+    for what, before, after in (
+        ("read", one.alone.read, other.alone.read),
+        ("write", one.alone.write, other.alone.write),
+        ("read, all at work", one.together.read, other.together.read),
+        ("write, all at work", one.together.write, other.together.write),
+    ):
+        yield Figure(name, what, "bytes/s", before.bytes_per_second, after.bytes_per_second)
+
+
+def _inodes(name: str, topology: Topology) -> int | None:
+    entry = topology.layout.filesystems[name]
+    return inodes(entry, next(entry.uses(name, ("filesystems", name))), topology)
+
+
+def _totals(old: Estimates, new: Estimates) -> Iterator[Figure]:
+    """The machine as a whole, where there is something to add up on either side."""
+    one, other = _total(old), _total(new)
+    for what, unit in UNITS.items():
+        yield Figure("the machine", what, unit, one[what], other[what])
+
+
+UNITS = {
+    "room for files": "bytes",
+    "read, all at work": "bytes/s",
+    "write, all at work": "bytes/s",
+    "stripe caches": "bytes",
+    "power": "watts",
+}
+
+
+def _total(made: Estimates) -> Mapping[str, float | None]:
+    tops = made.filesystems
+    return {
+        "room for files": _sum([each.capacity for each in tops]),
+        "read, all at work": _sum([each.together.read.bytes_per_second for each in tops]),
+        "write, all at work": _sum([each.together.write.bytes_per_second for each in tops]),
+        "stripe caches": sum(each.stripe_cache_bytes for each in made.arrays),
+        "power": made.machine.watts,
+    }
+
+
+def _sum(values: list[float | None] | list[int | None]) -> float | None:
+    """None if one of them is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,107 @@
+"""Where the bytes of a device are, so that the same bytes are known under another name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Path
+from raidplan.geometry.gpt import ALIGNMENT
+from raidplan.kinds.disk import Disk
+from raidplan.size import align_up
+
+if TYPE_CHECKING:
+    from raidplan.kinds.device import Use
+    from raidplan.topology import Item, Topology
+
+REST = "rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Bytes of a disk, or an array or a volume."""
+
+    disk: str | None
+    """The disk's name; None if it is no part of a disk."""
+    device: str
+    """The name of what is used."""
+    start: tuple[int | str, ...] = ()
+    """Where on the disk: bytes, and the words `rest` before it whose size is not known."""
+    size: int | None = None
+    """Bytes; None if not known."""
+
+    def meets(self, other: Place) -> bool:
+        """Two places share bytes, as far as is known."""
+        if self.disk is None or other.disk is None:
+            return self.device == other.device
+        first, last = sorted((self, other), key=lambda place: place.start)
+        if len(first.start) > 1 or len(last.start) > 1 or first.size is None:
+            return self.disk == other.disk
+        return self.disk == other.disk and int(last.start[0]) < int(first.start[0]) + first.size
+
+
+class Places:
+    """The places of one layout."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+
+    def of(self, use: Use) -> Place:
+        """Where the device is that a use takes."""
+        item = self.topology.provider[use.device]
+        if not isinstance(item.kind, Disk):
+            device = self.topology.devices.get(use.device)
+            return Place(None, use.device, size=device.size if device else None)
+        if use.device != item.name:
+            return self.partition(item.name, use.device.partition(".")[2])
+        if use.whole_disk:
+            return Place(item.name, use.device, (0,), item.kind.size)
+        size = self.topology.taken(use).size if use.device in self.topology.devices else None
+        return Place(item.name, use.device, (ALIGNMENT,), size)
+
+    def partition(self, disk: str, wanted: str) -> Place:
+        """Where a partition with a name of its own is."""
+        start: tuple[int | str, ...] = (ALIGNMENT,)
+        for name, entry in self.topology.layout.hardware.disks[disk].partitions.items():
+            device = self.topology.devices.get(f"{disk}.{name}")
+            size = (
+                device.size
+                if device
+                else None
+                if entry.size == REST
+                else align_up(int(entry.size), ALIGNMENT)
+            )
+            if name == wanted:
+                return Place(disk, f"{disk}.{name}", start, size)
+            start = (int(start[0]) + size, *start[1:]) if size is not None else (*start, REST)
+        raise LookupError(f"{disk} has no partition {wanted}")
+
+    @cached_property
+    def used(self) -> dict[str, list[tuple[Place, Use]]]:
+        """The places in use, by the disk, the array or the volume."""
+        found: dict[str, list[tuple[Place, Use]]] = {}
+        for use in self.topology.used_by.values():
+            place = self.of(use)
+            found.setdefault(place.disk or place.device, []).append((place, use))
+        return found
+
+    def unused(self) -> Iterator[tuple[Path, Place]]:
+        """Devices that nothing in the layout takes: it says nothing about what is on them."""
+        layout, used_by = self.topology.layout, self.topology.used_by
+        for name, disk in layout.hardware.disks.items():
+            for part, entry in disk.partitions.items():
+                if f"{name}.{part}" not in used_by and entry.type != "bios-boot":
+                    yield ("hardware", "disks", name, "partitions", part), self.partition(name, part)
+        for device, item in self.topology.provider.items():
+            if device not in used_by and not isinstance(item.kind, Disk):
+                made = self.topology.devices.get(device)
+                yield path_of(device, item), Place(None, device, size=made.size if made else None)
+
+
+def path_of(device: str, item: Item) -> Path:
+    """The path of what a device is: an array, a volume, the disk of a partition."""
+    if item.path[0] == "volume_groups":
+        return (*item.path, "volumes", device.partition(".")[2])
+    return item.path

@@ -1,0 +1,131 @@
+"""What two layouts differ in, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from raidplan.diff.changes import Way
+from raidplan.findings import Path
+
+if TYPE_CHECKING:
+    from raidplan.located import Located
+    from raidplan.topology import Topology
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two layouts: what can be built, and what was found in it."""
+
+    topology: Topology
+    findings: tuple[Located, ...] = ()
+
+
+class Fate(StrEnum):
+    """What becomes of a thing."""
+
+    CREATED = "created"
+    DESTROYED = "destroyed"
+    RECREATED = "re-created"
+    """It stays in the layout, and its data does not: something differs that nothing changes in place."""
+    RESHAPED = "reshaped"
+    """Its data is moved to another shape while it stays."""
+    CHANGED = "changed"
+    RENAMED = "renamed"
+    """A disk that is the same by its serial number, WWN or path."""
+    EXCHANGED = "exchanged"
+    """Another disk by the same name."""
+    KEPT = "kept"
+
+    @property
+    def loses(self) -> bool:
+        """What was on it is gone."""
+        return self in (Fate.DESTROYED, Fate.RECREATED, Fate.EXCHANGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One property that differs."""
+
+    key: str
+    old: str
+    """Empty if it was not there."""
+    new: str
+    how: Way | None
+    """None if nothing changes it in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A thing that is not what it was."""
+
+    path: Path
+    """In the new layout; in the old one if it is destroyed."""
+    fate: Fate
+    what: str
+    """`raid6 of 8`, `xfs on s3`."""
+    changes: tuple[Change, ...] = ()
+    was: str = ""
+    """The name in the old layout, if that was another one."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Data that would be destroyed."""
+
+    path: Path
+    name: str
+    """The mount point, or what is lost in words: `array s3`."""
+    what: str
+    capacity: int | None
+    """Bytes of the device it was on; how many of them held data is not known."""
+    device: str
+    disks: tuple[str, ...]
+    because: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What something survives now and did not, or the other way round. Components are `multiplier pm2`."""
+
+    name: str
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+    always: tuple[int | None, int | None]
+    """Disks that it always survives, whichever they are, before and after; 3 stands for three or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure before and after; None where it is not known."""
+
+    name: str
+    what: str
+    unit: str
+    """bytes, bytes/s, inodes, seconds or watts."""
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Everything that differs."""
+
+    hosts: tuple[str, str]
+    losses: tuple[Loss, ...]
+    things: tuple[Thing, ...]
+    tolerance: tuple[Tolerance, ...]
+    figures: tuple[Figure, ...]
+    found: tuple[Located, ...]
+    """Findings of the new layout that the old one did not have."""
+    gone: tuple[Located, ...]
+    """Findings of the old layout that the new one does not have."""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing differs that means anything."""
+        parts = (self.losses, self.things, self.tolerance, self.figures, self.found, self.gone)
+        return not any(parts) and self.hosts[0] == self.hosts[1]

@@ -1,0 +1,70 @@
+"""Volume groups and their volumes, old against new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.diff import changes as ways
+from raidplan.diff.places import Place
+from raidplan.diff.result import Change
+from raidplan.diff.words import change
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+    from raidplan.findings import Path
+    from raidplan.kinds.lvm import VolumeGroup
+
+
+def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
+    """What differs in a group, its volumes aside."""
+    name = str(path[1])
+    before = [storage.old_place(use) for use in old.uses(name, path)]
+    after = [storage.new_place(use) for use in new.uses(name, path)]
+    if old.extent != new.extent:
+        yield change("extent", old.extent, new.extent, None)
+    stay = [(one, other) for one in before for other in after if storage.same(one, other)]
+    for one, other in stay:
+        if one.size is not None and other.size is not None and one.size != other.size:
+            how = ways.PHYSICAL_GROWN if other.size > one.size else None
+            yield Change(
+                "devices", f"{one.device}, {human(one.size)}", f"{other.device}, {human(other.size)}", how
+            )
+    added = [place for place in after if not any(other is place for _, other in stay)]
+    for place in added:
+        yield change("devices", None, place.device, ways.GROUP_EXTENDED)
+    removed = [place for place in before if not any(one is place for one, _ in stay)]
+    if removed:
+        kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
+        room = _moved(removed, kept, name, storage)
+        for place in removed:
+            yield change("devices", place.device, None, ways.GROUP_REDUCED if room else None)
+
+
+def _moved(removed: list[Place], kept: list[Place], name: str, storage: Storage) -> bool:
+    """What is on the devices that go fits on those that stay, and they are still there to be read."""
+    volumes = [
+        device.size for device in storage.old.devices.values() if device.path[:2] == ("volume_groups", name)
+    ]
+    sizes = [place.size for place in kept]
+    if None in sizes or any(place.disk is not None and place.disk not in storage.disks for place in removed):
+        return False
+    return bool(kept) and sum(volumes) < sum(size or 0 for size in sizes)
+
+
+def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Iterator[Change]:
+    """What differs in one volume of a group; `lost`: with its group."""
+    old, new = (side.layout.volume_groups[str(path[1])].volumes[name] for side in (storage.old, storage.new))
+    if lost:
+        yield Change("group", f"{path[1]} as it is", f"{path[1]} made anew", None)
+    device = f"{path[1]}.{name}"
+    if device in storage.old.devices and device in storage.new.devices:
+        one, other = storage.old.devices[device].size, storage.new.devices[device].size
+        if one != other:
+            how = ways.VOLUME_GROWN if other > one else ways.VOLUME_SHRUNK
+            yield Change("size", human(one), human(other), how)
+    elif old.size != new.size:
+        yield change("size", old.size, new.size, None)
+    if old.read_ahead != new.read_ahead:
+        yield change("read_ahead", old.read_ahead, new.read_ahead, ways.VOLUME["read_ahead"])

@@ -1,0 +1,81 @@
+"""A diff for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raidplan.findings import dotted
+from raidplan.render.findings_json import finding_to_data, json_text
+
+if TYPE_CHECKING:
+    from raidplan.diff import Change, Diff, Loss, Thing, Tolerance
+
+FORMAT_VERSION = 1
+
+
+def diff_json(diff: Diff) -> str:
+    """An object with everything that differs; every list is there, empty or not."""
+    return json_text(
+        {
+            "format_version": FORMAT_VERSION,
+            "old_host": diff.hosts[0],
+            "new_host": diff.hosts[1],
+            "destroys": bool(diff.losses),
+            "destroyed_data": [_loss(loss) for loss in diff.losses],
+            "things": [_thing(thing) for thing in diff.things],
+            "tolerance": [_tolerance(each) for each in diff.tolerance],
+            "figures": [
+                {"name": f.name, "what": f.what, "unit": f.unit, "before": f.before, "after": f.after}
+                for f in diff.figures
+            ],
+            "findings": {
+                "new": [finding_to_data(item) for item in diff.found],
+                "gone": [finding_to_data(item) for item in diff.gone],
+            },
+        }
+    )
+
+
+def _loss(loss: Loss) -> dict[str, Any]:
+    return {
+        "path": dotted(loss.path),
+        "name": loss.name,
+        "what": loss.what,
+        "capacity_bytes": loss.capacity,
+        "device": loss.device,
+        "disks": list(loss.disks),
+        "because": loss.because,
+        "hint": loss.hint,
+    }
+
+
+def _thing(thing: Thing) -> dict[str, Any]:
+    return {
+        "path": dotted(thing.path),
+        "fate": thing.fate.value,
+        "what": thing.what,
+        "was": thing.was or None,
+        "changes": [_change(change) for change in thing.changes],
+        "note": thing.note,
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    how = change.how
+    return {
+        "key": change.key,
+        "old": change.old or None,
+        "new": change.new or None,
+        "in_place": how is not None,
+        "command": how.command if how and how.command != "none" else None,
+        "note": how.note if how else "",
+    }
+
+
+def _tolerance(each: Tolerance) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "lost": list(each.lost),
+        "gained": list(each.gained),
+        "losses_always_survived": {"before": each.always[0], "after": each.always[1]},
+    }

@@ -1,0 +1,40 @@
+"""A diff for reading: what is destroyed first, then what changes and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.render.colour import Styles, styles
+from raidplan.render.diff_words import STYLES, Row, sections, summary, title
+from raidplan.render.visible import visible
+
+if TYPE_CHECKING:
+    from raidplan.diff import Diff
+
+LEGEND = "+ made or won   - destroyed or lost   ! made anew   ~ changed in place   x another disk"
+
+
+def diff_text(diff: Diff, *, colour: bool = False, allowed: bool = False) -> str:
+    """The diff as lines."""
+    style = styles(colour)
+    return "\n".join(_lines(diff, style, allowed=allowed)) + "\n"
+
+
+def _lines(diff: Diff, style: Styles, *, allowed: bool) -> Iterator[str]:
+    if not diff.empty:
+        yield style["bold"](visible(title(diff)))
+        yield style["faint"](LEGEND)
+    for section in sections(diff):
+        yield ""
+        yield style["bold"](visible(section.title))
+        for row in section.rows:
+            yield from _row(row, style)
+    if not diff.empty:
+        yield ""
+    yield style["destroy" if diff.losses else "good"](visible(summary(diff, allowed=allowed)))
+
+
+def _row(row: Row, style: Styles) -> Iterator[str]:
+    yield f"  {style[STYLES[row.mark]](row.mark)} {visible(row.text)}"
+    yield from (f"      {visible(line)}" for line in row.details)

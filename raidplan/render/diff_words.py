@@ -1,0 +1,229 @@
+"""A diff in words, as the forms for people share them: sections of rows, nothing escaped yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.findings import dotted
+from raidplan.render.estimate_words import alike, duration, mb
+from raidplan.render.visible import plural
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
+    from raidplan.located import Located
+
+NAMES = 8
+"""So many names are written out."""
+NOT_KNOWN = "not known"
+NOUNS = {
+    "arrays": "array", "volume_groups": "volume group", "filesystems": "file system", "swap": "swap area",
+    "disks": "disk", "buses": "bus", "controllers": "controller", "multipliers": "multiplier",
+    "expanders": "expander", "enclosures": "enclosure", "power": "power supply", "boot": "boot",
+    "monitoring": "monitoring", "layout": "the server", "hardware": "the machine",
+}  # fmt: skip
+MARKS = {
+    "created": "+", "destroyed": "-", "re-created": "!", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "x",
+}  # fmt: skip
+STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", " ": "faint"}
+"""What each mark is coloured as."""
+MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
+"""For what is plugged in, not made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One statement, with what there is to say beside it."""
+
+    mark: str
+    text: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Statements of one kind."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+def sections(diff: Diff) -> Iterator[Section]:
+    """Everything, the gravest first; sections that say nothing are left out."""
+    parts = {
+        f"destroyed: {plural(len(diff.losses), 'thing')} with data": _losses(diff.losses),
+        "storage": _things([t for t in diff.things if t.path[0] != "hardware"]),
+        "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
+        "what is survived": _tolerances(diff.tolerance),
+        "before and after": _figures(diff.figures),
+        "findings": (*_findings("new", diff.found), *_findings("gone", diff.gone)),
+    }
+    for title, rows in parts.items():
+        found = tuple(rows)
+        if found:
+            yield Section(title, found)
+
+
+def title(diff: Diff) -> str:
+    """Which host this is about."""
+    old, new = diff.hosts
+    return f"changes of {new}" if old == new else f"changes from {old} to {new}"
+
+
+def summary(diff: Diff, *, allowed: bool = False) -> str:
+    """The last line."""
+    if diff.losses:
+        known = [loss.capacity for loss in diff.losses if loss.capacity is not None]
+        room = f", {drive_size(sum(known))}" if known else ""
+        end = "allowed by --allow-destroy" if allowed else "--allow-destroy says that this is meant"
+        return f"data on {plural(len(diff.losses), 'thing')} would be destroyed{room}: {end}"
+    return "nothing differs" if diff.empty else "no data would be destroyed"
+
+
+def drive_size(size: int) -> str:
+    """As it stands on a drive's label, and as tools count: `18 TB (16.4 TiB)`."""
+    units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+    value, unit = float(size), 0
+    while value >= 999.5 and unit < len(units) - 1:
+        value, unit = value / 1000, unit + 1
+    label = f"{value:.3g} {units[unit]}"
+    return label if human(size) == label else f"{label} ({human(size)})"
+
+
+def _losses(losses: Sequence[Loss]) -> Iterator[Row]:
+    for loss in losses:
+        room = drive_size(loss.capacity) if loss.capacity is not None else "a size that is not stated"
+        where = loss.device if loss.disks == (loss.device,) else f"{loss.device} ({_on(loss.disks)})"
+        details = [f"{loss.what}; {loss.because}", *([f"hint: {loss.hint}"] if loss.hint else [])]
+        yield Row("-", f"{loss.name} is destroyed: {room} on {where}", tuple(details))
+
+
+def _on(disks: Sequence[str]) -> str:
+    return f"{plural(len(disks), 'disk')}: {names(disks)}" if disks else "no known disk"
+
+
+def _things(things: Sequence[Thing]) -> Iterator[Row]:
+    for group in alike(things, lambda t: (t.path[:-1], t.fate, _shape(t), t.changes, bool(t.was), t.note)):
+        first = group[0]
+        fate = first.fate.value
+        if first.path[0] == "hardware" and len(first.path) > 1:
+            fate = MACHINE_WORDS.get(fate, fate)
+        what = _shape(first) if len(group) > 1 else first.what
+        noun, whose = _noun(first), names([_called(t) for t in group])
+        beside = f", {what}" if what and what not in (noun, "supply") else ""
+        details = [*map(_change, first.changes), *([first.note] if first.note else [])]
+        yield Row(
+            MARKS[first.fate.value], f"{fate}: {noun} {whose}{beside}".replace("  ", " "), tuple(details)
+        )
+
+
+def _noun(thing: Thing) -> str:
+    if len(thing.path) == 1:
+        return ""
+    if "volumes" in thing.path:
+        return "volume"
+    return NOUNS[str(thing.path[-2])]
+
+
+def _called(thing: Thing) -> str:
+    if len(thing.path) == 1:
+        return NOUNS[str(thing.path[0])]
+    name = f"{thing.path[1]}.{thing.path[3]}" if "volumes" in thing.path else str(thing.path[-1])
+    return f"{thing.was} -> {name}" if thing.was else name
+
+
+def _shape(thing: Thing) -> str:
+    """What it is without the names of others."""
+    return thing.what.partition(" on ")[0] if " on " in thing.what else thing.what
+
+
+def _change(change: Change) -> str:
+    values = f"{change.key}: {change.old or 'not set'} -> {change.new or 'not set'}"
+    if change.how is None:
+        return f"{values} (nothing does that in place)"
+    done = "" if change.how.command == "none" else f"by {change.how.command}"
+    note = ", ".join(part for part in (done, change.how.note) if part)
+    return f"{values} ({note})" if note else values
+
+
+def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:
+    for group in alike(all_, lambda t: (t.lost, t.gained, t.always)):
+        whose, first = names([t.name for t in group]), group[0]
+        many = len(group) > 1
+        if first.lost:
+            yield Row(
+                "-", f"{whose} no longer survive{'' if many else 's'} the loss of {_components(first.lost)}"
+            )
+        if first.gained:
+            yield Row(
+                "+", f"{whose} now survive{'' if many else 's'} the loss of {_components(first.gained)}"
+            )
+        before, after = first.always
+        if before != after:
+            better = after is not None and (before is None or after > before)
+            yield Row("+" if better else "-", f"{whose}: {_always(before)} -> {_always(after)}")
+
+
+def _components(components: Sequence[str]) -> str:
+    """`multiplier pm0, pm1; disk d00`."""
+    kinds: dict[str, list[str]] = {}
+    for each in components:
+        kind, _, name = each.partition(" ")
+        kinds.setdefault(kind, []).append(name)
+    return "; ".join(f"{kind} {names(which)}" for kind, which in kinds.items())
+
+
+def _always(losses: int | None) -> str:
+    match losses:
+        case None:
+            return "not known what it survives"
+        case 0:
+            return "survives the loss of no disk"
+        case 3:
+            return "survives the loss of any 3 disks or more"
+        case _:
+            return f"survives the loss of any {plural(losses, 'disk')}"
+
+
+def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
+    for group in alike(figures, lambda f: (f.what, f.unit, f.before, f.after)):
+        first = group[0]
+        values = f"{amount(first.before, first.unit)} -> {amount(first.after, first.unit)}"
+        yield Row(" ", f"{names([each.name for each in group])}: {first.what} {values}")
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A figure with its unit."""
+    if value is None:
+        return NOT_KNOWN
+    match unit:
+        case "bytes":
+            return human(int(value))
+        case "bytes/s":
+            return f"{mb(value)} MB/s"
+        case "seconds":
+            return duration(value)
+        case "watts":
+            return f"{value:.0f} W"
+        case _:
+            return f"{value:,.0f}"
+
+
+def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
+    """One row for each rule: what it says of the first thing, and which other things it says the like of."""
+    for group in alike(findings, lambda item: (item.finding.severity, item.finding.rule)):
+        finding = group[0].finding
+        others = [dotted(item.finding.path) for item in group[1:]]
+        at = f" at {dotted(finding.path)}" if finding.path else ""
+        details = [f"also at {names(others)}"] if others else []
+        details += [f"hint: {finding.hint}"] if word == "new" and finding.hint else []
+        head = f"{word}: {finding.severity.value}[{finding.rule}]"
+        yield Row("-" if word == "new" else "+", f"{head}{at}: {finding.message}", tuple(details))
+
+
+def names(words: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(words[:NAMES])
+    return shown if len(words) <= NAMES else f"{shown} and {len(words) - NAMES} more"

@@ -1,0 +1,177 @@
+"""Arrays: what mdadm does in place, what it does not, and what that means for what stands on them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diff.layouts import DISKS, compared, fates, lost, ways
+
+XFS = "filesystems: {f: {device: a, type: xfs, mount: /srv}}\n"
+EXT = "filesystems: {f: {device: a, type: ext4, mount: /srv}}\n"
+A, F = "arrays.a", "filesystems.f"
+
+
+def layout(array: str, disks: str = DISKS, on: str = XFS) -> str:
+    return f"hardware:\n{disks}arrays:\n  a: {{{array}}}\n{on}"
+
+
+ADD = "mdadm --add, mdadm --grow --raid-devices"
+REBUILD = "mdadm --fail, mdadm --remove, mdadm --add"
+REPLACE = "mdadm --add, mdadm --replace"
+LEVEL = "mdadm --grow --level"
+JOURNAL = "mdadm --fail, mdadm --remove, mdadm --add-journal"
+TUNE = "udevadm trigger"
+METADATA = "mdadm --assemble --update=metadata"
+REMOVE = "mdadm --fail, mdadm --remove, mdadm --grow --raid-devices"
+
+IN_PLACE = {
+    "more members": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-7>]", {"raid-devices": ADD}),
+    "a spare becomes a member": ("level: raid6, members: [d<0-5>], spares: [d6]",
+        "level: raid6, members: [d<0-6>]", {"raid-devices": ADD, "spares": "mdadm --remove"}),
+    "another mirror": ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<0-2>]", {"raid-devices": ADD}),
+    "a mirror less": ("level: raid1, members: [d<0-2>]", "level: raid1, members: [d<0-1>]", {"raid-devices": REMOVE}),
+    "more near copies": ("level: raid10, members: [d<0-3>]", "level: raid10, members: [d<0-5>]", {"raid-devices": ADD}),
+    "linear grows": ("level: linear, members: [d<0-1>]", "level: linear, members: [d<0-2>]", {"raid-devices": "mdadm --grow --add"}),
+    "raid5 to raid6": ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-4>]", {"level": LEVEL, "raid-devices": ADD}),
+    "raid1 to raid5": ("level: raid1, members: [d<0-1>]", "level: raid5, members: [d<0-2>]", {"level": LEVEL, "raid-devices": ADD}),
+    "raid0 to raid10": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d<0-3>]", {"level": LEVEL, "raid-devices": LEVEL}),
+    "chunk": ("level: raid6, members: [d<0-5>], chunk: 512KiB", "level: raid6, members: [d<0-5>], chunk: 64KiB", {"chunk": "mdadm --grow --chunk"}),
+    "layout": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], layout: right-symmetric", {"layout": "mdadm --grow --layout"}),
+    "near to offset": ("level: raid10, members: [d<0-3>], layout: n2", "level: raid10, members: [d<0-3>], layout: o2", {"layout": "mdadm --grow --layout"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_what_mdadm_grows_is_reshaped(name: str) -> None:
+    old, new, expected = IN_PLACE[name]
+    made = compared(layout(old), layout(new))
+    assert fates(made)[A] == "reshaped" and ways(made, A) == expected
+    assert lost(made) == [] and fates(made).get(F, "changed") == "changed"
+
+
+CHANGED = {
+    "tunables": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], stripe_cache_size: 8192, read_ahead: 4MiB",
+        {"stripe_cache_size": TUNE, "read_ahead": TUNE}),
+    "bitmap off": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], bitmap: none", {"consistency": "mdadm --grow --bitmap"}),
+    "ppl on": ("level: raid5, members: [d<0-5>], bitmap: none", "level: raid5, members: [d<0-5>], consistency: ppl", {"consistency": "mdadm --grow --consistency-policy"}),
+    "journal on": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], consistency: journal, journal: d9", {"consistency": "mdadm --add-journal"}),
+    "another journal": ("level: raid5, members: [d<0-5>], consistency: journal, journal: d8",
+        "level: raid5, members: [d<0-5>], consistency: journal, journal: d9", {"journal": JOURNAL}),
+    "a spare": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], spares: [d6]", {"spares": "mdadm --add"}),
+    "a free disk for a member": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-4>, d9]", {"members.5": REPLACE}),
+    "free disks for all members": ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<2-3>]", {"members.0": REPLACE, "members.1": REPLACE}),
+    "a mirror's members reordered": ("level: raid1, members: [d0, d1]", "level: raid1, members: [d1, d0]", {"members.0": REBUILD, "members.1": REBUILD}),
+    "the sync at creation": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], initial_sync: zero", {"initial_sync": "none"}),
+    "old metadata": (
+        "level: raid5, members: [d<0-5>], metadata: \"0.90\", bitmap: none", "level: raid5, members: [d<0-5>], metadata: \"1.0\", bitmap: none", {"metadata": METADATA}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_leaves_the_shape_alone(name: str) -> None:
+    old, new, expected = CHANGED[name]
+    made = compared(layout(old, on=""), layout(new, on=""))
+    assert ways(made, A) == expected
+    assert fates(made)[A] in ("changed", "reshaped") and lost(made) == []
+
+
+RECREATED = {
+    "raid5 to raid10": ("level: raid5, members: [d<0-3>]", "level: raid10, members: [d<0-3>]", "level"),
+    "raid6 to raid0": ("level: raid6, members: [d<0-3>]", "level: raid0, members: [d<0-3>]", "level"),
+    "three mirrors to raid5": ("level: raid1, members: [d<0-2>]", "level: raid5, members: [d<0-2>]", "level"),
+    "far copies": ("level: raid10, members: [d<0-3>], layout: f2", "level: raid10, members: [d<0-3>], layout: n2", "layout"),
+    "more copies": ("level: raid10, members: [d<0-3>], layout: n2", "level: raid10, members: [d<0-3>], layout: n4", "layout"),
+    "fewer near copies": ("level: raid10, members: [d<0-5>]", "level: raid10, members: [d<0-3>]", "raid-devices"),
+    "metadata": ("level: raid1, members: [d<0-1>], metadata: \"1.2\"", "level: raid1, members: [d<0-1>], metadata: \"1.0\"", "metadata"),
+    "whole disks": ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<0-1>], whole_disks: true", "members.0"),
+    "another stripe": ("level: raid0, members: [d<0-1>]", "level: raid0, members: [d0, d2]", "members.1"),
+    "members reordered": ("level: raid6, members: [d<0-3>]", "level: raid6, members: [d1, d0, d2, d3]", "members.0"),
+    "a member left out in the middle": ("level: raid6, members: [d<0-4>]", "level: raid6, members: [d0, d2, d3, d4]", "members.1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RECREATED)
+def test_what_nothing_does_in_place(name: str) -> None:
+    old, new, key = RECREATED[name]
+    made = compared(layout(old), layout(new))
+    assert fates(made)[A] == "re-created" and ways(made, A)[key] is None
+    assert lost(made) == ["/srv"] and fates(made)[F] == "re-created"
+    assert "a is made anew" in made.losses[0].because
+
+
+def test_disks_behind_one_name() -> None:
+    """As many members may be other disks at once as the array survives losing."""
+    array = "level: raid6, members: [d<0-5>]"
+    for count, destroyed in ((1, []), (2, []), (3, ["/srv"])):
+        serials = ", ".join(f"{'N' if n < count else 'S'}{n}" for n in range(10))
+        other = f"  disks: {{d<0-9>: {{serial: {{each: [{serials}]}}, size: 3TB, rate: 150MB/s}}}}\n"
+        made = compared(layout(array), layout(array, other))
+        assert lost(made) == destroyed
+        assert [f for p, f in fates(made).items() if "disks" in p] == ["exchanged"] * count
+        assert set(ways(made, A)) == {f"members.{n}" for n in range(count)}
+
+
+def test_mirrored_pairs_lose_one_of_each() -> None:
+    array = "level: raid10, members: [d<0-3>]"
+    for serials, destroyed in (("N0, S1, N2, S3", []), ("N0, N1, S2, S3", ["/srv"])):
+        disks = "  disks: {{d<0-3>: {{serial: {{each: [{}]}}, size: 3TB}}}}\n"
+        made = compared(layout(array, disks.format("S0, S1, S2, S3")), layout(array, disks.format(serials)))
+        assert lost(made) == destroyed
+
+
+def test_a_member_of_another_array_is_not_free() -> None:
+    two = "hardware:\n{}arrays:\n  a: {{level: raid1, members: [{}]}}\n  b: {{level: raid1, members: [{}]}}\n"
+    old = two.format(DISKS, "d0, d1", "d2, d3")
+    assert lost(compared(old, two.format(DISKS, "d0, d2", "d1, d3"))) == ["array a", "array b"]
+    gone = f"hardware:\n{DISKS}arrays:\n  a: {{level: raid1, members: [d0, d2]}}\n"
+    assert lost(compared(old, gone)) == ["array b"]
+
+
+def test_larger_members_grow_the_array_and_what_is_on_it() -> None:
+    small = "  disks: {d<0-9>: {serial: S<1>, size: 3TB}}\n"
+    large = "  disks: {d<0-9>: {serial: S<1>, size: 4TB}}\n"
+    made = compared(
+        layout("level: raid5, members: [d<0-3>]", small), layout("level: raid5, members: [d<0-3>]", large)
+    )
+    assert ways(made, A) == {"size": "mdadm --grow --size"} and ways(made, F) == {"size": "xfs_growfs"}
+    assert lost(made) == []
+    striped = [layout("level: raid0, members: [d<0-3>]", disks) for disks in (small, large)]
+    assert lost(compared(striped[0], striped[1])) == ["/srv"]
+
+
+@pytest.mark.parametrize(("on", "destroyed"), [(XFS, ["/srv"]), (EXT, [])])
+def test_an_array_that_shrinks(on: str, destroyed: list[str]) -> None:
+    """XFS cannot be made smaller, ext4 can."""
+    old, new = "level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-4>]"
+    made = compared(layout(old, on=on), layout(new, on=on))
+    assert ways(made, A) == {"raid-devices": "mdadm --grow --raid-devices"}
+    assert lost(made) == destroyed
+
+
+def test_a_log_is_taken_off_before_a_reshape() -> None:
+    made = compared(
+        layout("level: raid5, members: [d<0-3>], consistency: ppl"),
+        layout("level: raid5, members: [d<0-4>], consistency: ppl"),
+    )
+    (change,) = next(each for each in made.things if each.path == ("arrays", "a")).changes
+    assert change.how is not None and "ppl is in use" in change.how.note
+
+
+def test_arrays_of_arrays() -> None:
+    nested = "hardware:\n{}arrays:\n  a: {{level: raid1, members: [u, w]}}\n  u: {{level: raid0, members: [d0, d1]}}\n  w: {{level: {}, members: [d2, d3]}}\n{}"
+    old = nested.format(DISKS, "raid0", XFS)
+    made = compared(old, nested.format(DISKS, "linear", XFS))
+    assert fates(made)["arrays.w"] == "re-created" and lost(made) == []
+    assert ways(made, A)["members.1"] == REBUILD
+    both = nested.replace("u: {{level: raid0", "u: {{level: linear").format(DISKS, "linear", XFS)
+    assert lost(compared(old, both)) == ["/srv"]
+
+
+def test_created_and_destroyed() -> None:
+    old, new = layout("level: raid6, members: [d<0-5>]"), f"hardware:\n{DISKS}"
+    made, back = compared(old, new), compared(new, old)
+    assert fates(made) == {A: "destroyed", F: "destroyed"} and fates(back) == {A: "created", F: "created"}
+    (loss,) = made.losses
+    assert (loss.name, loss.device, loss.disks) == ("/srv", "a", ("d0", "d1", "d2", "d3", "d4", "d5"))
+    assert loss.capacity is not None and 11.9e12 < loss.capacity < 12e12
+    assert "nothing in the new layout uses d0, d1, d2, d3 and 2 more" in loss.because
