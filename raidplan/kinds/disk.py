@@ -20,6 +20,7 @@ from raidplan.kinds.model import (
     Size,
     Speed,
     Word,
+    duration_or,
     size_or,
 )
 from raidplan.plan.step import Proof, Run, Step
@@ -66,8 +67,11 @@ class Disk(Model, Kind):
     iops: Integer | None = None
     link: Speed | None = None
     recording: Literal["cmr", "dm-smr", "ha-smr", "zoned"] | None = None
-    error_recovery: Duration | None = None
-    """After how long the disk gives up on a bad sector (SCT ERC)."""
+    """Conventional; shingled and managed by the drive, or aware of the host; zoned: managed by the host."""
+    error_recovery: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
+    """After how long the disk gives up on a bad sector (SCT ERC); `none` if it has no such limit."""
+    command_timeout: Duration | None = None
+    """How long the kernel waits for the disk, where the host sets another time than 30 s."""
     partitions: dict[Name, Partition] = {}
     wipe: Boolean = False
     """What is on it may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""

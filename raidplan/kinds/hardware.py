@@ -45,6 +45,8 @@ class Controller(Model):
     """A measured rate for all its ports together."""
     drops_disks: Boolean | None = None
     """Known to lose a disk now and then, at boot for one."""
+    bootable: Boolean | None = None
+    """Whether the firmware, or the card's own, shows its disks to the boot loader; true: behind multipliers too."""
 
 
 class Multiplier(Model):

@@ -55,18 +55,25 @@ def single(value: object) -> str:
 
 
 def size_or(word: str) -> WrapValidator:
-    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`.
+    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`."""
+    return _either(word, size.parse_size, f"neither a size nor '{word}'; write 512KiB, 3TB or {word}")
 
-    One mistake is one complaint; the union alone would complain for each of its halves.
-    """
 
-    def validate(value: object, _: ValidatorFunctionWrapHandler) -> int | str:
+def duration_or(word: str) -> WrapValidator:
+    """For a field that takes a word in place of a duration."""
+    return _either(word, size.parse_seconds, f"neither a duration nor '{word}'; write 7s or {word}")
+
+
+def _either(word: str, parse: Callable[[str], int | Fraction], neither: str) -> WrapValidator:
+    """One mistake is one complaint; the union alone would complain for each of its halves."""
+
+    def validate(value: object, _: ValidatorFunctionWrapHandler) -> int | Fraction | str:
         if value == word:
             return word
         text = single(value)
         if not re.fullmatch(r"[0-9.]+ ?[A-Za-z]*", text):
-            raise ValueError(f"'{text}' is neither a size nor '{word}'; write 512KiB, 3TB or {word}")
-        return size.parse_size(text)
+            raise ValueError(f"'{text}' is {neither}")
+        return parse(text)
 
     return WrapValidator(validate)
 

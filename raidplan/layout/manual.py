@@ -99,7 +99,7 @@ def _words(annotation: Any) -> Iterator[str]:
             yield from _words(each)
     elif origin is Annotated:
         metadata = next((m for m in inner if isinstance(m, WithJsonSchema)), None)
-        yield _schema_words(metadata) if metadata else "text"
+        yield from [_schema_words(metadata)] if metadata else _words(inner[0])
     elif origin is Literal:
         yield " ".join(f"`{word}`" for word in inner)
     elif origin is tuple:

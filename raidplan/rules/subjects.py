@@ -56,6 +56,15 @@ def array_disks(topology: Topology, array: Array) -> frozenset[str]:
     return frozenset[str]().union(*member_disks(topology, array))
 
 
+def guarded_disks(topology: Topology, array: Array) -> list[str]:
+    """The disks whose loss a redundant array itself has to survive, spares included; in the order of their names.
+
+    A disk below a redundant array below it is that one's.
+    """
+    devices = (*array.named_members, *array.spares) if redundant(array) else ()
+    return sorted({disk for device in devices for disk in footing(topology, device).exposed})
+
+
 @dataclass(frozen=True, slots=True)
 class Footing:
     """What a device stands on, down to the first redundant arrays."""

@@ -115,6 +115,9 @@ ONE = {
     "a rate": (disk("rate: 150MB"), "5:16 invalid-value", "'150MB' is not a rate", "write it as 150MB/s"),
     "a link speed": (disk("link: 6Gbit"), "5:16 invalid-value", "'6Gbit' is not a link speed", "write it as 3Gbps"),
     "a duration": (disk("error_recovery: 7"), "5:26 invalid-value", "'7' is not a duration", "write it as 7s"),
+    "a duration or a word": (
+        disk("error_recovery: never"), "5:26 invalid-value", "'never' is neither a duration nor 'none'", "write 7s or none",
+    ),
     "a boolean": (disk("rotational: yes"), "5:22 invalid-value", "'yes' is neither true nor false", "write one of the two"),
     "a number": (disk("port: four"), "5:16 invalid-value", "'four' is not a whole number", "write digits alone"),
     "a hexadecimal number": (disk("port: 0x1"), "5:16 invalid-value", "'0x1' is not a whole number", "write digits alone"),

@@ -21,6 +21,7 @@ REQUIRED = {
     "array-behind-one-controller",
     "array-behind-one-multiplier",
     "assume-clean-on-parity",
+    "boot-behind-multiplier",
     "chunk-for-workload",
     "chunk-on-raid1",
     "command-based-switching",
@@ -30,7 +31,10 @@ REQUIRED = {
     "duplicate-mount",
     "duplicate-serial",
     "equal-swap-priorities",
+    "esp-on-raid",
+    "filesystem-too-large",
     "impossible-inode-count",
+    "inode-table-overhead",
     "invalid-chunk",
     "journal-on-member",
     "members-on-pci",
@@ -38,11 +42,16 @@ REQUIRED = {
     "mirror-pair-shares-component",
     "mixed-member-sizes",
     "mixed-sector-sizes",
+    "mount-blocks-boot",
     "name-too-long",
     "nested-without-redundancy",
+    "no-alarm",
     "no-bitmap",
+    "no-error-recovery-limit",
     "no-redundancy",
+    "no-scrub",
     "no-spare",
+    "not-enough-inodes",
     "oversubscribed-link",
     "parity-for-random-writes",
     "ports-exceeded",
@@ -52,6 +61,7 @@ REQUIRED = {
     "same-batch-members",
     "slow-member",
     "slow-path-in-stripe",
+    "smr-member",
     "spare-shares-fate",
     "spinup-surge",
     "stripe-cache-memory",
@@ -65,7 +75,7 @@ REQUIRED = {
     "unstable-device-name",
     "write-hole",
 }
-"""The names of the contract that stand in this package so far."""
+"""The names of the contract."""
 
 
 WATCHED = "monitoring: {mail: root@example.org, scrub: monthly}"

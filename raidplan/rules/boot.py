@@ -1,0 +1,211 @@
+"""Rules about what firmware and boot loader can read before any driver of Linux runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Path, Severity
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import listed, mounted, place
+
+if TYPE_CHECKING:
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+ESP_MOUNTS = ("/boot/efi", "/efi")
+
+
+def boot_filesystem(topology: Topology) -> str | None:
+    """The file system that holds kernel and initramfs: that of /boot, else the root."""
+    mounts = topology.once(mounted)
+    return mounts.get("/boot", mounts.get("/"))
+
+
+def esps(topology: Topology) -> dict[str, Path]:
+    """The EFI system partitions, by `boot.esp` or by where they are mounted, and where that is written."""
+    found: dict[str, Path] = {}
+    for number, device in enumerate(topology.layout.boot.esp):
+        found.setdefault(device, ("boot", "esp", number))
+    mounts = topology.once(mounted)
+    for mount in (*ESP_MOUNTS, "/boot"):
+        name = mounts.get(mount)
+        if name is not None and (mount != "/boot" or topology.layout.filesystems[name].type == "vfat"):
+            found.setdefault(topology.layout.filesystems[name].device, ("filesystems", name, "device"))
+    return {device: path for device, path in found.items() if device in topology.provider}
+
+
+@rule(Severity.ERROR)
+def esp_on_raid(topology: Topology) -> Iterator[Hit]:
+    """The EFI system partition is an array or a logical volume.
+
+    Why: UEFI reads a FAT file system in a GPT partition, and knows neither md nor LVM. Only the members of a
+    raid1 with its superblock at the end (metadata 1.0 or 0.90) look like one. That works and is common, and
+    is a warning: firmware, or another system, that writes to one member makes it differ from the others, and
+    md does not notice, so later reads return one or the other.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      firmware: uefi
+      disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+    arrays:
+      efi: {level: raid1, members: [d<0-1>.esp], metadata: "1.2"}
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      efi: {device: efi, type: vfat, mount: /boot/efi}
+      root: {device: os, type: ext4, mount: /}
+    boot:
+      esp:
+        - efi    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      firmware: uefi
+      disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+      efi2: {device: d1.esp, type: vfat, mount: /boot/efi2}
+      root: {device: os, type: ext4, mount: /}
+    boot: {esp: [d<0-1>.esp]}
+    ```
+
+    Source: https://outflux.net/blog/archives/2018/04/19/uefi-booting-and-raid1/;
+    https://lists.fedoraproject.org/pipermail/devel/2014-March/196893.html; mdadm(8), `--metadata`.
+    """
+    for device, path in esps(topology).items():
+        item = topology.provider[device]
+        if item.path[0] == "volume_groups":
+            yield Hit(
+                path,
+                f"{device} is a logical volume, and firmware reads no LVM",
+                "make it a partition of each disk, and name those under boot: {esp: [...]}",
+                related=(place("volume group", item.path),),
+            )
+        elif item.path[0] == "arrays":
+            array = topology.layout.arrays[device]
+            why = _unreadable(array)
+            yield Hit(
+                path,
+                f"firmware cannot read {device} as an EFI system partition: {why}"
+                if why
+                else f"{device} is an EFI system partition on {array.level}: what firmware writes to one member, md does not notice",
+                "make an EFI system partition on each disk and keep copies there; a raid1 needs at least "
+                'metadata: "1.0"'
+                if why
+                else "make an EFI system partition on each disk and keep copies there, or resync the array at every boot",
+                severity=None if why else Severity.WARNING,
+                related=(place("array", item.path),),
+            )
+
+
+def _unreadable(array: Array) -> str:
+    """Why no member of the array looks like a FAT partition; empty if each does."""
+    if array.level != "raid1":
+        return f"it is {array.level}, and only the members of a raid1 hold the file system whole"
+    if array.metadata in ("1.1", "1.2"):
+        return f"metadata {array.metadata} puts the superblock before the file system"
+    return ""
+
+
+@rule(Severity.ERROR, acceptable=True)
+def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
+    """What the machine boots from lies behind port multipliers, or on a controller that firmware does not show.
+
+    Why: until Linux runs, the boot loader has only the disks that the firmware shows it. That is rarely more
+    than the first disk behind a multiplier, and none of a card without a boot ROM; on such disks it finds
+    neither kernel nor members. If an array goes on without them, this is a warning: the machine starts
+    from the others alone. A controller whose firmware does show them says so by `bootable: true`; it can also
+    be accepted.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      controllers: {sil0: {ports: 4}}
+      multipliers: {pm0: {behind: sil0, port: 0, ports: 5}}
+      disks: {d<0-1>: {behind: pm0, port: <1>, size: 1TB}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>]}
+    filesystems:
+      root:
+        device: os    # <-- here
+        type: ext4
+        mount: /
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      controllers: {ahci: {ports: 6}}
+      disks: {d<0-1>: {behind: ahci, port: <1>, size: 1TB}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>]}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    ```
+
+    Source: https://www.gnu.org/software/grub/manual/grub/grub.html, "Device syntax": what GRUB sees are the
+    firmware's disks; https://en.wikipedia.org/?oldid=486074033&title=Port_multiplier.
+    """
+    hidden = _hidden(topology)
+    name = boot_filesystem(topology) if hidden else None
+    if name is not None:
+        from raidplan.survival import Outcome, structure  # needs the models, which `explain` does without
+        from raidplan.survival.loss import outcomes
+
+        device, path = topology.layout.filesystems[name].device, ("filesystems", name)
+        below = sorted(topology.disks_below(device) & hidden.keys())
+        lost = outcomes(structure(topology), hidden).get(path, Outcome.INTACT) is Outcome.LOST
+        others = sorted(topology.disks_below(device) - hidden.keys())
+        if below:
+            yield _behind((*path, "device"), name, hidden, below, [] if lost else others)
+        if lost:
+            return
+    loaders = {device: path for device, path in esps(topology).items() if topology.disks_below(device)}
+    disks = {disk for device in loaders for disk in topology.disks_below(device)}
+    if disks and disks <= hidden.keys():
+        device, at = next(iter(loaders.items()))
+        yield _behind(
+            at, f"the EFI system partition {device}", hidden, sorted(topology.disks_below(device)), []
+        )
+
+
+def _behind(path: Path, what: str, hidden: dict[str, Path], disks: list[str], others: list[str]) -> Hit:
+    """`others`: the disks from which the machine still starts."""
+    parts = list(dict.fromkeys(hidden[disk] for disk in disks))
+    where = listed([str(part[-1]) for part in parts], 3, last=" and ")
+    return Hit(
+        path,
+        f"{what} is on {listed(disks, 4, last=' and ')} behind {where}, where firmware and boot loader rarely see a disk"
+        + (f": the machine starts from {listed(others, 4, last=' and ')} alone" if others else ""),
+        "use ports of the board for it; if the firmware of the controller shows these disks, write bootable: true there",
+        severity=Severity.WARNING if others else None,
+        related=tuple(place(SECTION[str(part[1])], part) for part in parts[:3]),
+    )
+
+
+SECTION = {"multipliers": "multiplier", "controllers": "controller"}
+
+
+def _hidden(topology: Topology) -> dict[str, Path]:
+    """The disks that firmware does not show, as far as is known, and what hides each."""
+    controllers = topology.layout.hardware.controllers
+    found: dict[str, Path] = {}
+    for disk in topology.layout.hardware.disks:
+        above = list(topology.wiring.above(disk))
+        shown = next((controllers[p.name].bootable for p in above if p.kind == "controller"), None)
+        if shown:
+            continue
+        kind = "controller" if shown is False else "multiplier"
+        part = next((p for p in above if p.kind == kind), None)
+        if part is not None:
+            found[disk] = part.path
+    return found

@@ -1,0 +1,91 @@
+"""Rules about what a disk does when a sector cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import arrays, guarded_disks, listed, losses, place
+
+if TYPE_CHECKING:
+    from raidplan.kinds.disk import Disk
+    from raidplan.topology import Topology
+
+KERNEL_TIMEOUT = 30
+"""Seconds: the default of /sys/block/sdX/device/timeout."""
+PATIENT = 180
+"""Seconds that are enough for a disk that retries without a limit."""
+
+
+@rule(Severity.WARNING, acceptable=True)
+def no_error_recovery_limit(topology: Topology) -> Iterator[Hit]:
+    """A disk of a redundant array tries longer to read a bad sector than the kernel waits for it.
+
+    Why: md repairs a sector that a disk reports as bad: it reads the others and writes it again. A desktop
+    disk does not report it, but retries for up to two minutes and more; the kernel gives up after 30 s and
+    resets the link, md's write to the silent disk fails, and md drops a disk that has one bad sector. In the
+    rebuild after that, the next such sector stops the array, so it is an error for hard disks in arrays
+    that survive one loss. With `error_recovery: 7s` the disk answers in time; many forget that when they lose
+    power, so it has to be set at every boot.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-3>: {size: 4TB, rotational: true, error_recovery: none}}
+    arrays:
+      s0:
+        level: raid6
+        members: [d<0-3>]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks:
+        d<0-2>: {size: 4TB, rotational: true, error_recovery: 7s}
+        d3: {size: 4TB, rotational: true, error_recovery: none, command_timeout: 180s}
+    arrays:
+      s0: {level: raid6, members: [d<0-3>]}
+    ```
+
+    Source: https://raid.wiki.kernel.org/index.php/Timeout_Mismatch;
+    https://strugglers.net/~andy/blog/2015/11/09/linux-software-raid-and-drive-timeouts/.
+    """
+    disks = topology.layout.hardware.disks
+    for name, path, array in arrays(topology):
+        slow = [disk for disk in guarded_disks(topology, array) if _outlasts_the_kernel(disks[disk])]
+        if not slow:
+            continue
+        grave = losses(array) <= 1 and any(disks[disk].rotational for disk in slow)
+        yield Hit(
+            (*path, "members"),
+            f"{listed(slow, 4, last=' and ')} of {name} {_retries(disks[slow[0]], len(slow))}, and the kernel "
+            f"waits {float(_timeout(disks[slow[0]])):g} s: one bad sector makes md drop the disk",
+            "have 'smartctl -l scterc,70,70' run at every boot and write error_recovery: 7s; for a disk that cannot, "
+            f"have a udev rule set device/timeout to {PATIENT} and write command_timeout: {PATIENT}s",
+            severity=Severity.ERROR if grave else None,
+            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in slow[:4]),
+        )
+
+
+def _timeout(disk: Disk) -> float:
+    return float(KERNEL_TIMEOUT if disk.command_timeout is None else disk.command_timeout)
+
+
+def _outlasts_the_kernel(disk: Disk) -> bool:
+    if disk.error_recovery is None:
+        return False
+    return (
+        _timeout(disk) < PATIENT if disk.error_recovery == "none" else disk.error_recovery >= _timeout(disk)
+    )
+
+
+def _retries(disk: Disk, number: int) -> str:
+    verb = "retries" if number == 1 else "retry"
+    if disk.error_recovery is None or disk.error_recovery == "none":
+        return f"{verb} a bad sector without a limit"
+    return f"{verb} a bad sector for {float(disk.error_recovery):g} s"

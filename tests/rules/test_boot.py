@@ -1,0 +1,82 @@
+"""What firmware can read: EFI system partitions on arrays, and disks that it does not show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.stages import found, said
+
+PARTS = "hardware: {disks: {d<0-3>: {serial: S<1>, size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}}\n"
+ESPS = {
+    "a partition": ("", "boot: {esp: [d0.esp]}", []),
+    "two partitions": ("", "boot: {esp: [d<0-1>.esp]}", []),
+    "1.2": ("raid1", "boot: {esp: [e]}", ["5:error"]),
+    "1.1": ('raid1, metadata: "1.1"', "boot: {esp: [e]}", ["5:error"]),
+    "1.0": ('raid1, metadata: "1.0"', "boot: {esp: [e]}", ["5:warning"]),
+    "0.90": ('raid1, metadata: "0.90"', "boot: {esp: [e]}", ["5:warning"]),
+    "raid10": ('raid10, metadata: "1.0"', "boot: {esp: [e]}", ["5:error"]),
+    "mounted": ("raid1", "filesystems: {e: {device: e, type: vfat, mount: /boot/efi}}", ["5:error"]),
+    "mounted at /efi": ("raid1", "filesystems: {e: {device: e, type: vfat, mount: /efi}}", ["5:error"]),
+    "FAT at /boot": ("raid1", "filesystems: {e: {device: e, type: vfat, mount: /boot}}", ["5:error"]),
+    "ext4 at /boot": ("raid1", "filesystems: {e: {device: e, type: ext4, mount: /boot}}", []),
+    "said once": ("raid1", "{boot: {esp: [e]}, filesystems: {e: {device: e, type: vfat, mount: /efi}}}", ["5:error"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "more", "expected"), ESPS.values(), ids=ESPS)
+def test_esp_on_raid(level: str, more: str, expected: list[str], tmp_path: Path) -> None:
+    arrays = f"arrays: {{e: {{level: {level}, members: [d<0-1>.esp]}}}}\n" if level else "arrays: {}\n"
+    # One line for what may be two sections.
+    more = more[1:-1].replace("}, files", "}\nfiles") if more.startswith("{") else more
+    assert found("esp-on-raid", PARTS + arrays + more, tmp_path) == expected
+
+
+def test_an_esp_on_a_volume(tmp_path: Path) -> None:
+    text = (
+        PARTS + "volume_groups: {vg: {devices: [d0.os], volumes: {esp: {size: 1GiB}}}}\nboot: {esp: [vg.esp]}"
+    )
+    assert found("esp-on-raid", text, tmp_path) == ["5:error"]
+    ((message, _),) = said("esp-on-raid", text, tmp_path)
+    assert message == "vg.esp is a logical volume, and firmware reads no LVM"
+
+
+MACHINE = (
+    "hardware:\n  controllers: {ahci: {ports: 8}, sil: {ports: 4%s}}\n  multipliers: {pm: {behind: sil, port: 0}}\n"
+    "  disks: {a<0-3>: {behind: ahci, serial: A<1>, size: 1TB, partitions: {x: {size: 1GiB}, z: {size: rest}}},\n"
+    "          p<0-3>: {behind: pm, serial: P<1>, size: 1TB, partitions: {x: {size: 1GiB}, z: {size: rest}}},\n"
+    "          s0: {behind: sil, port: 1, serial: S, size: 1TB, partitions: {x: {size: 1GiB}, z: {size: rest}}}}\n"
+)
+ROOT = "arrays: {os: {level: %s, members: [%s]}}\nfilesystems: {root: {device: os, type: ext4, mount: %s}}"
+BOOTS = {
+    "on the board": ("", ROOT % ("raid1", "a<0-1>.z", "/"), []),
+    "data behind a multiplier": ("", ROOT % ("raid1", "p<0-1>.z", "/srv"), []),
+    "all behind a multiplier": ("", ROOT % ("raid1", "p<0-1>.z", "/"), ["10:error"]),
+    "/boot behind a multiplier": ("", ROOT % ("raid1", "p<0-1>.z", "/boot"), ["10:error"]),
+    "one of a mirror": ("", ROOT % ("raid1", "a0.z, p0.z", "/"), ["10:warning"]),
+    "one of a raid5": ("", ROOT % ("raid5", "a<0-1>.z, p0.z", "/"), ["10:warning"]),
+    "two of a raid5": ("", ROOT % ("raid5", "a<0-1>.z, p<0-1>.z", "/"), ["10:error"]),
+    "two of a raid6": ("", ROOT % ("raid6", "a<0-1>.z, p<0-1>.z", "/"), ["10:warning"]),
+    "a multiplier that firmware shows": (", bootable: true", ROOT % ("raid1", "p<0-1>.z", "/"), []),
+    "a card that firmware does not show": (", bootable: false", ROOT % ("raid1", "s0.z, p0.z", "/"), ["10:error"]),
+    "a card of which nothing is known": ("", ROOT % ("raid1", "a0.z, s0.z", "/"), []),
+    "root behind it, /boot not": (
+        "", "filesystems: {root: {device: p0.z, type: ext4, mount: /}, boot: {device: a0.x, type: ext4, mount: /boot}}", []),
+    "an ESP behind it": ("", "boot: {esp: [p0.x]}", ["9:error"]),
+    "one ESP of two behind it": ("", "boot: {esp: [p0.x, a0.x]}", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("card", "more", "expected"), BOOTS.values(), ids=BOOTS)
+def test_boot_behind_multiplier(card: str, more: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("boot-behind-multiplier", MACHINE % card + more, tmp_path) == expected
+
+
+def test_what_hides_the_disks_is_named(tmp_path: Path) -> None:
+    ((message, _),) = said(
+        "boot-behind-multiplier", MACHINE % "" + ROOT % ("raid1", "a0.z, p0.z", "/"), tmp_path
+    )
+    assert message == (
+        "root is on p0 behind pm, where firmware and boot loader rarely see a disk: the machine starts from a0 alone"
+    )
