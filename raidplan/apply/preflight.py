@@ -145,6 +145,13 @@ def names_free(situation: Situation) -> Iterator[str]:
             yield f"there is a volume group {step.proof.key} already"
 
 
+def group_folders_free(situation: Situation) -> Iterator[str]:
+    """vgcreate refuses a name that stands in /dev, whatever it is there."""
+    for step in _created(situation, "volume_group"):
+        if step.proof and os.path.lexists(f"/dev/{step.proof.key}"):
+            yield f"there is a /dev/{step.proof.key}, so no volume group can have that name"
+
+
 def _created(situation: Situation, kind: str) -> Iterator[Step]:
     yield from (
         step
@@ -241,6 +248,7 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     is_root,
     tools_present,
     other_targets_blank,
+    group_folders_free,
     nobody_else_uses_what_is_cleared,
     mount_points_empty,
 )

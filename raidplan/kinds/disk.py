@@ -122,6 +122,7 @@ class Disk(Model, Kind):
                 (name,),
                 uuid,
                 sector,
+                physical,
                 rotational=self.rotational,
             )
 

@@ -18,6 +18,8 @@ from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import human
 
+KERNEL_FOLDERS = ("dev", "proc", "sys")
+"""Below which no folder lasts, and no file is on a disk."""
 EXT_KEYS = ("inodes", "inode_ratio", "reserved")
 
 
@@ -27,6 +29,10 @@ def _mount_point(text: str) -> str:
     if not plain or len(text) > 4096:
         raise ValueError(
             f"'{text}' is not a mount point; write an absolute path such as /srv/data, without . .. // or / at its end"
+        )
+    if parts[1] in KERNEL_FOLDERS:
+        raise ValueError(
+            f"'{text}' lies in /{parts[1]}, which the kernel fills; write a path such as /srv/data"
         )
     if not is_seen(text) or any(len(part.encode()) > 255 for part in parts):
         raise ValueError(
@@ -101,7 +107,7 @@ class Filesystem(Model, Kind):
         try:
             self.format.check(self, device)
         except BadLabel as no:
-            raise Impossible("invalid-value", (*path, "label"), str(no), "write it in capitals") from None
+            raise Impossible("invalid-value", (*path, "label"), *no.args) from None
         except ValueError as no:
             key = next((key for key in EXT_KEYS if key in self.model_fields_set), "device")
             hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from raidplan.kinds.filesystem import Filesystem
 
 
+FAT_REFUSED = frozenset('*?.,;:/\\|+=<>[]"')
+"""What no FAT label has (dosfstools, `validate_volume_label`)."""
+
+
 class BadLabel(ValueError):
-    """The label, and not the size, is in the way."""
+    """The label, and not the size, is in the way: what is wrong, and what to do."""
 
 
 class Format(Protocol):
@@ -137,8 +141,8 @@ class Xfs:
 
     def geometry(self, device: Device) -> xfs.XfsGeometry:
         """The file system as mkfs.xfs will make it. Raises ValueError."""
-        # mkfs.xfs takes the larger of the two by itself as well.
-        sector = max(device.logical_block, device.physical_block)
+        # As mkfs.xfs by itself: the physical sector, or the logical one where that is more than a block.
+        sector = device.physical_block if device.physical_block <= xfs.BLOCK else device.logical_block
         return xfs.xfs(device.size, su_bytes=device.chunk, sw=device.data_disks, sector_bytes=sector)
 
     def check(self, wanted: Filesystem, device: Device) -> None:
@@ -214,7 +218,12 @@ class Vfat:
         if device.size < least:
             raise ValueError(f"FAT32 needs {human(least)}, and {device.name} has {human(device.size)}")
         if wanted.label and (wanted.label != wanted.label.upper() or not wanted.label.isascii()):
-            raise BadLabel(f"the FAT label '{wanted.label}' has lower case or letters beyond ASCII")
+            raise BadLabel(
+                f"the FAT label '{wanted.label}' has lower case or letters beyond ASCII",
+                "write it in capitals",
+            )
+        if set(wanted.label or "") & FAT_REFUSED:
+            raise BadLabel(f"mkfs.vfat refuses the label '{wanted.label}'", "write letters, digits, - and _")
 
     def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
         label = ("-n", wanted.label) if wanted.label else ()

@@ -78,12 +78,29 @@ class VolumeGroup(Model, Kind):
             raise Impossible(
                 "invalid-value", (*path, "devices"), f"{name} has no devices", "name at least one"
             )
+        sectors = {part.logical_block for part in (site.taken(use) for use in self.uses(name, path))}
+        if len(sectors) > 1:
+            raise Impossible(
+                "impossible-volume-group",
+                (*path, "devices"),
+                f"the devices of {name} have sectors of {' and '.join(map(str, sorted(sectors)))} bytes, "
+                "which vgcreate refuses",
+                "make a volume group for each size of sector",
+            )
         room = self._room(name, path, site)
         fixed = {
             v: align_up(int(e.size), self.extent) // self.extent
             for v, e in self.volumes.items()
             if e.size != "100%free"
         }
+        empty = next((volume for volume, count in fixed.items() if not count), None)
+        if empty is not None:
+            raise Impossible(
+                "invalid-value",
+                (*path, "volumes", empty, "size"),
+                f"{name}.{empty} has no size",
+                "write a size such as 20GiB",
+            )
         rest = [volume for volume in self.volumes if volume not in fixed]
         left = room - sum(fixed.values())
         if left < len(rest):

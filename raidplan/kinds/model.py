@@ -137,6 +137,10 @@ def _word(text: str) -> str:
 
 
 def _label(text: str) -> str:
+    if text != text.strip():
+        raise ValueError(
+            f"the label '{text}' begins or ends with a blank, which blkid cuts off; leave it out"
+        )
     if text.startswith("{") and text.endswith("}"):
         raise ValueError(
             f"the label '{text}' stands in braces, as only the names of disks do in a plan; leave them out"

@@ -6,15 +6,14 @@ import re
 
 from raidplan.kinds.device import Device
 
-STORED_NAME = 32
-"""Bytes for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
+STORED_NAME = 31
+"""Characters for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
 
 
 def kernel_name(name: str) -> str:
-    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0 and 0 keep their number."""
-    if re.fullmatch(r"md\d{1,3}", name):
-        return name
-    return f"md{name}" if re.fullmatch(r"\d{1,3}", name) else f"md_{name}"
+    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0, d0 and 0 are numbers (`mdopen.c`)."""
+    number = re.fullmatch(r"(?:md|d)?([0-9]+)", name)
+    return f"md{int(number[1])}" if number else f"md_{name}"
 
 
 def sync_action(name: str) -> str:
@@ -24,7 +23,7 @@ def sync_action(name: str) -> str:
 
 def device_node(name: str) -> str:
     """The node that commands use."""
-    return f"/dev/{name}" if re.fullmatch(r"md\d{1,3}", name) else f"/dev/md/{name}"
+    return f"/dev/{name}" if re.fullmatch(r"md[0-9]+", name) else f"/dev/md/{name}"
 
 
 def stored_name(host: str, name: str) -> str:

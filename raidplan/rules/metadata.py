@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
+from raidplan.kinds.naming import STORED_NAME, kernel_name
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 MOST_090, MOST_1X, MOST_RAID6, MOST_PPL, MOST_JOURNAL = 27, 1920, 256, 64, 203
 KERNEL_NAME = 31
 """Characters of `md_NAME`."""
-STORED = 31
-"""Characters of `HOST:NAME` in a superblock."""
+MOST_NUMBER = 2**20 - 1
+"""Of an array that is named by its number: the kernel's largest minor number (`add_named_array`)."""
 
 
 @rule(Severity.ERROR)
@@ -142,12 +143,64 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
                 "shorten it; the kernel calls the array md_NAME, with 31 characters at most",
                 on_key=True,
             )
-        elif len(stored) > STORED:
+        elif len(stored) > STORED_NAME:
             yield Hit(
                 path,
                 f"{stored} has {len(stored)} characters; only {name} is stored, so other systems, such as a "
                 "rescue system, take the array for a foreign one",
-                f"shorten the name to {STORED - len(host) - 1} characters" if len(host) < STORED - 4 else "",
+                f"shorten the name to {STORED_NAME - len(host) - 1} characters"
+                if len(host) < STORED_NAME - 4
+                else "",
                 on_key=True,
                 severity=Severity.NOTE,
+            )
+
+
+@rule(Severity.ERROR)
+def array_named_by_number(topology: Topology) -> Iterator[Hit]:
+    """The name of an array is a number to mdadm, but not written as the kernel writes it.
+
+    Why: mdadm takes `5`, `md5`, `d5`, `05` and `md005` for the number 5, and the kernel calls each of them
+    md5. Only `5` and `md5` lead to devices that the names say, and only one of them can be there.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {sda: {size: 3TB}, sdb: {size: 3TB}}
+    arrays:
+      d0:    # <-- here
+        {level: raid1, members: [sda, sdb]}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {sda: {size: 3TB}, sdb: {size: 3TB}}
+    arrays:
+      data0: {level: raid1, members: [sda, sdb]}
+    ```
+
+    Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/mdopen.c (`create_mddev`), the same
+    since 4.2.
+    """
+    first: dict[str, str] = {}
+    for name, path, _ in arrays(topology):
+        kernel = kernel_name(name)
+        if kernel.startswith("md_"):
+            continue
+        number = kernel.removeprefix("md")
+        if name not in (number, kernel) or int(number) > MOST_NUMBER:
+            message = f"mdadm takes the name {name} for the number {number}"
+            hint = f"write md{number}, or a name that is more than a number, such as data{number}"
+            if int(number) > MOST_NUMBER:
+                hint = f"numbers go up to {MOST_NUMBER}; write a name such as data{number}"
+            yield Hit(path, message, hint, on_key=True)
+        elif first.setdefault(kernel, name) != name:
+            yield Hit(
+                path,
+                f"{name} and {first[kernel]} are both the number {number} to mdadm",
+                "give each array a number or a name of its own",
+                on_key=True,
             )

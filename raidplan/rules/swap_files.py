@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity, shortened
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import filesystem_of, place
+from raidplan.rules.subjects import filesystem_of, mounted, place
+from raidplan.size import MIB, align_up, human
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -57,6 +59,76 @@ def swap_file_on_btrfs(topology: Topology) -> Iterator[Hit]:
                 "put the file on ext4 or XFS, or use a partition",
                 related=(place("file system", ("filesystems", under)),),
             )
+
+
+@rule(Severity.ERROR)
+def swap_file_without_room(topology: Topology) -> Iterator[Hit]:
+    """A swap file cannot be written where it is to lie.
+
+    Why: `apply` writes the file in full, since the kernel refuses holes. It stops where the file system is
+    full or mounted read-only, or where the file's name is a mount point.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB, partitions: {srv: {size: 4GiB}}}}
+    filesystems:
+      srv: {device: d0.srv, type: ext4, mount: /srv}
+    swap:
+      swap0:
+        file: /srv/swapfile
+        size: 4GiB    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d0: {size: 500GB, partitions: {srv: {size: 40GiB}}}}
+    filesystems:
+      srv: {device: d0.srv, type: ext4, mount: /srv}
+    swap:
+      swap0: {file: /srv/swapfile, size: 4GiB}
+    ```
+
+    Source: swapon(8), "Files with holes".
+    """
+    points, taken = topology.once(mounted), dict[str, int]()
+    for name, swap in topology.layout.swap.items():
+        path, file = ("swap", name, "file"), swap.file or ""
+        if file in points:
+            message = f"{shortened(file)} is the mount point of {points[file]}, not a file"
+            yield Hit(path, message, "name a file, such as /srv/swapfile")
+            continue
+        under = filesystem_of(topology, file)
+        if under is None:
+            continue
+        related = (place("file system", ("filesystems", under)),)
+        if "ro" in topology.layout.filesystems[under].options:
+            message = f"{shortened(file)} lies on {under}, which is mounted read-only"
+            yield Hit(path, message, "choose a file system that can be written to", related=related)
+        room = _room(topology, under)
+        taken[under] = taken.get(under, 0) + align_up(swap.size or 0, MIB)
+        if room is not None and taken[under] > room:
+            yield Hit(
+                (*path[:2], "size"),
+                f"with {name}, the swap files on {under} take {human(taken[under])}, and it has room for {human(room)}",
+                "make the file smaller, or what it lies on larger",
+                related=related,
+            )
+
+
+def _room(topology: Topology, filesystem: str) -> int | None:
+    """Bytes for files of root, to whom no block is reserved; None where that cannot be known."""
+    entry = topology.layout.filesystems[filesystem]
+    use = next(entry.uses(filesystem, ("filesystems", filesystem)))
+    if use.device not in topology.devices or topology.used_by[use.device] != use:
+        return None
+    try:
+        return entry.format.room(entry.model_copy(update={"reserved": Fraction(0)}), topology.taken(use))
+    except ValueError:
+        return None
 
 
 @rule(Severity.ERROR)

@@ -1,0 +1,149 @@
+"""Both sides of what mdadm, LVM and the kernel make of names; and of what no tool would take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.kinds.naming import device_node, kernel_name, stored_name, sync_action
+from raidplan.pipeline import load, plan
+from raidplan.plan import Run
+from tests.rules.stages import HEAD, found, said, stated
+
+DISKS = "hardware: {disks: {sd<0-7>: {serial: S<1>, size: 1TB, physical_block: 4096}}}\n"
+ARRAYS = "arrays:\n  %s: {level: raid1, members: [sd<0-1>]}\n  %s: {level: raid1, members: [sd<2-3>]}\n"
+NUMBERS = {
+    "names": ("s0", "data5", []),
+    "names that begin as numbers do": ("0a", "d5x", []),
+    "numbers": ('"5"', "md6", []),
+    "one number in two ways": ('"5"', "md5", ["6:error"]),
+    "a leading zero": ('"05"', "s0", ["5:error"]),
+    "a leading zero behind md": ("s0", "md005", ["6:error"]),
+    "what was a partitionable array": ("d0", "d00", ["5:error", "6:error"]),
+    "the kernel's last number": ("md1048575", "md1048576", ["6:error"]),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "expected"), NUMBERS.values(), ids=NUMBERS)
+def test_numbers_as_names_of_arrays(first: str, second: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("array-named-by-number", DISKS + ARRAYS % (first, second), tmp_path) == expected
+
+
+def test_what_mdadm_makes_of_a_name() -> None:
+    """mdadm 4.2 to 4.6, `create_mddev`: d, md or nothing before digits alone is a number."""
+    names = ("s0", "5", "md5", "md1234", "d9", "007", "md_d0")
+    assert [kernel_name(name) for name in names] == [
+        "md_s0",
+        "md5",
+        "md5",
+        "md1234",
+        "md9",
+        "md7",
+        "md_md_d0",
+    ]
+    assert device_node("md1234") == "/dev/md1234" and device_node("1234") == "/dev/md/1234"
+    assert sync_action("1234") == "/sys/block/md1234/md/sync_action"
+
+
+def test_the_stored_name_loses_the_host_at_32_characters() -> None:
+    """`strlen(homehost) + 1 + strlen(name) < 32` in `init_super1`."""
+    assert stored_name("h" * 15, "n" * 15) == "h" * 15 + ":" + "n" * 15
+    assert stored_name("h" * 15, "n" * 16) == "n" * 16
+
+
+GROUP = (
+    DISKS
+    + "arrays: {s0: {level: raid1, members: [sd<0-1>]}}\nvolume_groups:\n  %s: {devices: [s0], volumes: {%s: {size: 1GiB}}}\n"
+)
+VOLUMES = {
+    "plain": ("vg0", "home", []),
+    "only like what is in /dev": ("disks", "home", []),
+    "a folder of udev": ("disk", "home", ["6:error"]),
+    "the folder of md": ("md", "home", ["6:error"]),
+    "a kernel's disk": ("sda", "home", ["6:error"]),
+    "an array of this layout": ("md_s0", "home", ["6:error"]),
+    "begins as a snapshot": ("vg0", "snapshots", ["6:error"]),
+    "snapshot elsewhere": ("vg0", "my-snapshots", []),
+    "a part of a mirror": ("vg0", "a_mlog", ["6:error"]),
+    "no part of a mirror": ("vg0", "a-mlog", []),
+    "127 characters": ("g" * 63, "v" * 63, []),
+    "128 characters": ("g" * 63, "v" * 64, ["6:error"]),
+    "a dash counts twice": ("g" * 62 + "-", "v" * 63, ["6:error"]),
+}
+
+
+@pytest.mark.parametrize(("group", "volume", "expected"), VOLUMES.values(), ids=VOLUMES)
+def test_names_of_groups_and_volumes(group: str, volume: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("reserved-volume-name", GROUP % (group, volume), tmp_path) == expected
+
+
+def test_what_a_reserved_name_is_told(tmp_path: Path) -> None:
+    assert said("reserved-volume-name", GROUP % ("md_s0", "home"), tmp_path) == [
+        ("there is a /dev/md_s0, which is the array s0", "write a name such as vg0")
+    ]
+    assert said("reserved-volume-name", GROUP % ("vg0", "a_tdata"), tmp_path) == [
+        ("LVM keeps names with '_tdata' for volumes of its own", "write another name")
+    ]
+
+
+FILES = "filesystems:\n  srv: {device: sd0.srv, type: %s, mount: /srv%s}\nswap:\n%s"
+PARTED = "hardware: {disks: {sd0: {serial: S, size: 1TB, partitions: {srv: {size: 4GiB}}}}}\n"
+SWAP = "  w<0-%d>: {file: /srv/swap<1>, size: %s}\n"
+ROOM = {
+    "fits": ("xfs", "", SWAP % (0, "3GiB"), []),
+    "as large as the device": ("xfs", "", SWAP % (0, "4GiB"), ["7:error"]),
+    "two that fit one by one": ("xfs", "", SWAP % (1, "3GiB"), ["7:error"]),
+    "into the reserve of root": ("ext4", ", reserved: 50%", SWAP % (0, "3GiB"), []),
+    "no reserve is that large": ("ext4", ", reserved: 50%", SWAP % (0, "4GiB"), ["7:error"]),
+    "read-only": ("ext4", ", options: [ro]", SWAP % (0, "1GiB"), ["7:error"]),
+    "a mount point": ("ext4", "", "  w: {file: /srv, size: 1GiB}\n", ["7:error"]),
+    "elsewhere": ("ext4", "", "  w: {file: /swap, size: 99GiB}\n", []),
+}
+
+
+@pytest.mark.parametrize(("kind", "more", "swap", "expected"), ROOM.values(), ids=ROOM)
+def test_room_for_swap_files(kind: str, more: str, swap: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("swap-file-without-room", PARTED + FILES % (kind, more, swap), tmp_path) == expected
+
+
+ON_SRV = DISKS + "filesystems:\n  f: {device: sd0, type: %s}\n"
+REFUSED = {
+    "FAT with a star": (ON_SRV % 'vfat, label: "A*B"', "5:39:error:invalid-value"),
+    "FAT in small letters": (ON_SRV % "vfat, label: efi", "5:39:error:invalid-value"),
+    "blank at the end": (ON_SRV % 'ext4, label: "data "', "5:39:error:invalid-value"),
+    "mounted where the kernel makes folders": (ON_SRV % "ext4, mount: /proc/data", "5:39:error:invalid-value"),
+    "volume without a size": (GROUP % ("vg0", "a: {size: 0B}, b"), "6:44:error:invalid-value"),
+    "mixed sectors": (
+        DISKS.replace("}}\n", ", x: {serial: X, size: 1TB, logical_block: 4096}}}\n")
+        + "volume_groups:\n  vg0: {devices: [sd0, x]}\n",
+        "5:9:error:impossible-volume-group",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "place"), REFUSED.values(), ids=REFUSED)
+def test_what_no_tool_takes(text: str, place: str, tmp_path: Path) -> None:
+    assert place in map(str, stated(HEAD + text, tmp_path))
+
+
+@pytest.mark.parametrize("below", ["sd0", "s0", "vg0.a"])
+def test_xfs_has_the_physical_sectors_of_the_disk(below: str, tmp_path: Path) -> None:
+    """As mkfs.xfs does by itself: else each write of its log is a read-modify-write inside the disk."""
+    stack = {
+        "sd0": "",
+        "s0": "arrays: {s0: {level: raid1, members: [sd<0-1>]}}\n",
+        "vg0.a": "volume_groups: {vg0: {devices: [sd0], volumes: {a: {size: 1GiB}}}}\n",
+    }
+    file = tmp_path / "layout.yaml"
+    file.write_text(
+        HEAD + DISKS + stack[below] + f"filesystems: {{f: {{device: {below}, type: xfs, mount: /srv}}}}\n"
+    )
+    made, _ = plan(load(str(file)))
+    assert made is not None
+    (argv,) = [
+        step.action.argv
+        for step in made.steps
+        if isinstance(step.action, Run) and step.action.argv[0] == "mkfs.xfs"
+    ]
+    assert argv[argv.index("-s") + 1] == "size=4096"
