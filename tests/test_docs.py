@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,9 +48,11 @@ RUNNABLE = [
 
 
 @pytest.mark.parametrize(("command", "lines"), RUNNABLE)
-def test_commands_print_what_the_page_shows(command: str, lines: list[str]) -> None:
+def test_commands_print_what_the_page_shows(command: str, lines: list[str], tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")  # what a command writes is not to lie about
     argv = [sys.executable, "-m", *shlex.split(command)]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    there = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(argv, cwd=tmp_path, env=there, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     for line in lines:
         assert line in done.stdout + done.stderr

@@ -88,8 +88,8 @@ def execute(
     outcome = Outcome()
     waiting = {step.id: step for step in plan.steps}
     running: dict[Future[float], Step] = {}
-    work = Work(disks, record, world)
-    with ThreadPoolExecutor(workers) as pool:
+    with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
+        work = Work(disks, record, world, still)
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -143,6 +143,8 @@ class Work:
     disks: Mapping[str, DiskFact]
     record: Record
     world: World
+    still: ExitStack
+    """Holds the disks that were partitioned, until the end of all steps."""
 
     def do(self, step: Step) -> float:
         """Does one step and gives its seconds. Raises GuardFailed (nothing was done), StepFailed, OSError."""
@@ -170,7 +172,9 @@ class Work:
             held.callback(close, self.world.hold(disk.node))
             if disk.instance and self.world.instance(disk.node) != (disk.instance, disk.size):
                 raise GuardFailed(f"not done, because {disk.node} is no longer the disk that was {name}")
-        reasons = [why for target in step.guard for why in self.world.not_blank(self.resolved(target))]
+        targets = [self.resolved(target) for target in step.guard]
+        self._missing(target for target in targets if target.startswith("/dev/"))
+        reasons = [why for target in targets for why in self.world.not_blank(target)]
         if reasons:
             raise GuardFailed("not done, because " + "; ".join(reasons))
 
@@ -187,19 +191,24 @@ class Work:
                 self.world.set_attribute(file, content)
             case Zero(device):
                 self.world.zero(self.resolved(device), step.action)
-        self._await(step.awaits)
+        if step.new_partitions:
+            for name in step.disks & self.disks.keys():
+                self.still.callback(close, self.world.still(self.disks[name].node))
+        for node in self._missing(step.awaits):
+            raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
 
     def resolved(self, word: str) -> str:
         """`{d00}` as the node of that disk; any other word as it is."""
         return self.disks[word[1:-1]].node if word.startswith("{") and word.endswith("}") else word
 
-    def _await(self, nodes: Iterable[str]) -> None:
+    def _missing(self, nodes: Iterable[str]) -> list[str]:
+        """Waits for device nodes; those that did not appear in time."""
         deadline = time.monotonic() + APPEAR_SECONDS
-        for node in nodes:
-            while not self.world.exists(node):
-                if time.monotonic() > deadline:
-                    raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
-                time.sleep(LOOK_AGAIN_SECONDS)
+        missing = [node for node in nodes if not self.world.exists(node)]
+        while missing and time.monotonic() < deadline:
+            time.sleep(LOOK_AGAIN_SECONDS)
+            missing = [node for node in missing if not self.world.exists(node)]
+        return missing
 
 
 def made_by(step: Step) -> str:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from raidplan.apply.guard import instance_of, not_blank
 from raidplan.apply.reading import read_for
+from raidplan.apply.still import keep_still
 from raidplan.apply.zero import zero
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Zero
@@ -51,6 +52,10 @@ class World:
     def hold(self, node: str) -> int:
         """Opens a disk for reading: as long as it is open, its name means no other one. Raises OSError."""
         return os.open(node, os.O_RDONLY | os.O_CLOEXEC)
+
+    def still(self, node: str) -> int:
+        """Opens a disk: as long as it is open, its partitions do not go away to come back. Raises OSError."""
+        return keep_still(node)
 
     def path(self, file: str) -> Path:
         """Where a file of the machine lies."""

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World
@@ -168,3 +170,37 @@ def test_waits_for_the_device_that_a_program_makes_late(tmp_path: Path) -> None:
     started = time.monotonic()
     assert execute(plan(waiting), {}, Log()).complete
     assert node.exists() and time.monotonic() - started >= 0.2
+
+
+class Flickering(World):
+    """udev takes a partition away for a moment after its table was written, and again before it is used."""
+
+    def __init__(self, missing: int) -> None:
+        super().__init__()
+        self.missing, self.asked_blank = missing, list[bool]()
+
+    def exists(self, node: str) -> bool:
+        self.missing -= 1
+        return self.missing < 0
+
+    def not_blank(self, device: str) -> list[str]:
+        self.asked_blank.append(self.missing < 0)
+        return [] if self.missing < 0 else [f"{device} is not there"]
+
+
+def test_a_node_that_is_gone_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidplan.apply.execute.LOOK_AGAIN_SECONDS", 0.001)
+    world = Flickering(5)
+    made = step("made", guard=("/dev/disk/by-partuuid/x",))
+    outcome = execute_in(plan(made), {}, lambda event: None, Record(), world)
+    assert outcome.complete and world.asked_blank == [True]
+
+
+def test_a_node_that_never_comes_back_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidplan.apply.execute.APPEAR_SECONDS", 0.01)
+    monkeypatch.setattr("raidplan.apply.execute.LOOK_AGAIN_SECONDS", 0.001)
+    record = Record()
+    made = step("made", guard=("/dev/disk/by-partuuid/x",))
+    outcome = execute_in(plan(made), {}, lambda event: None, record, Flickering(10**9))
+    assert "/dev/disk/by-partuuid/x is not there" in outcome.failed["made"]
+    assert record.lines == [("refused", "made")]

@@ -254,6 +254,7 @@ def test_mounts(machine):
         "source": f"array:{S0}",
         "type": "ext4",
         "options": ["rw", "relatime", "stripe=384"],
+        "flags": ["relatime"],
     }
     assert mounts["/mnt"]["source"] == "/dev/sdn"
     assert not [point for point in mounts if point.startswith(("/proc", "/sys", "/dev", "/run"))]

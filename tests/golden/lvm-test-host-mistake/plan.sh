@@ -140,6 +140,7 @@ require_blank() {
 		return 0
 		;;
 	esac
+	[ -e "$1" ] || await_node "$1"
 	[ -b "$1" ] || refuse "$1 is not a block device"
 	require_unused "$1"
 	[ -z "$(partitions_of "$1")" ] || refuse "$1 is not blank: there is $(partitions_of "$1")"
@@ -193,6 +194,7 @@ require_blank_range() {
 
 # await_node PATH: until udev has made it, for up to 60 s.
 await_node() {
+	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))

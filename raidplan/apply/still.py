@@ -1,0 +1,41 @@
+"""Keeps the partitions of a disk where they are.
+
+When a program that wrote to a disk closes it, udev reads the partition table again: for a moment the partitions and
+every name of theirs are gone. It does so only under an exclusive lock of the disk
+(https://systemd.io/BLOCK_DEVICE_LOCKING), so with a shared one held that is either over or does not begin.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+from raidplan.run import run
+
+LOCK_SECONDS, LOOK_AGAIN_SECONDS = 60, 0.1
+
+
+def keep_still(node: str) -> int:
+    """Opens a disk with a shared lock, and waits for what udev still has to do; closing it gives up the lock.
+
+    Raises OSError: it cannot be opened, or another program holds it locked for a minute.
+    """
+    descriptor = os.open(node, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _lock(descriptor, time.monotonic() + LOCK_SECONDS)
+    except OSError:
+        os.close(descriptor)
+        raise
+    run(["udevadm", "settle"])
+    return descriptor
+
+
+def _lock(descriptor: int, deadline: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(LOOK_AGAIN_SECONDS)

@@ -1,0 +1,48 @@
+"""The lock that keeps udev from reading a partition table again: any file will do, for a lock is a lock."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from raidplan.apply import still
+from raidplan.apply.still import keep_still
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    file = tmp_path / "disk"
+    file.write_bytes(b"")
+    return file
+
+
+def test_udev_gets_no_exclusive_lock_while_it_is_held(disk: Path) -> None:
+    held = keep_still(str(disk))
+    with disk.open() as other:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)  # as its workers do, which must not be kept waiting
+        fcntl.flock(other, fcntl.LOCK_UN)
+        os.close(held)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_it_waits_for_udev_to_be_done(disk: Path) -> None:
+    with disk.open() as udev:
+        fcntl.flock(udev, fcntl.LOCK_EX)
+        Timer(0.3, fcntl.flock, (udev.fileno(), fcntl.LOCK_UN)).start()
+        os.close(keep_still(str(disk)))
+
+
+def test_it_does_not_wait_for_ever(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(still, "LOCK_SECONDS", 0.05)
+    before = os.listdir("/proc/self/fd")
+    with disk.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(BlockingIOError):
+            keep_still(str(disk))
+    assert os.listdir("/proc/self/fd") == before
