@@ -18,8 +18,8 @@ LAYOUTS = {
     "pair": """
 hardware: {disks: {a<0-1>: {size: 1GiB, serial: DISK-<1>, partitions: {root: {size: 400MiB}, swap: {size: rest}}}}}
 arrays:
-  root: {level: raid1, members: [a<0-1>.root]}
-  swap: {level: raid1, members: [a<0-1>.swap]}
+  root: {level: raid1, members: [a<0-1>.root], initial_sync: freeze-until-reboot}
+  swap: {level: raid1, members: [a<0-1>.swap], initial_sync: freeze-until-reboot}
 filesystems: {root: {device: root, type: ext4, mount: /srv/root}}
 swap: {swap: {device: swap, priority: 5}}
 """,
@@ -31,7 +31,7 @@ filesystems: {home: {device: vg.home, type: xfs, mount: /srv/home}}
 """,
     "parity": """
 hardware: {disks: {c<0-2>: {size: 1GiB, serial: DISK-<1:4/5/6>}}}
-arrays: {shelf: {level: raid5, chunk: 64KiB, members: [c<0-2>]}}
+arrays: {shelf: {level: raid5, chunk: 64KiB, members: [c<0-2>], initial_sync: freeze-until-reboot}}
 filesystems: {shelf: {device: shelf, type: btrfs, mount: /srv/shelf}}
 """,
     "single": """
@@ -50,7 +50,7 @@ PROGRAMS = {
 """At least these are killed; what clears after them comes on top."""
 CUT = """
 hardware: {{disks: {{e<{first}-{last}>: {{size: 1GiB, serial: DISK-<1>}}}}}}
-arrays: {{{name}: {{level: raid1, members: [e<{first}-{last}>]}}}}
+arrays: {{{name}: {{level: raid1, members: [e<{first}-{last}>], initial_sync: freeze-until-reboot}}}}
 filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}}}}}
 """
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(12)]
