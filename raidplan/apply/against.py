@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from raidplan.apply.change import changes, stands
+from raidplan.apply.change_array import left_behind
 from raidplan.apply.execute import made_by
 from raidplan.apply.files import BrokenBlock, wanted_text
 from raidplan.apply.journal import Past
@@ -26,6 +27,7 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     for step in plan.steps:
         try:
             if not _pending(step, machine, kept, past):
+                kept |= {each.id: each for each in left_behind(step, machine, past)}
                 continue
             due, refused = _due(step, machine, plan, past)
             kept |= {each.id: each for each in due}

@@ -16,6 +16,8 @@ HINTS = {
     ("array", "name"): "by hand, while it is stopped: mdadm --assemble --update=name --name={planned} {node} MEMBERS",
     ("array", "size"): "by hand, after a backup: mdadm --grow --size=max {node}, if its members are larger now",
     ("array", "component"): "by hand, after a backup: mdadm --grow --size=max {node}, if its members are larger now",
+    ("array", "consistency"): "by hand: mdadm --grow --consistency-policy={planned} {node}, after mdadm --grow --bitmap=none; it "
+    "keeps its size, which is another one than that of an array made with {planned}, so that this layout fits a new array only",
     ("array", "journal"): "make the array anew with the journal that is wanted, and copy",
     ("filesystem", "blocks"): "by hand, after a backup: resize2fs or xfs_growfs, once {node} has its size",
     ("filesystem", "stride"): "by hand, while it is not mounted: tune2fs -E stride={planned} {node}",
@@ -36,10 +38,16 @@ def by_hand(kind: str, name: str, node: str, now: Value, planned: Value) -> str:
     """What a person would do about a property that no step changes."""
     if (kind, name) == ("array", "members"):
         return _members(node, now, planned)
+    if (kind, name) == ("table", "partitions") and _without_type(now) == _without_type(planned):
+        return f"only the types differ: write the type that is there (`type: raid`), or by hand: sfdisk --part-type {node} NUMBER TYPE"
     if (kind, name) == ("array", "chunk"):
         return f"by hand, after a backup: mdadm --grow --chunk={int(str(planned)) // KIB}K --backup-file=FILE {node}"
     hint = HINTS.get((kind, name), KINDS.get(kind, OTHERS))
     return hint.format(node=node, planned=plain(str(planned)))
+
+
+def _without_type(rows: Value) -> list[str]:
+    return [row.rpartition(" ")[0] for row in rows] if isinstance(rows, list) else []
 
 
 def _members(node: str, now: Value, planned: Value) -> str:

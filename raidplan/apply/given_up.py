@@ -46,7 +46,7 @@ class GivenUp:
 def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> GivenUp:
     """`machine` and `disks` as they are. Nothing is given up where nothing is in the way, or no layout allows it."""
     stack = Stack(machine, disks)
-    made = _made_by(plan)
+    made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
     left, refusals = against(machine)
     given = GivenUp(left, refusals, stack, machine, disks, wiped=_wiped(plan))
@@ -83,7 +83,7 @@ def _without(against: Against, given: GivenUp, targets: Mapping[str, tuple[str, 
     return GivenUp(left, refusals, given.stack, machine, disks, targets, above, given.wiped)
 
 
-def _made_by(plan: Plan) -> dict[str, str]:
+def made_nodes(plan: Plan) -> dict[str, str]:
     """The nodes that steps make, to the identity of what they are."""
     return {
         node: f"{step.proof.kind}:{step.proof.key}"
@@ -91,6 +91,13 @@ def _made_by(plan: Plan) -> dict[str, str]:
         if step.proof and step.proof.kind in ("array", "volume")
         for node in step.awaits
     }
+
+
+def identity_of(node: str, made: Mapping[str, str]) -> str:
+    """What proofs call the device that a step names `node`; `made` as from `made_nodes`."""
+    if node.startswith(PARTITION):
+        return f"partition:{node.removeprefix(PARTITION)}"
+    return made.get(node, node)
 
 
 def _written(
@@ -104,9 +111,7 @@ def _written(
     cleared = {node for step in left.steps for node in step.clears}
     for step in left.steps:
         for node in (node for node in step.guard if node not in cleared):
-            identity = made.get(node, node)
-            if node.startswith(PARTITION):
-                identity = f"partition:{node.removeprefix(PARTITION)}"
+            identity = identity_of(node, made)
             if identity in by_identity:
                 found.setdefault(by_identity[identity], (node, step))
     return found

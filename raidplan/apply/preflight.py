@@ -224,7 +224,11 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
 
 def _members(situation: Situation, uuid: str) -> int:
     """Of an array that is made, or that stands."""
-    planned = [s.proof.expect for s in situation.plan.steps if s.proof and s.creates and s.proof.key == uuid]
+    planned = [
+        s.proof.expect
+        for s in situation.plan.steps
+        if s.proof and "members" in s.proof.expect and s.proof.key == uuid
+    ]
     found = planned[0] if planned else situation.machine.observe("array", uuid) or {}
     members = found.get("members")
     return len(members) if isinstance(members, list) else 0

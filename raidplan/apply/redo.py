@@ -11,13 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from raidplan.apply.journal import Past
 from raidplan.facts import Machine
-from raidplan.plan import Proof, Run, Step, Value
+from raidplan.plan import ADDED, Proof, Run, Step, Value
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """What sfdisk writes; libblkid reads no identity from them."""
-
-ADDED = "+"
-"""Between a step's id and what is done for it on this machine alone; no name in a layout holds it."""
 
 
 class NotOurs(Exception):

@@ -2,6 +2,7 @@
 
 from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_data, plan_to_json
 from raidplan.plan.step import (
+    ADDED,
     OWN,
     PHASES,
     Action,
@@ -18,6 +19,7 @@ from raidplan.plan.step import (
 )
 
 __all__ = [
+    "ADDED",
     "OWN",
     "PHASES",
     "Action",

@@ -118,6 +118,11 @@ class Step:
         return frozenset(word[1:-1] for word in words if word.startswith("{") and word.endswith("}"))
 
     @property
+    def changes(self) -> bool:
+        """It changes what stands, or clears up after another step, on the machine that the plan was held against."""
+        return ADDED in self.id
+
+    @property
     def creates(self) -> bool:
         """It writes over a device: never run where something else stands already."""
         return bool(self.guard)
@@ -134,6 +139,9 @@ class Step:
 
 OWN = ", made by this layout"
 """How the words end for what has a UUID that the plan itself gives: nobody is to give that up by habit."""
+
+ADDED = "+"
+"""Between a step's id and what is done for it on one machine alone; no name in a layout holds it."""
 
 PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "configure", "activate", "sync")
 

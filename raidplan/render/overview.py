@@ -61,7 +61,7 @@ def created(plan: Plan) -> tuple[str, ...]:
     objects = dict.fromkeys(
         (step.proof.kind, step.proof.key)
         for step in plan.steps
-        if step.proof and (step.phase in MAKING or step.creates)
+        if step.proof and not step.changes and (step.phase in MAKING or step.creates)
     )
     counts = Counter(kind for kind, _ in objects)
     return tuple(plural(counts[kind], noun) for kind, noun in MADE.items() if counts[kind])

@@ -35,9 +35,32 @@ def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
             _objects(machine, "volume")[volume]["read_ahead"] = (
                 words if words == "auto" else int(words.rstrip("s")) * 512
             )
+        case ("mdadm", "--manage", node, "--add-spare", device):
+            half_changed(machine, argv)
+            array = _array(machine, node)
+            array["spares"] = sorted([*array["spares"], machine._identity(device)])
+        case ("mdadm", "--manage", node, "--remove", device):
+            _array(machine, node)["spares"].remove(machine._identity(device))
+        case ("mdadm", "--grow", option, node):
+            words = {"--bitmap=internal": ("resync", "bitmap"), "--bitmap=none": ("bitmap", "resync")}
+            array = _array(machine, node)
+            assert array["consistency"] == words[option][0]
+            array["consistency"] = words[option][1]
         case _:
             return False
     return True
+
+
+def half_changed(machine: Simulated, argv: tuple[str, ...]) -> None:
+    """What is left where a command was killed half-way."""
+    match argv:
+        case ("mdadm", "--manage", node, "--add-spare", device):
+            uuid = next(key for key, found in _objects(machine, "array").items() if found["node"] == node)
+            machine.state.content[machine._identity(device)] = [f"linux_raid_member {uuid}"]
+
+
+def _array(machine: Simulated, node: str) -> Any:
+    return next(found for found in _objects(machine, "array").values() if found["node"] == node)
 
 
 def _objects(machine: Simulated, kind: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
 from raidplan.run import Result
-from tests.apply.changed import changed
+from tests.apply.changed import changed, half_changed
 
 T = TypeVar("T")
 CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesystem": ["ext4 {}"], "swap": ["swap {}"],
@@ -149,6 +149,9 @@ class Simulated(World):
     # what the tools do
 
     def _do(self, argv: tuple[str, ...]) -> None:
+        assert not self.state.foreign & {self._identity(word) for word in argv}, (
+            f"{argv} writes to what is foreign"
+        )
         match argv:
             case ("wipefs", "--all", *devices) | ("mdadm", "--zero-superblock", *devices):
                 for device in devices:
@@ -194,6 +197,7 @@ class Simulated(World):
 
     def _half(self, line: str) -> None:
         """The tool was killed in the middle: what it made looks whole and is not."""
+        half_changed(self, tuple(line.split(" ")))
         step = next(
             (s for s in self.plan.steps if isinstance(s.action, Run) and " ".join(self._argv(s)) == line),
             None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -25,9 +27,10 @@ version: 1
 host: pair
 hardware:
   disks:
-    d<0-3>: {serial: SER-<1>, size: 4GiB, partitions: {data: {size: 1GiB}, swap: {size: 512MiB}, vg: {size: rest}}}
+    d<0-3>: {serial: SER-<1>, size: 4GiB, partitions: {data: {size: 1GiB, type: raid}, swap: {size: 512MiB}, vg: {size: rest, type: raid}}}
 arrays:
-  a: {level: raid1, members: [d0.data, d1.data], stripe_cache_size: null}
+  a: {level: raid1, members: [d0.data, d1.data], spares: [d2.data]}
+  b: {level: raid1, members: [d0.swap, d1.swap], bitmap: none}
   p: {level: raid5, members: [d0.vg, d1.vg, d2.vg], stripe_cache_size: 1024, read_ahead: 1MiB}
 volume_groups: {v: {devices: [p], volumes: {home: {size: 1GiB}, x: {size: 1GiB}}}}
 filesystems:
@@ -43,7 +46,6 @@ monitoring: {mail: root@example.org}
 
 def plan_of(folder: Path, change: Callable[[dict], None] | None = None) -> Plan:  # type: ignore[type-arg]
     data = yaml.safe_load(EARLIER)
-    del data["arrays"]["a"]["stripe_cache_size"]
     if change:
         change(data)
     folder.mkdir(exist_ok=True, parents=True)
@@ -81,6 +83,11 @@ IN_PLACE = {
     "read-ahead": (set_to("arrays", "p", "read_ahead", "4MiB"), "udevadm trigger"),
     "sync speed": (set_to("arrays", "p", "sync_speed_max", "50MB/s"), "udevadm trigger"),
     "threads": (set_to("arrays", "p", "group_thread_count", 4), "udevadm trigger"),
+    "spare": (set_to("arrays", "p", "spares", ["d3.vg"]), "mdadm --manage /dev/md/p --add-spare /dev/disk/by-partuuid/"),
+    "no spare": (set_to("arrays", "a", "spares", None), "mdadm --manage /dev/md/a --remove /dev/disk/by-partuuid/"),
+    "another spare": (set_to("arrays", "a", "spares", ["d3.data"]), "mdadm --zero-superblock"),
+    "no bitmap": (set_to("arrays", "a", "bitmap", "none"), "mdadm --grow --bitmap=none /dev/md/a"),
+    "bitmap": (set_to("arrays", "b", "bitmap", "internal"), "mdadm --grow --bitmap=internal /dev/md/b"),
     "label": (set_to("filesystems", "a", "label", "new name"), "e2label /dev/md/a new name"),
     "no label": (set_to("filesystems", "a", "label", None), "e2label /dev/md/a "),
     "label of XFS": (set_to("filesystems", "x", "label", "after"), "xfs_admin -L after /dev/v/x"),
@@ -106,7 +113,9 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
     world = Simulated(later, tmp_path / "root", state)
     decision = decide(later, world.read(later), read_past(tmp_path / "root/var/lib/raidplan"), here=False)
     assert not decision.refusals
-    assert not any(step.destroys or step.creates for step in decision.left.steps), "no data is touched"
+    writing = [step for step in decision.left.steps if step.destroys or step.creates]
+    assert not decision.left.lost and all(step.changes for step in writing), "no data is touched"
+    assert bool(writing) == ("spare" in name)
     assert apply(later, world) == "done"
     assert any(command in line for line in world.executed), world.executed
     assert apply(later, Simulated(later, tmp_path / "root", state)) == "nothing to do"
@@ -116,11 +125,15 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "level": (set_to("arrays", "a", "level", "raid0"), "mdadm --grow --level=raid0 /dev/md/a"),
+    "level": (set_to("arrays", "b", "level", "raid10"), "mdadm --grow --level=raid10 /dev/md/b"),
     "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "mdadm --grow --chunk=64K --backup-file=FILE /dev/md/p"),
     "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "mdadm /dev/md/p --replace OLD --with NEW"),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
     "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots"),
+    "PPL": (set_to("arrays", "p", "consistency", "ppl"), "mdadm --grow --consistency-policy=ppl /dev/md/p"),
+    "type of a partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "type", "linux"), "only the types differ"),
+    "journal": (set_to("arrays", "p", "journal", "d3.swap"), "make the array anew with the journal"),
+    "spare for a member": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg"]), "make a new array"),
     "metadata": (set_to("arrays", "a", "metadata", "1.0"), "make a new array"),
     "type": (set_to("filesystems", "x", "type", "ext4"), "make a new file system"),
     "inodes": (set_to("filesystems", "a", "inodes", 20000), "make a new file system"),
@@ -149,28 +162,32 @@ def test_is_refused_before_the_first_write(name: str, tmp_path: Path) -> None:
 
 
 def everything(data: dict) -> None:  # type: ignore[type-arg]
-    for name in ("stripe cache", "label", "label of XFS", "reserve", "noatime", "no options", "priority",
+    for name in ("stripe cache", "spare", "another spare", "bitmap", "label", "label of XFS", "reserve", "noatime", "no options", "priority",
                  "priority of a file", "read-ahead of a volume", "mail", "scrub"):  # fmt: skip
         IN_PLACE[name][0](data)
 
 
 @pytest.mark.parametrize("how", ["before", "during", "after"])
 def test_killed_at_every_effect_of_a_change_and_resumed(how: str, tmp_path: Path) -> None:
-    state = standing(tmp_path, tmp_path / "root")
+    earlier = standing(tmp_path, tmp_path / "earlier")
     later = plan_of(tmp_path, everything)
-    once = Simulated(later, tmp_path / "root", state)
+
+    def again(name: str) -> tuple[Path, State]:
+        shutil.copytree(tmp_path / "earlier", tmp_path / name)
+        return tmp_path / name, deepcopy(earlier)
+
+    once = Simulated(later, *again("once"))
     assert apply(later, once) == "done"
     wanted = end(once)
     for at in range(1, len(once.effects) + 1):
-        root = tmp_path / str(at)
-        state = standing(tmp_path, root)
-        later = plan_of(tmp_path, everything)
+        root, state = again(str(at))
         with pytest.raises(Killed):
             apply(later, Simulated(later, root, state, (at, how)))
         world = Simulated(later, root, state)
         assert apply(later, world) in ("done", "nothing to do"), f"{how} effect {at}"
         assert end(world) == wanted, f"{how} effect {at}"
         assert apply(later, Simulated(later, root, state)) == "nothing to do"
+        shutil.rmtree(root)
 
 
 WORDS = ["noatime", "relatime", "strictatime", "nodiratime", "nosuid", "nodev", "noexec", "ro", "rw", "suid",
@@ -181,7 +198,7 @@ WORDS = ["noatime", "relatime", "strictatime", "nodiratime", "nosuid", "nodev", 
 def test_a_remount_gives_the_flags_of_a_new_mount_whatever_was_before(
     before: list[str], after: list[str]
 ) -> None:
-    from raidplan.apply.change import remount_words
+    from raidplan.apply.change_contents import remount_words
     from tests.apply.changed import remount
 
     mount = {"flags": flags(before)}
