@@ -39,7 +39,7 @@ filesystems:
   x: {device: v.x, type: xfs, label: before}
 swap:
   s: {device: d2.swap, priority: 5, label: one}
-  f: {file: /srv/a/swap, size: 1GiB, priority: 5}
+  f: {file: /srv/a/swap, size: 64MiB, priority: 5}
 monitoring: {mail: root@example.org}
 """
 
@@ -144,7 +144,7 @@ REFUSED = {
     "label in use": (set_to("filesystems", "home", "label", "new"), "umount /srv/home"),
     "hostile label": (set_to("filesystems", "x", "label", "a b;c"), "xfs_io"),
     "swap in use": (set_to("swap", "s", "label", "two"), "swapoff it"),
-    "size of a swap file": (set_to("swap", "f", "size", "2GiB"), "by hand: swapoff"),
+    "size of a swap file": (set_to("swap", "f", "size", "128MiB"), "by hand: swapoff"),
 }  # fmt: skip
 
 
