@@ -101,6 +101,7 @@ class Array(Model, Kind):
         parts = {use.path[2:]: site.taken(use) for use in self.uses(name, path)}
         members = [part for at, part in parts.items() if at[0] == "members"]
         geometry = self._geometry(path, members, [part for at, part in parts.items() if at[0] == "spares"])
+        self._check_journal(path, parts.get(("journal",)), geometry.data_offset_bytes)
         striped = geometry.io_min > 0 and geometry.io_opt % geometry.io_min == 0
         yield Device(
             name=name,
@@ -137,6 +138,15 @@ class Array(Model, Kind):
         except ValueError as no:
             hint = "make its members larger, or change its chunk or metadata"
             raise Impossible("impossible-array", path, str(no), hint) from None
+
+    def _check_journal(self, path: Path, journal: Device | None, data_offset: int) -> None:
+        """mdadm begins the log at the members' data offset, which a small device does not reach."""
+        if journal is not None and self.metadata in ("1.1", "1.2"):
+            try:
+                md.journal_bytes(journal.size, data_offset_bytes=data_offset, metadata=self.metadata)
+            except ValueError as no:
+                hint = f"take a device of at least {human(2 * data_offset)}"
+                raise Impossible("impossible-array", (*path, "journal"), str(no), hint) from None
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         uses = list(self.uses(name, path))

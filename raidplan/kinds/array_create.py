@@ -44,7 +44,9 @@ def create_argv(array: Array, name: str, site: Site, parts: list[Device]) -> tup
     if array.level in ("raid4", "raid5"):
         # All members active and parity computed: what is written is redundant at once, not after a rebuild.
         argv += ["--force"]
-    argv += {"zero": ["--write-zeroes"], "assume-clean": ["--assume-clean"]}.get(array.initial_sync, [])
+    if level.redundant:
+        # On members of different sizes mdadm would zero up to beyond their end, and give up.
+        argv += {"zero": ["--write-zeroes"], "assume-clean": ["--assume-clean"]}.get(array.initial_sync, [])
     argv += [part.node for part in parts[: count + spares]]
     # After the members: mdadm takes the data offset from the first device of the command line.
     return (*argv, *((f"--write-journal={parts[-1].node}",) if array.journal else ()))

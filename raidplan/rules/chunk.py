@@ -9,24 +9,25 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays
-from raidplan.size import KIB, exact
+from raidplan.size import GIB, KIB, exact
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
 
-LEAST = 4 * KIB
+LEAST, MOST = 4 * KIB, GIB
 RANDOM_MOST, STREAMS_LEAST = 128 * KIB, 64 * KIB
 """For small random writes to parity on hard disks, and for large files; a rule of thumb."""
 
 
 @rule(Severity.ERROR)
 def invalid_chunk(topology: Topology) -> Iterator[Hit]:
-    """A chunk is not a power of two, or is smaller than 4 KiB.
+    """A chunk is not a power of two from 4 KiB to 1 GiB.
 
     Why: the kernel refuses other chunks for raid4, raid5, raid6 and raid10 ("invalid chunk size"), and mdadm
     anything below 4 KiB ("invalid chunk/rounding value"). raid0 could have others, but mdadm rounds the
-    members' sizes with a bit mask, so they would come out wrong. On kernels with pages of 64 KiB the least is
+    members' sizes with a bit mask, so they would come out wrong. The kernel counts a chunk's bytes in
+    31 bits, so 1 GiB is the most. On kernels with pages of 64 KiB the least is
     64 KiB. The usual chunks are 64 KiB to 1 MiB; without one, mdadm takes 512 KiB.
 
     **Bad**
@@ -61,6 +62,8 @@ def invalid_chunk(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "chunk"), f"the chunk {exact(chunk)} is smaller than 4KiB", "write 64KiB or more"
             )
+        elif chunk > MOST:
+            yield Hit((*path, "chunk"), f"the chunk {exact(chunk)} is larger than 1GiB", "write 1MiB or less")
         elif chunk & (chunk - 1):
             below = 1 << (chunk.bit_length() - 1)
             yield Hit(

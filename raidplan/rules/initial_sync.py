@@ -62,8 +62,8 @@ def assume_clean_on_parity(topology: Topology) -> Iterator[Hit]:
 def initial_sync_without_redundancy(topology: Topology) -> Iterator[Hit]:
     """An array without redundancy is told how to do its initial sync.
 
-    Why: linear and raid0 hold everything once, so there is nothing to bring in step. The setting has no use,
-    and somebody may believe that it protects something; `zero` would even write every disk for nothing.
+    Why: linear and raid0 hold everything once, so there is nothing to bring in step. The setting has no use
+    and is left out of the command, and somebody may believe that it protects something.
 
     **Bad**
 

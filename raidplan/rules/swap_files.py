@@ -97,6 +97,9 @@ def swap_file_without_room(topology: Topology) -> Iterator[Hit]:
     points, taken = topology.once(mounted), dict[str, int]()
     for name, swap in topology.layout.swap.items():
         path, file = ("swap", name, "file"), swap.file or ""
+        if file.startswith("/run/"):
+            message = f"{shortened(file)} would lie in memory: /run is a tmpfs, where the kernel refuses swap"
+            yield Hit(path, message, "name a file on a disk, such as /srv/swapfile")
         if file in points:
             message = f"{shortened(file)} is the mount point of {points[file]}, not a file"
             yield Hit(path, message, "name a file, such as /srv/swapfile")

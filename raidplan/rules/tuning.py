@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STRIPE_CACHE = 17, 32768
 GROUP_THREADS = 0, 8192
-SYNC_KIB = 1, 2**32 - 1
+SYNC_KIB = 1, 2**31 - 1
 """What `sync_speed_min` and `sync_speed_max` hold, KiB/s in 32 bits."""
 
 
@@ -151,8 +151,8 @@ def thread_count_range(topology: Topology) -> Iterator[Hit]:
 def sync_speed_range(topology: Topology) -> Iterator[Hit]:
     """A sync speed limit is none that the kernel takes.
 
-    Why: md counts whole KiB/s for each member in 32 bits and refuses 0 with EINVAL. Below 1 KiB/s, and from
-    4 TiB/s on, the limit cannot be written.
+    Why: md counts whole KiB/s for each member in 32 bits and refuses 0 with EINVAL. Below 1 KiB/s the limit
+    cannot be written, and from 2 TiB/s on it reads back as a negative number.
 
     **Bad**
 
@@ -184,7 +184,7 @@ def sync_speed_range(topology: Topology) -> Iterator[Hit]:
             if rate is not None and not least <= rate // KIB <= most:
                 yield Hit(
                     (*path, key),
-                    f"{key} of {name} is {exact(rate)}/s; the kernel takes at least 1KiB/s and less than 4TiB/s",
+                    f"{key} of {name} is {exact(rate)}/s; the kernel takes at least 1KiB/s and less than 2TiB/s",
                     "write a rate such as 50MB/s",
                 )
 

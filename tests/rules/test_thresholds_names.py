@@ -98,6 +98,7 @@ ROOM = {
     "no reserve is that large": ("ext4", ", reserved: 50%", SWAP % (0, "4GiB"), ["7:error"]),
     "read-only": ("ext4", ", options: [ro]", SWAP % (0, "1GiB"), ["7:error"]),
     "a mount point": ("ext4", "", "  w: {file: /srv, size: 1GiB}\n", ["7:error"]),
+    "in memory": ("ext4", "", "  w: {file: /run/swap, size: 1GiB}\n", ["7:error"]),
     "elsewhere": ("ext4", "", "  w: {file: /swap, size: 99GiB}\n", []),
 }
 
@@ -127,6 +128,23 @@ def test_what_no_tool_takes(text: str, place: str, tmp_path: Path) -> None:
     assert place in map(str, stated(HEAD + text, tmp_path))
 
 
+LIMITS = {
+    "invalid-chunk": ("chunk: 1GiB", "chunk: 2GiB"),
+    "sync-speed-range": ("sync_speed_max: 2047GiB/s", "sync_speed_max: 2TiB/s"),
+    "impossible-array": ("journal: j", "journal: k"),
+}
+
+
+@pytest.mark.parametrize(("rule", "wishes"), LIMITS.items(), ids=LIMITS)
+def test_what_the_kernel_counts_in_31_bits_and_where_a_log_ends(
+    rule: str, wishes: tuple[str, str], tmp_path: Path
+) -> None:
+    """The log of 3 TB members begins at 129 MiB, and a whole disk gives all but 2 MiB to its partition."""
+    disks = "d<0-2>: {serial: S<1>, size: 3TB}, j: {serial: J, size: 132MiB}, k: {serial: K, size: 131MiB}"
+    text = f"hardware: {{disks: {{{disks}}}}}\narrays: {{s: {{level: raid5, members: [d<0-2>], %s}}}}\n"
+    assert [found(rule, text % wish, tmp_path) for wish in wishes] == [[], ["4:error"]]
+
+
 @pytest.mark.parametrize("below", ["sd0", "s0", "vg0.a"])
 def test_xfs_has_the_physical_sectors_of_the_disk(below: str, tmp_path: Path) -> None:
     """As mkfs.xfs does by itself: else each write of its log is a read-modify-write inside the disk."""
@@ -147,3 +165,18 @@ def test_xfs_has_the_physical_sectors_of_the_disk(below: str, tmp_path: Path) ->
         if isinstance(step.action, Run) and step.action.argv[0] == "mkfs.xfs"
     ]
     assert argv[argv.index("-s") + 1] == "size=4096"
+
+
+@pytest.mark.parametrize(("level", "expected"), [("raid0", False), ("linear", False), ("raid1", True)])
+@pytest.mark.parametrize("sync", ["zero", "assume-clean"])
+def test_only_what_is_redundant_is_zeroed_or_called_clean(
+    level: str, expected: bool, sync: str, tmp_path: Path
+) -> None:
+    """mdadm 4.3 to 4.6, `write_zeroes_fork`: of a zoned array each member's whole size, behind the data offset."""
+    file = tmp_path / "layout.yaml"
+    array = f"{{level: {level}, members: [sd<0-1>], initial_sync: {sync}}}"
+    file.write_text(f"{HEAD}{DISKS}arrays: {{s0: {array}}}\n")
+    made, _ = plan(load(str(file)))
+    assert made is not None
+    (argv,) = [s.action.argv for s in made.steps if s.id == "array.s0.create" and isinstance(s.action, Run)]
+    assert bool({"--write-zeroes", "--assume-clean"}.intersection(argv)) is expected

@@ -282,7 +282,7 @@ def test_sync_speed_order(least: str, most: str, expected: list[str], tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("rate", "expected"), [("1023B/s", 1), ("1024B/s", 0), ("4398046511103B/s", 0), ("4398046511104B/s", 1)]
+    ("rate", "expected"), [("1023B/s", 1), ("1024B/s", 0), ("2199023255551B/s", 0), ("2199023255552B/s", 1)]
 )
 def test_sync_speed_range(rate: str, expected: int, tmp_path: Path) -> None:
     for key in ("sync_speed_min", "sync_speed_max"):
