@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from raidplan.document import Document, parse_document, read_text
+from raidplan.document import Document, Reader, parse_document, read_text
 from raidplan.findings import Finding, has_errors
 from raidplan.layout import Layout, load_layout
 from raidplan.located import Accepted, Located
@@ -48,12 +48,15 @@ class Loaded:
         return self.topology is not None
 
 
-def read(file: str) -> Loaded:
-    """The document and the layout in `file` (`-` is standard input), with pools filled."""
-    text, pairs = read_text(file)
+def read(file: str, reader: Reader | None = None) -> Loaded:
+    """The document and the layout in `file` (`-` is standard input), with pools filled.
+
+    `reader` has the texts of files that are not on the disk: those of an earlier revision.
+    """
+    text, pairs = read_text(file, reader)
     document = None
     if text is not None:
-        document, pairs = parse_document(text, file)
+        document, pairs = parse_document(text, file, reader)
     located = tuple(Located(finding, span) for finding, span in pairs)
     sources = document.sources if document else {} if text is None else {file: text}
     loaded = Loaded(file, document, findings=located, sources=sources)
@@ -77,13 +80,15 @@ def load(file: str) -> Loaded:
     return loaded if _failed(loaded) else replace(loaded, topology=topology)
 
 
-def check(file: str, settings: Settings = DEFAULT, *, today: str = "") -> Loaded:
+def check(
+    file: str, settings: Settings = DEFAULT, *, today: str = "", reader: Reader | None = None
+) -> Loaded:
     """The file with what the rules find; they look at what cannot be built as well, and say why.
 
     What is accepted by the file or not wanted by the settings is left out. `today` (YYYY-MM-DD, by default
-    the date) decides whether an acceptance still holds.
+    the date) decides whether an acceptance still holds. `reader`: see `read`.
     """
-    loaded, topology, findings = _resolved(replace(read(file), settings=settings))
+    loaded, topology, findings = _resolved(replace(read(file, reader), settings=settings))
     if topology is None:
         return loaded
     from raidplan.acceptance import accept

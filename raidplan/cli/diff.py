@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from raidplan.cli.parser import Subparsers
     from raidplan.diff import Diff, Side
+    from raidplan.document import Reader
     from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
 
@@ -25,7 +26,18 @@ def add(subparsers: Subparsers) -> None:
         "destroyed, changed in place and by which command, what is survived no longer, how figures and findings "
         "change. Looks at no machine. Exit code 1 if data would be destroyed.",
     )
-    parser.add_argument("layouts", nargs="+", metavar="OLD NEW", help="two layout files; - is standard input")
+    parser.add_argument(
+        "layouts",
+        nargs="+",
+        metavar="OLD NEW",
+        help="two layout files, or one with --git; - is standard input",
+    )
+    parser.add_argument(
+        "--git",
+        metavar="REV[..REV]",
+        help="compare one layout as it is in a revision with the working tree, or as it is in two revisions; its "
+        "hardware file is read from the same one",
+    )
     parser.add_argument(
         "--allow-destroy", action="store_true", help="exit with 0 even if data would be destroyed"
     )
@@ -41,33 +53,72 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.diff import diff
     from raidplan.render.forms import Look
 
-    old, new = _loaded(arguments)
+    old, new = _sides(arguments)
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
-    invalid = [each for each in (old, new) if not each.valid]
+    invalid = [each for each in (old, new) if each and not each.valid]
     if invalid:
         emit(_without_diff(invalid, arguments.format, look), arguments.output)
         return UNABLE
-    made = diff(_side(old), _side(new))
+    made = diff(_side(old, new), _side(new, old))
     emit(_rendered(made, arguments.format, look, allowed=arguments.allow_destroy), arguments.output)
     return FINDINGS if made.losses and not arguments.allow_destroy else OK
 
 
-def _loaded(arguments: argparse.Namespace) -> tuple[Loaded, Loaded]:
+def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]:
+    """The old layout and the new one; None where there is none. Raises Unable."""
     from raidplan.cli.output import Unable
+
+    files: list[str] = arguments.layouts
+    if arguments.git is not None:
+        if len(files) != 1 or files == ["-"]:
+            raise Unable("diff --git takes one layout, a file of the repository")
+        return _of_git(arguments.git, files[0])
+    if len(files) != 2:
+        raise Unable("diff takes two layouts, the old one first; or --git REV and one")
+    if files == ["-", "-"]:
+        raise Unable("only one of the two layouts can come from standard input")
+    return _checked(files[0]), _checked(files[1])
+
+
+def _of_git(asked: str, file: str) -> tuple[Loaded | None, Loaded | None]:
+    """The file in one revision and in the working tree, or in two revisions. Raises Unable."""
+    import os
+
+    from raidplan.cli.output import Unable
+    from raidplan.revision import NoRevision, revisions
+
+    first, two, second = asked.partition("..")
+    if second.startswith("."):
+        raise Unable("--git takes REV or REV1..REV2, with two dots")
+    names = [first or "HEAD", *([second or "HEAD"] if two else [])]
+    try:
+        old, *others = revisions(names, file)
+        there = [old.has(file), others[0].has(file) if others else os.path.lexists(file)]
+        if not any(there):
+            raise Unable(
+                f"{file} is neither in {old.name} nor in {others[0].name if others else 'the working tree'}"
+            )
+        readers = [old.read, others[0].read if others else None]
+        sides = [_checked(file, reader) if has else None for reader, has in zip(readers, there, strict=True)]
+    except NoRevision as no:
+        raise Unable(str(no)) from None
+    return sides[0], sides[1]
+
+
+def _checked(file: str, reader: Reader | None = None) -> Loaded:
     from raidplan.cli.settings import settings_for
     from raidplan.pipeline import check
 
-    if len(arguments.layouts) != 2:
-        raise Unable("diff takes two layouts, the old one first")
-    if arguments.layouts == ["-", "-"]:
-        raise Unable("only one of the two layouts can come from standard input")
-    old, new = (check(layout, settings_for(layout)) for layout in arguments.layouts)
-    return old, new
+    return check(file, settings_for(file), reader=reader)
 
 
-def _side(loaded: Loaded) -> Side:
-    from raidplan.diff import Side
+def _side(loaded: Loaded | None, other: Loaded | None) -> Side:
+    """What is compared; a file that is not there describes nothing on the other one's host."""
+    from raidplan.diff import Side, nothing
 
+    if loaded is None:
+        assert other is not None and other.topology is not None
+        return nothing(other.topology.host)
     assert loaded.topology is not None
     return Side(loaded.topology, loaded.findings)
 

@@ -1,6 +1,6 @@
 """Two layouts compared by what the change means: what is made, what is lost, what can be done in place."""
 
-from raidplan.diff.diff import diff
+from raidplan.diff.diff import diff, nothing
 from raidplan.diff.result import Change, Diff, Fate, Figure, Loss, Side, Thing, Tolerance
 
-__all__ = ["Change", "Diff", "Fate", "Figure", "Loss", "Side", "Thing", "Tolerance", "diff"]
+__all__ = ["Change", "Diff", "Fate", "Figure", "Loss", "Side", "Thing", "Tolerance", "diff", "nothing"]

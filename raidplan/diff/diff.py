@@ -35,6 +35,14 @@ def diff(old: Side, new: Side) -> Diff:
     )
 
 
+def nothing(host: str) -> Side:
+    """A layout that describes nothing: one whose file is not there."""
+    from raidplan.layout import Layout
+    from raidplan.topology import Topology
+
+    return Side(Topology(Layout.model_validate({"version": "1", "host": host})))
+
+
 def _built(storage: Storage) -> Iterator[Thing]:
     """Arrays, groups, volumes, file systems and swap areas, in the layouts' order of sections."""
     for section in BUILT:

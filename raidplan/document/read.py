@@ -6,7 +6,7 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
@@ -16,6 +16,8 @@ from raidplan.document.ranges import expand
 from raidplan.findings import Finding, error
 
 Located = tuple[Finding, Span]
+Reader = Callable[[str], tuple[str | None, str]]
+"""The text of a file by its name, or None and what is wrong with it."""
 READABLE = "name a file of UTF-8 text that is there and can be read"
 
 
@@ -28,16 +30,21 @@ def read_document(file: str) -> tuple[Document | None, list[Located]]:
     return (None, problems) if text is None else parse_document(text, file)
 
 
-def read_text(file: str) -> tuple[str | None, list[Located]]:
-    """The text of `file` (`-` is standard input), or what is wrong with it."""
-    text, problem = _text(file)
+def read_text(file: str, reader: Reader | None = None) -> tuple[str | None, list[Located]]:
+    """The text of `file` (`-` is standard input), or what is wrong with it; `reader` has it in place of the disk."""
+    text, problem = (reader or _text)(file)
     return text, [] if text is not None else _nowhere(file, problem)
 
 
-def parse_document(text: str, file: str) -> tuple[Document | None, list[Located]]:
-    """The document in `text`; `file` names it in findings and is where relative references start."""
+def parse_document(
+    text: str, file: str, reader: Reader | None = None
+) -> tuple[Document | None, list[Located]]:
+    """The document in `text`; `file` names it in findings and is where relative references start.
+
+    `reader` has the file of the hardware, if that is not on the disk.
+    """
     with _uncollected():
-        return _document(text, file)
+        return _document(text, file, reader)
 
 
 @contextmanager
@@ -52,7 +59,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _document(text: str, file: str) -> tuple[Document | None, list[Located]]:
+def _document(text: str, file: str, reader: Reader | None) -> tuple[Document | None, list[Located]]:
     root, findings = parse(text, file)
     if root is None:
         return None, findings
@@ -66,7 +73,7 @@ def _document(text: str, file: str) -> tuple[Document | None, list[Located]]:
             )
         ]
     sources = {file: text}
-    root, findings = _join_hardware(root, file, sources)
+    root, findings = _join_hardware(root, file, sources, reader)
     if findings:
         return Document(root, sources), findings
     root, findings = expand(root)
@@ -111,7 +118,9 @@ def _below(target: str, folder: FilePath) -> bool:
     return os.path.join(os.path.realpath(target), "").startswith(inside)
 
 
-def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node, list[Located]]:
+def _join_hardware(
+    root: Node, file: str, sources: dict[str, str], reader: Reader | None
+) -> tuple[Node, list[Located]]:
     """Replaces `hardware: NAME.yaml` by that file's content; it must lie at or below the layout's folder."""
     entries = root.content
     assert isinstance(entries, dict)
@@ -128,7 +137,7 @@ def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node
         )
         return root, [(finding, reference.span)]
     target = str(FilePath(file).parent / path) if file != "-" else str(path)
-    if not _below(target, FilePath(file).parent if file != "-" else FilePath()):
+    if reader is None and not _below(target, FilePath(file).parent if file != "-" else FilePath()):
         # A link from a fork's pull request could show any file of the machine that checks it.
         finding = error(
             "invalid-layout",
@@ -137,7 +146,7 @@ def _join_hardware(root: Node, file: str, sources: dict[str, str]) -> tuple[Node
             "put the file itself beside the layout",
         )
         return root, [(finding, reference.span)]
-    text, problem = _text(target)
+    text, problem = (reader or _text)(target)
     if text is None:
         return root, [(error("unreadable-layout", ("hardware",), problem, READABLE), reference.span)]
     sources[target] = text

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BESIDE = 300
 """Characters that the frame of a section takes, beside its rows."""
-MARKS = {"+": "+", "-": "&minus;", "!": "**!**", "~": "~", "x": "&times;", " ": ""}
+MARKS = {"+": "+", "-": "&minus;", "!": "**!**", "~": "~", "x": "&times;", "=": ""}
 
 
 def diff_markdown(diff: Diff, limit: int = LIMIT, *, allowed: bool = False) -> str:

@@ -12,7 +12,9 @@ from raidplan.render.visible import visible
 if TYPE_CHECKING:
     from raidplan.diff import Diff
 
-LEGEND = "+ made or won   - destroyed or lost   ! made anew   ~ changed in place   x another disk"
+LEGEND = (
+    "+ made or won   - destroyed or lost   ! made anew   ~ changed in place   x another disk   = a figure"
+)
 
 
 def diff_text(diff: Diff, *, colour: bool = False, allowed: bool = False) -> str:
@@ -37,4 +39,5 @@ def _lines(diff: Diff, style: Styles, *, allowed: bool) -> Iterator[str]:
 
 def _row(row: Row, style: Styles) -> Iterator[str]:
     yield f"  {style[STYLES[row.mark]](row.mark)} {visible(row.text)}"
-    yield from (f"      {visible(line)}" for line in row.details)
+    # A bar first, since a line that begins with :: is a command to GitHub's runner.
+    yield from (f"    | {visible(line)}" for line in row.details)

@@ -27,7 +27,7 @@ NOUNS = {
 MARKS = {
     "created": "+", "destroyed": "-", "re-created": "!", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "x",
 }  # fmt: skip
-STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", " ": "faint"}
+STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", "=": "faint"}
 """What each mark is coloured as."""
 MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
 """For what is plugged in, not made."""
@@ -191,7 +191,7 @@ def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
     for group in alike(figures, lambda f: (f.what, f.unit, f.before, f.after)):
         first = group[0]
         values = f"{amount(first.before, first.unit)} -> {amount(first.after, first.unit)}"
-        yield Row(" ", f"{names([each.name for each in group])}: {first.what} {values}")
+        yield Row("=", f"{names([each.name for each in group])}: {first.what} {values}")
 
 
 def amount(value: float | None, unit: str) -> str:

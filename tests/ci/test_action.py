@@ -83,6 +83,44 @@ def test_a_good_layout_comes_with_its_plan(site: Site) -> None:
     assert "<summary>Plan for blank disks</summary>" in run.body and "$ mdadm --create" in run.body
 
 
+def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
+    site.write("layouts/old.yaml", GOOD.replace("priority: 10", "priority: 5"))
+    run = site.run("kept")
+    assert "<details>\n<summary>What the change means</summary>" in run.body
+    assert "priority: 10 -&#62; 5" in run.body and "no data would be destroyed" in run.body
+    site.write("layouts/old.yaml", GOOD.replace("level: raid10, layout: n2", "level: raid6"))
+    site.write("layouts/new.yaml", GOOD)
+    run = site.run("lost")
+    said = commands(run.log)[-1]
+    assert run.code == 1 and (said.name, said.properties["title"]) == ("error", "raidplan")
+    assert site.run("meant", inputs={"allow-destroy": "true"}).code == 0
+    assert (
+        run.body.count("<details open>\n<summary>What the change means: data would be destroyed</summary>")
+        == 1
+    )
+    assert "/srv/rio-data is destroyed" in run.body and run.body.count("What the change means") == 1
+
+
+def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
+    site.write("layouts/old.yaml", "version: 1\n")
+    site.base = site.commit()
+    site.write("layouts/old.yaml", GOOD)
+    run = site.run()
+    assert run.code == 0 and "What the change means" not in run.body
+
+
+def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
+    site.write("layouts/h.hardware.yaml", "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n")
+    site.write(
+        "layouts/old.yaml",
+        "version: 1\nhost: h\nhardware: h.hardware.yaml\narrays: {a: {level: raid0, members: [d<0-1>]}}\n",
+    )
+    site.base = site.commit()
+    site.write("layouts/h.hardware.yaml", "disks: {d<0-1>: {serial: T<1>, size: 3TB}}\n")
+    body = site.run().body
+    assert "array a is destroyed" in body and "exchanged: disk d0" in body
+
+
 def test_no_changed_layout_is_no_comment(site: Site) -> None:
     site.write("README.md", "another word\n")
     run = site.run()

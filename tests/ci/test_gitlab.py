@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.ci.action import ROOT, SHIM
-from tests.ci.test_action import BAD, GOOD
+from tests.ci.test_action import BAD, GOOD, git
 
 
 def snippet() -> dict[str, Any]:
@@ -25,13 +25,23 @@ def snippet() -> dict[str, Any]:
     return job
 
 
+OTHER = GOOD.replace("level: raid10, layout: n2", "level: raid6")
+"""Between it and GOOD nothing stays."""
+
+
 @pytest.mark.parametrize(
-    ("layouts", "code"), [({"a": GOOD}, 0), ({"a": GOOD, "b": BAD}, 1), ({"a": "x: 1\n", "b": BAD}, 2)]
-)
+    ("layouts", "base", "code"),
+    [({"a": GOOD}, GOOD, 0), ({"a": GOOD}, OTHER, 1), ({"a": GOOD, "b": BAD}, GOOD, 1), ({"a": "x: 1\n", "b": BAD}, GOOD, 2)],
+)  # fmt: skip
 def test_the_job_leaves_its_reports_and_the_exit_code(
-    layouts: dict[str, str], code: int, tmp_path: Path
+    layouts: dict[str, str], base: str, code: int, tmp_path: Path
 ) -> None:
     (tmp_path / "layouts").mkdir()
+    (tmp_path / "layouts" / "a.yaml").write_text(base)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "layouts")
+    git(tmp_path, "commit", "--quiet", "--message", "x")
+    given = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": git(tmp_path, "rev-parse", "HEAD")}
     for name, text in layouts.items():
         (tmp_path / "layouts" / f"{name}.yaml").write_text(text)
     tool = tmp_path / "bin" / "raidplan"
@@ -42,12 +52,12 @@ def test_the_job_leaves_its_reports_and_the_exit_code(
     # The runner joins the lines and stops at the first that fails.
     script = "set -eo pipefail\n" + "\n".join(job["script"])
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}"}, check=False
+        ["bash", "-c", script], cwd=tmp_path, env={**os.environ, **given, "PATH": f"{tool.parent}:{os.environ['PATH']}"}, check=False
     )  # fmt: skip
     assert done.returncode == code
     reports = job["artifacts"]["reports"]
     issues = json.loads((tmp_path / reports["codequality"]).read_text())
-    assert bool(issues) is (code > 0)
+    assert bool(issues) is (code > 0 and base == GOOD)
     for issue in issues:
         assert (tmp_path / issue["location"]["path"]).is_file() and issue["location"]["lines"]["begin"] >= 1
         assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
