@@ -41,6 +41,7 @@ FILESYSTEM: Mapping[str, Way] = {
     "mount": Way("umount, mount"),
     "options": Way("mount --options remount", "a few options take a new mount"),
     "files": STATED,
+    "workload": STATED,
 }
 """The keys that are the same for every type."""
 
@@ -95,10 +96,11 @@ PARTITION_NAMED = Way(
     "raidplan knows a partition by a UUID made of host and name, and refuses the disk until it bears that",
 )
 
-BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "degraded": AT_BOOT}
+BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "loader": STATED, "degraded": AT_BOOT}
 MONITORING: Mapping[str, Way] = {
     "mail": Way("systemctl restart mdmonitor"),
     "scrub": Way("systemctl enable, systemctl mask"),
+    "smart": STATED,
 }
 HARDWARE: Mapping[str, Way] = {
     "behind": Way("none", "the cable is moved"),

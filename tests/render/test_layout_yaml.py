@@ -46,7 +46,7 @@ ambiguous = st.sampled_from(
 words = st.one_of(ambiguous, st.text(st.characters(codec="utf-8"), max_size=20)).filter(
     lambda w: bool(w.strip()) and is_seen(w)
 )
-labels = words.filter(lambda text: not (text.startswith("{") and text.endswith("}")))
+labels = words.filter(lambda text: text == text.strip() and not (text.startswith("{") and text.endswith("}")))
 addresses = st.from_regex(ADDRESS["pattern"], fullmatch=True).filter(str.isascii)
 units = st.sampled_from(["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"])
 sizes = st.builds(lambda n, unit: f"{n}{unit}", st.integers(0, 8000), units)
@@ -72,7 +72,8 @@ def entry(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 disk = entry(
     behind=names, port=integers, serial=words, wwn=words, path=words, model=words, size=sizes, rate=rates, link=speeds,
-    rotational=booleans, iops=integers, error_recovery=st.one_of(durations, st.just("none")), command_timeout=durations, recording=st.sampled_from(["cmr", "dm-smr"]),
+    rotational=booleans, iops=integers, error_recovery=st.one_of(durations, st.just("none")), command_timeout=durations,
+    head_parking=st.one_of(durations, st.just("none")), power_loss_protection=booleans, temperature=integers, recording=st.sampled_from(["cmr", "dm-smr"]),
     partitions=st.dictionaries(names, st.fixed_dictionaries({"size": st.one_of(sizes, st.just("rest"))}), max_size=3),
 )  # fmt: skip
 array = st.fixed_dictionaries(
@@ -87,8 +88,8 @@ pool = st.fixed_dictionaries(
     }
 )
 hardware = entry(
-    controllers=st.dictionaries(names, entry(bootable=booleans), max_size=2),
-    memory=sizes, disks=st.dictionaries(names, disk, max_size=4),
+    controllers=st.dictionaries(names, entry(bootable=booleans, mode=st.sampled_from(["hba", "raid"])), max_size=2),
+    memory=sizes, network=speeds, disks=st.dictionaries(names, disk, max_size=4),
     buses=st.dictionaries(names, st.fixed_dictionaries({"type": st.just("pci"), "clock": st.sampled_from(["33MHz", "66.6MHz"])}), max_size=2),
     enclosures=st.dictionaries(names, st.fixed_dictionaries({"disks": lists}), max_size=2),
 )  # fmt: skip
@@ -98,7 +99,8 @@ volume = st.fixed_dictionaries(
 group = st.fixed_dictionaries({"devices": lists, "volumes": st.dictionaries(names, volume, max_size=2)})
 percents = st.sampled_from(["1%", "0.5%", "33.333%"])
 filesystem = st.fixed_dictionaries(
-    {"device": names, "type": st.just("ext4"), "label": labels, "reserved": percents}
+    {"device": names, "type": st.just("ext4"), "label": labels, "reserved": percents},
+    optional={"workload": st.sampled_from(["database", "mixed"])},
 )
 layouts = st.fixed_dictionaries(
     {"version": st.just("1"), "host": names},
@@ -107,7 +109,8 @@ layouts = st.fixed_dictionaries(
         "arrays": st.dictionaries(names, st.one_of(array, pool), max_size=3),
         "volume_groups": st.dictionaries(names, group, max_size=2),
         "filesystems": st.dictionaries(names, filesystem, max_size=2),
-        "monitoring": entry(mail=addresses),
+        "boot": entry(loader=st.sampled_from(["grub", "systemd-boot"])),
+        "monitoring": entry(mail=addresses, smart=booleans),
         "allow": st.lists(st.fixed_dictionaries({"rule": words, "at": words, "reason": words}), max_size=3),
     },
 )
