@@ -32,7 +32,7 @@ def explained(problem: Problem, slots: Choice) -> Iterator[Placement]:
         why = (
             _spread(demand, members),
             *_survival(problem, number, members, reached),
-            *_rate(problem, members, reached),
+            *_rate(problem, demand, members, reached),
         )
         yield Placement(demand.name, tuple(problem.devices[member].name for member in members), why)
 
@@ -90,14 +90,17 @@ def _cure(problem: Problem, number: int) -> str:
     return f"no choice from its pool does; with {what} for {lacking} of the pool's devices{most} it would"
 
 
-def _rate(problem: Problem, members: Sequence[int], reached: Grade) -> Iterator[str]:
+def _rate(problem: Problem, demand: Demand, members: Sequence[int], reached: Grade) -> Iterator[str]:
     """How fast the slowest member is, and what holds it back."""
     if reached.rate < UNKNOWN:
-        limit, speed = limits_of(problem, members, reached.rate)[0], f"{reached.rate / 1e6:.0f} MB/s"
+        limit = limits_of(problem, demand, members, reached.rate)[0]
         if limit in problem.capacity:
-            yield f"all at work, its slowest member has {speed}, its share of {limit}"
+            share = reached.rate / demand.passed
+            yield f"all at work, its slowest member has {share / 1e6:.0f} MB/s, its share of {limit}"
         else:
-            yield f"all at work, its slowest member, {limit}, has {speed}"
+            device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
+            own = min(device.rate, device.port)
+            yield f"all at work, its slowest member, {limit}, has {own / 1e6:.0f} MB/s"
 
 
 def _plural(kind: str) -> str:

@@ -127,7 +127,7 @@ def _device(name: str, topology: Topology, known: Rates) -> Device:
     disks = topology.disks_below(name)
     disk = next(iter(disks)) if len(disks) == 1 else name
     links = tuple(plug.name for plug in topology.wiring.above(disk))
-    return Device(name, disk, known.own.get(disk, UNKNOWN), links)
+    return Device(name, disk, known.own.get(disk, UNKNOWN), links, known.port.get(disk, UNKNOWN))
 
 
 def _demand(
