@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from raidplan.placement.bounds import alone_load, rooms
 from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
 
+if TYPE_CHECKING:
+    from raidplan.survival import Survival
+
 WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
 MOST_NAMED = 4
+SURVIVES = "it survives the loss of any one {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,20 @@ def explained(problem: Problem, slots: Choice) -> Iterator[Placement]:
             *_rate(problem, demand, members, reached),
         )
         yield Placement(demand.name, tuple(problem.devices[member].name for member in members), why)
+
+
+def checked(placement: Placement, kind: str, survival: Survival) -> Placement:
+    """With what the array really survives: a component may stand behind those that the members were spread over."""
+    killers = [each.name for each in survival.killers(("arrays", placement.array)) if each.kind == kind]
+    if not killers:
+        return placement
+    named = ", ".join(killers[:MOST_NAMED]) + " and more" * (len(killers) > MOST_NAMED)
+    truth = (
+        f"it does not survive the loss of {named}: more of it stands on that than on the nearest {kind} alone"
+    )
+    return replace(
+        placement, why=tuple(truth if said == SURVIVES.format(kind) else said for said in placement.why)
+    )
 
 
 def _loads(demand: Demand, members: Sequence[int]) -> Counter[str]:
@@ -63,7 +82,7 @@ def _survival(problem: Problem, number: int, members: Sequence[int], reached: Gr
     if not demand.may_lose:
         yield f"{demand.level} survives no loss, wherever its members hang"
     elif not reached.dies:
-        yield f"it survives the loss of any one {demand.kind}"
+        yield SURVIVES.format(demand.kind)
     else:
         fatal = [name for name, load in _loads(demand, members).items() if load > demand.may_lose]
         named = ", ".join(fatal[:MOST_NAMED]) + " and more" * (len(fatal) > MOST_NAMED)

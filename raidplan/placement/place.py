@@ -12,12 +12,13 @@ from raidplan.findings import Finding, Path, did_you_mean, dotted, error
 from raidplan.kinds.pool import Pool
 from raidplan.layout.model import Layout
 from raidplan.levels import raid10_copies
-from raidplan.placement.explain import Placement, explained
+from raidplan.placement.explain import Placement, checked, explained
 from raidplan.placement.fill import Shortage, shortages
 from raidplan.placement.problem import UNKNOWN, Demand, Device, Problem
 from raidplan.placement.rates import Rates, rates
 from raidplan.placement.slots import in_slots
 from raidplan.placement.solve import solve
+from raidplan.survival import survive
 from raidplan.topology import Topology, resolve
 
 
@@ -44,8 +45,10 @@ def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]
         name: array.model_copy(update={"members": placements[name].members}) if name in placements else array
         for name, array in layout.arrays.items()
     }
-    in_order = tuple(placements[name] for name in pools if name in placements)
-    return layout.model_copy(update={"arrays": arrays}), in_order, findings
+    placed = layout.model_copy(update={"arrays": arrays})
+    survival = survive(resolve(placed)[0])
+    in_order = (placements[name] for name in pools if name in placements)
+    return placed, tuple(checked(each, pools[each.array].spread, survival) for each in in_order), findings
 
 
 def _placed(problem: Problem) -> dict[str, Placement]:
@@ -134,14 +137,17 @@ def _demand(
     name: str, pool: Pool, free: Sequence[int], devices: Sequence[Device], topology: Topology
 ) -> Demand:
     array, kind, count = topology.layout.arrays[name], pool.spread, pool.count
-    component = {}
-    for number in free:
-        disk = devices[number].disk
-        component[number] = topology.wiring.nearest(disk, kind) or f"disk {disk}"
+    component = {number: _component(devices[number], kind, topology) for number in free}
     level, layout = array.level, array.effective_layout
     if level == "raid10" and not _has_copies(layout, count):
         level, layout = "raid0", None  # what is wrong with it is said elsewhere
     return Demand(name, level, layout, count, kind, tuple(free), component)
+
+
+def _component(device: Device, kind: str, topology: Topology) -> str:
+    """What a device hangs on; an array hangs on what all of its disks hang on."""
+    found = {topology.wiring.nearest(disk, kind) for disk in topology.disks_below(device.name)}
+    return (next(iter(found)) if len(found) == 1 else None) or f"disk {device.disk}"
 
 
 def _has_copies(layout: str | None, count: int) -> bool:
