@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.placement.bounds import alone_load, rooms
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
 MOST_NAMED = 4
-SURVIVES = "it survives the loss of any one {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +29,16 @@ class Placement:
     """Clauses about the array: `it survives the loss of any one multiplier`."""
 
 
-def explained(problem: Problem, slots: Choice) -> Iterator[Placement]:
-    """Each array's placement, in words."""
+def explained(problem: Problem, slots: Choice, survival: Survival) -> Iterator[Placement]:
+    """Each array's placement, in words; `survival` is that of the layout with these members."""
     for number, (demand, members) in enumerate(zip(problem.demands, slots, strict=True)):
         reached = grade(problem, demand, members)
         why = (
             _spread(demand, members),
-            *_survival(problem, number, members, reached),
+            *_survival(problem, number, members, reached, survival),
             *_rate(problem, demand, members, reached),
         )
         yield Placement(demand.name, tuple(problem.devices[member].name for member in members), why)
-
-
-def checked(placement: Placement, kind: str, survival: Survival) -> Placement:
-    """With what the array really survives: a component may stand behind those that the members were spread over."""
-    killers = [each.name for each in survival.killers(("arrays", placement.array)) if each.kind == kind]
-    if not killers:
-        return placement
-    named = ", ".join(killers[:MOST_NAMED]) + " and more" * (len(killers) > MOST_NAMED)
-    truth = (
-        f"it does not survive the loss of {named}: more of it stands on that than on the nearest {kind} alone"
-    )
-    return replace(
-        placement, why=tuple(truth if said == SURVIVES.format(kind) else said for said in placement.why)
-    )
 
 
 def _loads(demand: Demand, members: Sequence[int]) -> Counter[str]:
@@ -76,19 +61,28 @@ def _spread(demand: Demand, members: Sequence[int]) -> str:
     return f"{each} of its {demand.count} members {where} {'one ' if len(shared) == 1 else ''}{every}{more}"
 
 
-def _survival(problem: Problem, number: int, members: Sequence[int], reached: Grade) -> Iterator[str]:
+def _survival(
+    problem: Problem, number: int, members: Sequence[int], reached: Grade, survival: Survival
+) -> Iterator[str]:
     """What becomes of the array without a component, and what would save it."""
     demand = problem.demands[number]
+    killers = [c.name for c in survival.killers(("arrays", demand.name)) if c.kind == demand.kind]
+    named = ", ".join(killers[:MOST_NAMED]) + " and more" * (len(killers) > MOST_NAMED)
+    full = {name for name, load in _loads(demand, members).items() if load > demand.may_lose}
     if not demand.may_lose:
         yield f"{demand.level} survives no loss, wherever its members hang"
-    elif not reached.dies:
-        yield SURVIVES.format(demand.kind)
-    else:
-        fatal = [name for name, load in _loads(demand, members).items() if load > demand.may_lose]
-        named = ", ".join(fatal[:MOST_NAMED]) + " and more" * (len(fatal) > MOST_NAMED)
-        each = "which holds" if len(fatal) == 1 else "each of which holds"
+    elif not killers:
+        yield f"it survives the loss of any one {demand.kind}"
+    elif full.issuperset(killers):
+        each = "which holds" if len(killers) == 1 else "each of which holds"
         yield f"it does not survive the loss of {named}, {each} more members than the {demand.may_lose} it can lose"
         yield _cure(problem, number)
+    else:
+        # A bus behind buses, a second enclosure, an array that stands on several controllers.
+        yield (
+            f"it does not survive the loss of {named}, on which more of it stands than was counted: "
+            f"members are spread by the {demand.kind} that is nearest to them"
+        )
     if reached.clashes:
         pairs = "one pair" if reached.clashes == 1 else f"{reached.clashes} pairs"
         yield f"{pairs} of copies cannot be kept on different {_plural(demand.kind)}"

@@ -212,6 +212,14 @@ def test_an_enclosure_around_the_enclosures_is_not_forgotten(tmp_path: Path) -> 
     assert dies_with(text + wanted, tmp_path, "enclosure") == ["room"]
 
 
+def test_three_copies_survive_where_two_of_them_are_lost(tmp_path: Path) -> None:
+    text = FEW.replace("behind: c<1>", "behind: c<1:0/0/1>")
+    wanted = f"arrays: {{s: {{level: raid10, layout: n3, {pool('d00, d01, d02, d20', 4, 'controller')}}}}}"
+    assert dies_with(text + wanted, tmp_path, "controller") == ["c0"]
+    wanted = f"arrays: {{s: {{level: raid10, layout: n3, {pool('d00, d01, d20, d21', 4, 'controller')}}}}}"
+    assert dies_with(text + wanted, tmp_path, "controller") == []
+
+
 @pytest.mark.parametrize(
     ("legs", "chosen", "killers"),
     [
