@@ -100,7 +100,9 @@ def _cure(problem: Problem, number: int) -> str:
     more = -(-lacking // demand.may_lose)
     what = f"one more {demand.kind}" if more == 1 else f"{more} more {_plural(demand.kind)}"
     most = f", {demand.may_lose} on each at most," if more > 1 and lacking > more else ""
-    return f"no choice from its pool does; with {what} for {lacking} of the pool's devices{most} it would"
+    # Of three copies a component may hold two, if the slots are such: then another choice may do.
+    none = "no choice from its pool does; " if demand.copies < 3 else ""
+    return f"{none}with {what} for {lacking} of the pool's devices{most} it would"
 
 
 def _rate(problem: Problem, demand: Demand, members: Sequence[int], reached: Grade) -> Iterator[str]:
