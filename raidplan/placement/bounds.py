@@ -54,7 +54,9 @@ def _at_once(
         return
     demand, load = problem.demands[arrays[0]], best[arrays[0]].load
     same = all(problem.alike[array] == problem.alike[arrays[0]] for array in arrays)
-    ranked = deque(sorted(free, key=lambda device: -problem.devices[device].rate))
+    several = {demand.passed: demand for demand in (problem.demands[array] for array in arrays)}.values()
+    paces = {n: max(each.pace(problem.devices[n]) for each in several) for n in free}
+    ranked = deque(sorted(paces, key=lambda device: -paces[device]))
     counts = sorted(problem.demands[array].count for array in arrays)
     fast: Counter[str] = Counter()
     rate = UNKNOWN
@@ -62,8 +64,8 @@ def _at_once(
         # Where the arrays differ, what they can take of one component is not counted.
         most = many * load if same else len(problem.devices)
         while ranked and sum(min(held, most) for held in fast.values()) < needed:
-            rate = problem.devices[ranked[0]].rate
-            while ranked and problem.devices[ranked[0]].rate == rate:
+            rate = paces[ranked[0]]
+            while ranked and paces[ranked[0]] == rate:
                 device = ranked.popleft()
                 fast[demand.component.get(device, "") if same else ""] += 1
         yield rate
@@ -94,10 +96,12 @@ def _fastest(problem: Problem, number: int, load: int) -> float:
     """The highest rate at which enough members can work together, at most `load` of them on each component."""
     demand, devices = problem.demands[number], problem.devices
     behind = Counter(link for device in demand.pool for link in devices[device].links)
-    rates = {devices[device].rate for device in demand.pool}
+    paces = {device: demand.pace(devices[device]) for device in demand.pool}
+    rates = set(paces.values())
     for link in behind.keys() & problem.capacity.keys():
-        rates |= {problem.capacity[link] / active for active in range(1, min(behind[link], demand.count) + 1)}
-    alike = Counter((devices[n].rate, next(iter(devices[n].links), "")) for n in demand.pool)
+        most = min(behind[link], demand.count)
+        rates |= {demand.share(problem.capacity[link], active) for active in range(1, most + 1)}
+    alike = Counter((paces[n], next(iter(devices[n].links), "")) for n in demand.pool)
     held = Counter(demand.component[device] for device in demand.pool)
     # A component behind another one of its kind is not counted in that one's load.
     limited = {component for component, many in held.items() if behind[component] == many}
@@ -111,7 +115,7 @@ def _fastest(problem: Problem, number: int, load: int) -> float:
         for link, above in problem.upwards:
             can = min(ready[link], load) if link in limited else ready[link]
             if link in problem.capacity:
-                can = min(can, int(problem.capacity[link] / rate * ROUNDING))
+                can = min(can, int(demand.share(problem.capacity[link], 1) / rate * ROUNDING))
             ready[above] += can
         return ready[""] >= demand.count
 

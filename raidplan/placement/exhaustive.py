@@ -93,7 +93,7 @@ def _sort(problem: Problem, device: int) -> Hashable:
         place = demand.component.get(device)
         shared = list(demand.component.values()).count(place or "") > 1
         places.append((device in demand.pool, place if shared else None))
-    return facts.rate, facts.links, None if alone else facts.disk, tuple(places)
+    return facts.rate, facts.port, facts.links, None if alone else facts.disk, tuple(places)
 
 
 def _selections(room: Sequence[int], count: int) -> Iterator[Counts]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from raidplan.placement.bounds import alone_load, rooms
 from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
+
+if TYPE_CHECKING:
+    from raidplan.survival import Survival
 
 WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
 MOST_NAMED = 4
@@ -25,14 +29,14 @@ class Placement:
     """Clauses about the array: `it survives the loss of any one multiplier`."""
 
 
-def explained(problem: Problem, slots: Choice) -> Iterator[Placement]:
-    """Each array's placement, in words."""
+def explained(problem: Problem, slots: Choice, survival: Survival) -> Iterator[Placement]:
+    """Each array's placement, in words; `survival` is that of the layout with these members."""
     for number, (demand, members) in enumerate(zip(problem.demands, slots, strict=True)):
         reached = grade(problem, demand, members)
         why = (
             _spread(demand, members),
-            *_survival(problem, number, members, reached),
-            *_rate(problem, members, reached),
+            *_survival(problem, number, members, reached, survival),
+            *_rate(problem, demand, members, reached),
         )
         yield Placement(demand.name, tuple(problem.devices[member].name for member in members), why)
 
@@ -57,19 +61,28 @@ def _spread(demand: Demand, members: Sequence[int]) -> str:
     return f"{each} of its {demand.count} members {where} {'one ' if len(shared) == 1 else ''}{every}{more}"
 
 
-def _survival(problem: Problem, number: int, members: Sequence[int], reached: Grade) -> Iterator[str]:
+def _survival(
+    problem: Problem, number: int, members: Sequence[int], reached: Grade, survival: Survival
+) -> Iterator[str]:
     """What becomes of the array without a component, and what would save it."""
     demand = problem.demands[number]
+    killers = [c.name for c in survival.killers(("arrays", demand.name)) if c.kind == demand.kind]
+    named = ", ".join(killers[:MOST_NAMED]) + " and more" * (len(killers) > MOST_NAMED)
+    full = {name for name, load in _loads(demand, members).items() if load > demand.may_lose}
     if not demand.may_lose:
         yield f"{demand.level} survives no loss, wherever its members hang"
-    elif not reached.dies:
+    elif not killers:
         yield f"it survives the loss of any one {demand.kind}"
-    else:
-        fatal = [name for name, load in _loads(demand, members).items() if load > demand.may_lose]
-        named = ", ".join(fatal[:MOST_NAMED]) + " and more" * (len(fatal) > MOST_NAMED)
-        each = "which holds" if len(fatal) == 1 else "each of which holds"
+    elif full.issuperset(killers):
+        each = "which holds" if len(killers) == 1 else "each of which holds"
         yield f"it does not survive the loss of {named}, {each} more members than the {demand.may_lose} it can lose"
         yield _cure(problem, number)
+    else:
+        # A bus behind buses, a second enclosure, an array that stands on several controllers.
+        yield (
+            f"it does not survive the loss of {named}, on which more of it stands than was counted: "
+            f"members are spread by the {demand.kind} that is nearest to them"
+        )
     if reached.clashes:
         pairs = "one pair" if reached.clashes == 1 else f"{reached.clashes} pairs"
         yield f"{pairs} of copies cannot be kept on different {_plural(demand.kind)}"
@@ -87,17 +100,22 @@ def _cure(problem: Problem, number: int) -> str:
     more = -(-lacking // demand.may_lose)
     what = f"one more {demand.kind}" if more == 1 else f"{more} more {_plural(demand.kind)}"
     most = f", {demand.may_lose} on each at most," if more > 1 and lacking > more else ""
-    return f"no choice from its pool does; with {what} for {lacking} of the pool's devices{most} it would"
+    # Of three copies a component may hold two, if the slots are such: then another choice may do.
+    none = "no choice from its pool does; " if demand.copies < 3 else ""
+    return f"{none}with {what} for {lacking} of the pool's devices{most} it would"
 
 
-def _rate(problem: Problem, members: Sequence[int], reached: Grade) -> Iterator[str]:
+def _rate(problem: Problem, demand: Demand, members: Sequence[int], reached: Grade) -> Iterator[str]:
     """How fast the slowest member is, and what holds it back."""
     if reached.rate < UNKNOWN:
-        limit, speed = limits_of(problem, members, reached.rate)[0], f"{reached.rate / 1e6:.0f} MB/s"
+        limit = limits_of(problem, demand, members, reached.rate)[0]
         if limit in problem.capacity:
-            yield f"all at work, its slowest member has {speed}, its share of {limit}"
+            share = reached.rate / demand.passed
+            yield f"all at work, its slowest member has {share / 1e6:.0f} MB/s, its share of {limit}"
         else:
-            yield f"all at work, its slowest member, {limit}, has {speed}"
+            device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
+            own = min(device.rate, device.port)
+            yield f"all at work, its slowest member, {limit}, has {own / 1e6:.0f} MB/s"
 
 
 def _plural(kind: str) -> str:

@@ -3,7 +3,7 @@
 1.  No disk gives an array two members; no component of the kind holds more members than the array can lose,
     and the fullest one holds as few as possible.
 2.  No two copies of a chunk share a component.
-3.  With all members at work, the slowest member of the array is as fast as possible: a stripe runs at its pace.
+3.  The array is as fast as possible with all its members at work: a stripe runs at the pace of the slowest.
 
 Of several arrays, those that fare worst count first: choices are compared by the worst array, then the next. Among
 choices that are equal in all of this, members are spread as evenly as can be.
@@ -32,7 +32,7 @@ class Grade:
     clashes: int
     """Pairs of copies on one component."""
     rate: float
-    """Bytes per second of the slowest member, all of them active."""
+    """Bytes per second under the heads of the slowest member, all of them active."""
     unevenness: int
     """The sum of the squares of all loads; least where they differ least."""
 
@@ -47,31 +47,31 @@ def grade(problem: Problem, demand: Demand, members: Sequence[int]) -> Grade:
         dies=load > demand.may_lose,
         load=load,
         clashes=clashes(demand, members),
-        rate=rate(problem, members),
+        rate=rate(problem, demand, members),
         unevenness=sum(load * load for load in loads),
     )
 
 
-def rate(problem: Problem, members: Iterable[int]) -> float:
-    """Bytes per second of the slowest of the members: its own rate, or its share of the narrowest link."""
+def rate(problem: Problem, demand: Demand, members: Iterable[int]) -> float:
+    """Bytes per second under the heads of the slowest member: its own rate, or its share of the narrowest link."""
     devices = [problem.devices[member] for member in members]
     active = Counter(link for device in devices for link in device.links if link in problem.capacity)
-    own = min((device.rate for device in devices), default=UNKNOWN)
-    return min((own, *(problem.capacity[link] / count for link, count in active.items())))
+    own = min((demand.pace(device) for device in devices), default=UNKNOWN)
+    return min((own, *(demand.share(problem.capacity[link], count) for link, count in active.items())))
 
 
-def narrow(problem: Problem, members: Sequence[int], rate: float) -> list[int]:
+def narrow(problem: Problem, demand: Demand, members: Sequence[int], rate: float) -> list[int]:
     """The members that hold the others back: at that rate, or behind a link that gives no more."""
-    limits = frozenset(limits_of(problem, members, rate))
+    limits = frozenset(limits_of(problem, demand, members, rate))
     return [m for m in members if not limits.isdisjoint((problem.devices[m].name, *problem.devices[m].links))]
 
 
-def limits_of(problem: Problem, members: Sequence[int], rate: float) -> list[str]:
+def limits_of(problem: Problem, demand: Demand, members: Sequence[int], rate: float) -> list[str]:
     """The links that give each member no more than this rate, then the devices that have no more themselves."""
     devices = [problem.devices[member] for member in members]
     active = Counter(link for device in devices for link in device.links if link in problem.capacity)
-    links = [link for link, count in active.items() if problem.capacity[link] / count <= rate]
-    return links + [device.name for device in devices if device.rate <= rate]
+    links = [link for link, count in active.items() if demand.share(problem.capacity[link], count) <= rate]
+    return links + [device.name for device in devices if demand.pace(device) <= rate]
 
 
 def worse_first(grades: Iterable[Grade]) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from raidplan.placement.grade import Grade, grade, narrow, rate, worse_first
@@ -51,13 +51,13 @@ class _State:
         """What may speed an array up: a member that holds it back for another device; one of equal ones."""
         for array in arrays:
             demand, slowest = self.problem.demands[array], self.grades[array].rate
-            for out in narrow(self.problem, self.members[array], slowest):
+            for out in narrow(self.problem, demand, self.members[array], slowest):
                 seen = set()
                 for device in self.problem.fastest_first[array]:
                     other, facts = self.owner.get(device), self.problem.devices[device]
-                    if facts.rate <= slowest:
+                    if demand.pace(facts) <= slowest:
                         break
-                    sort = (other, facts.rate, facts.links, demand.component[device])
+                    sort = (other, facts.rate, facts.port, facts.links, demand.component[device])
                     if other != array and sort not in seen:
                         seen.add(sort)
                         if other is None or out in self.problem.demands[other].component:
@@ -69,12 +69,12 @@ class _State:
         members = {array: _replaced(self.members[array], out, device)}
         if other is not None:
             members[other] = _replaced(self.members[other], device, out)
-        rates = sorted(rate(self.problem, after) for after in members.values())
+        rates = sorted(rate(self.problem, self.problem.demands[n], after) for n, after in members.items())
         if rates < sorted(self.grades[n].rate for n in members):
             return False
         grades = {n: grade(self.problem, self.problem.demands[n], after) for n, after in members.items()}
-        after = self._ranked([(grades[n], members[n]) for n in members])
-        if after >= self._ranked([(self.grades[n], self.members[n]) for n in members]):
+        after = self._ranked(grades, members)
+        if after >= self._ranked({n: self.grades[n] for n in members}, {n: self.members[n] for n in members}):
             return False
         for n in members:
             self.members[n], self.grades[n] = members[n], grades[n]
@@ -85,10 +85,15 @@ class _State:
             self.owner[out] = other
         return True
 
-    def _ranked(self, arrays: Sequence[tuple[Grade, Sequence[int]]]) -> tuple[object, ...]:
+    def _ranked(
+        self, grades: Mapping[int, Grade], members: Mapping[int, Sequence[int]]
+    ) -> tuple[object, ...]:
         """As in `worse_first`; of equally slow arrays, the better one has fewer members that hold it back."""
-        *goals, _, uneven = worse_first(each for each, _ in arrays)
-        slow = ((-each.rate, len(narrow(self.problem, members, each.rate))) for each, members in arrays)
+        *goals, _, uneven = worse_first(grades.values())
+        slow = (
+            (-each.rate, len(narrow(self.problem, self.problem.demands[n], members[n], each.rate)))
+            for n, each in grades.items()
+        )
         return *goals, sorted(slow, reverse=True), uneven
 
 

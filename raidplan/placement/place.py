@@ -14,10 +14,11 @@ from raidplan.layout.model import Layout
 from raidplan.levels import raid10_copies
 from raidplan.placement.explain import Placement, explained
 from raidplan.placement.fill import Shortage, shortages
-from raidplan.placement.problem import UNKNOWN, Demand, Device, Problem
+from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Problem
 from raidplan.placement.rates import Rates, rates
 from raidplan.placement.slots import in_slots
 from raidplan.placement.solve import solve
+from raidplan.survival import survive
 from raidplan.topology import Topology, resolve
 
 
@@ -32,31 +33,30 @@ def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]
     wrong = {finding.path[1] for finding in findings}
     free = {name: _free(pool, topology) for name, pool in pools.items() if name not in wrong}
     known = rates(topology)
-    placements: dict[str, Placement] = {}
+    solved: list[tuple[Problem, Choice]] = []
     for names in _together(free):
         problem = _problem({name: pools[name] for name in names}, free, topology, known)
         short = shortages(problem)
         findings += (_too_small(problem, each, topology) for each in short)
         without = {each.array for each in short}
         demands = tuple(d for number, d in enumerate(problem.demands) if number not in without)
-        placements |= _placed(replace(problem, demands=demands))
-    arrays = {
-        name: array.model_copy(update={"members": placements[name].members}) if name in placements else array
-        for name, array in layout.arrays.items()
-    }
-    in_order = tuple(placements[name] for name in pools if name in placements)
-    return layout.model_copy(update={"arrays": arrays}), in_order, findings
+        if demands:
+            solved.append(_solved(replace(problem, demands=demands)))
+    arrays = dict(layout.arrays)
+    for problem, slots in solved:
+        for demand, chosen in zip(problem.demands, slots, strict=True):
+            members = tuple(problem.devices[device].name for device in chosen)
+            arrays[demand.name] = arrays[demand.name].model_copy(update={"members": members})
+    placed = layout.model_copy(update={"arrays": arrays})
+    survival = survive(resolve(placed)[0])
+    why = {each.array: each for problem, slots in solved for each in explained(problem, slots, survival)}
+    return placed, tuple(why[name] for name in pools if name in why), findings
 
 
-def _placed(problem: Problem) -> dict[str, Placement]:
-    """The placement of each array, by its name."""
-    if not problem.demands:
-        return {}
-    slots = tuple(
-        in_slots(problem, demand, members)
-        for demand, members in zip(problem.demands, solve(problem), strict=True)
-    )
-    return {each.array: each for each in explained(problem, slots)}
+def _solved(problem: Problem) -> tuple[Problem, Choice]:
+    """The members of each array, in slot order."""
+    chosen = zip(problem.demands, solve(problem), strict=True)
+    return problem, tuple(in_slots(problem, demand, members) for demand, members in chosen)
 
 
 def _mistakes(name: str, pool: Pool, topology: Topology) -> Iterator[Finding]:
@@ -127,21 +127,24 @@ def _device(name: str, topology: Topology, known: Rates) -> Device:
     disks = topology.disks_below(name)
     disk = next(iter(disks)) if len(disks) == 1 else name
     links = tuple(plug.name for plug in topology.wiring.above(disk))
-    return Device(name, disk, known.own.get(disk, UNKNOWN), links)
+    return Device(name, disk, known.own.get(disk, UNKNOWN), links, known.port.get(disk, UNKNOWN))
 
 
 def _demand(
     name: str, pool: Pool, free: Sequence[int], devices: Sequence[Device], topology: Topology
 ) -> Demand:
     array, kind, count = topology.layout.arrays[name], pool.spread, pool.count
-    component = {}
-    for number in free:
-        disk = devices[number].disk
-        component[number] = topology.wiring.nearest(disk, kind) or f"disk {disk}"
+    component = {number: _component(devices[number], kind, topology) for number in free}
     level, layout = array.level, array.effective_layout
     if level == "raid10" and not _has_copies(layout, count):
         level, layout = "raid0", None  # what is wrong with it is said elsewhere
     return Demand(name, level, layout, count, kind, tuple(free), component)
+
+
+def _component(device: Device, kind: str, topology: Topology) -> str:
+    """What a device hangs on; an array hangs on what all of its disks hang on."""
+    found = {topology.wiring.nearest(disk, kind) for disk in topology.disks_below(device.name)}
+    return (next(iter(found)) if len(found) == 1 else None) or f"disk {device.disk}"
 
 
 def _has_copies(layout: str | None, count: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from raidplan.levels import losses_survived, raid10_copies
+from raidplan.levels import LEVELS, losses_survived, raid10_copies
 
 UNKNOWN = float("inf")
 """A rate that nobody stated does not hold anything back."""
@@ -20,9 +20,11 @@ class Device:
     disk: str
     """The disk it stands on; an array on several disks stands for itself."""
     rate: float = UNKNOWN
-    """Bytes per second."""
+    """Bytes per second under its heads, or to and from its chips."""
     links: tuple[str, ...] = ()
     """The components between the device and the machine, the nearest first."""
+    port: float = UNKNOWN
+    """Bytes per second over its own cable."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,29 @@ class Demand:
         if self.level == "raid10":
             return self.count // self.copies if self.copies > 1 else 0
         return min(losses_survived(self.level, self.count, self.layout), self.count - 1)
+
+    @cached_property
+    def passed(self) -> float:
+        """Bytes under the heads of a member for each one over its links, as in `raidplan.estimate.levels`.
+
+        A read does not move the parity and the other copies that lie between the data. Where it leaves whole
+        members out (mirrors, parity on members of its own), writing is what counts, and moves everything.
+        """
+        rotates = self.level in ("raid5", "raid6") and not (self.layout or "").startswith("parity-")
+        if rotates and not (self.layout or "").endswith("-6"):
+            return self.count / max(1, self.count - LEVELS[self.level].parity)
+        if self.level == "raid10":
+            kind, copies = raid10_copies(self.layout or "n2")
+            return copies if kind == "offset" or (kind == "near" and self.count % copies) else 1
+        return 1
+
+    def pace(self, device: Device) -> float:
+        """Bytes per second under the heads of a member that no other one holds back."""
+        return min(device.rate, device.port * self.passed)
+
+    def share(self, carried: float, members: int) -> float:
+        """Bytes per second under the heads of each of so many members behind a link."""
+        return carried * self.passed / members
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -106,8 +131,11 @@ class Problem:
         found: list[list[int]] = []
         for number, demand in enumerate(self.demands):
             same = self.alike[number] < number
-            ranked = sorted(demand.pool, key=lambda n: -self.devices[n].rate) if not same else []
-            found.append(found[self.alike[number]] if same else ranked)
+            if same:
+                found.append(found[self.alike[number]])
+            else:
+                paces = {n: demand.pace(self.devices[n]) for n in demand.pool}
+                found.append(sorted(demand.pool, key=lambda n: -paces[n]))
         return tuple(found)
 
     def within(self, devices: int) -> Problem:

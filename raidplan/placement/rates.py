@@ -14,20 +14,22 @@ class Rates:
     """Of everything between a disk and the machine."""
 
     own: dict[str, float]
-    """Bytes per second of each disk on its own port."""
+    """Bytes per second of each disk."""
+    port: dict[str, float]
+    """Bytes per second of the cable of each disk, where it is known."""
     shared: dict[str, float]
     """Bytes per second of each component that disks share, where it is known."""
 
 
 def rates(topology: Topology) -> Rates:
     """What the layout states, and what follows from the table of links."""
-    links, found = Links(topology.layout.hardware, topology.wiring), Rates({}, {})
+    links, found = Links(topology.layout.hardware, topology.wiring), Rates({}, {}, {})
     for name, disk in topology.layout.hardware.disks.items():
         found.own[name] = disk.rate or UNKNOWN
         for link in links.of(name):
             capacity = link.bytes_per_second or UNKNOWN
             if link.kind == "port":
-                found.own[name] = min(found.own[name], capacity)
+                found.port[name] = capacity
             elif capacity < UNKNOWN:
                 found.shared[link.name] = capacity
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
@@ -14,6 +14,10 @@ Order = tuple[int, ...]
 
 MOST_EXCHANGED = 32
 """In longer rows slots are not exchanged to find the very best order of three and more copies."""
+
+
+MOST_LOOKED_AT = 500
+"""Orders of one array whose copies meet as little."""
 
 
 def in_slots(problem: Problem, demand: Demand, members: Sequence[int]) -> Order:
@@ -40,7 +44,33 @@ def in_slots(problem: Problem, demand: Demand, members: Sequence[int]) -> Order:
     dealt = tuple(grouped[number] for number in _dealt(demand.layout or "n2", loads))
     order = min(order, dealt, key=met)
     doubled = len({problem.devices[member].disk for member in order}) < len(order)
-    return _exchanged(order, met) if doubled else order
+    order = _exchanged(order, met) if doubled else order
+    return _survived(demand, order, met) if demand.copies > 2 else order
+
+
+def _survived(demand: Demand, order: Order, met: Callable[[Order], tuple[int, int]]) -> Order:
+    """As many copies meet, but no component holds all copies of a chunk, if exchanges of slots bring that about.
+
+    Orders equal in the first are looked at breadth first, MOST_LOOKED_AT of them at most.
+    """
+    sets = copy_sets(demand.layout or "n2", demand.count)
+
+    def dead(order: Order) -> int:
+        places = [demand.component[member] for member in order]
+        return sum(len({places[slot] for slot in slots}) == 1 for slots in sets)
+
+    best, least, pairs = order, dead(order), met(order)
+    seen, waiting = {order}, deque([order])
+    while least and waiting and demand.count <= MOST_EXCHANGED:
+        for changed in _exchanges(waiting.popleft()):
+            if len(seen) >= MOST_LOOKED_AT or not least:
+                return best
+            if changed not in seen and met(changed) <= pairs:
+                seen.add(changed)
+                waiting.append(changed)
+                if dead(changed) < least:
+                    best, least = changed, dead(changed)
+    return best
 
 
 def clashes(demand: Demand, members: Sequence[int]) -> int:

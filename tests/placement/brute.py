@@ -24,6 +24,14 @@ def may_lose(demand: Demand) -> int:
     return demand.count // copies if copies > 1 else 0
 
 
+def passed(demand: Demand) -> float:
+    """Bytes under the heads for each byte read from a member, where all of them read; else 1."""
+    if demand.level in ("raid5", "raid6"):
+        return demand.count / max(1, demand.count - PARITY[demand.level])
+    kind, copies = (demand.layout or "n1")[0], int((demand.layout or "n1")[1:])
+    return copies if kind == "o" or (kind == "n" and demand.count % copies) else 1
+
+
 def value(problem: Problem, choice: Sequence[Sequence[int]]) -> Value:
     """The goals for all arrays, members in slot order; the lesser the better."""
     grades = [
@@ -64,10 +72,11 @@ def _joint(grades: Sequence[tuple[int, bool, int, float, int, int]]) -> Value:
 def _grade(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[int, bool, int, float, int]:
     devices = [problem.devices[member] for member in members]
     loads = Counter(demand.component[member] for member in members).values()
-    rates = [device.rate for device in devices]
+    under_heads = passed(demand)
+    rates = [min(device.rate, device.port * under_heads) for device in devices]
     for link, capacity in problem.capacity.items():
         through = sum(link in device.links for device in devices)
-        rates += [capacity / through] if through else []
+        rates += [capacity * under_heads / through] if through else []
     doubled = len(devices) - len({device.disk for device in devices})
     load, uneven = max(loads), sum(load * load for load in loads)
     return doubled, load > may_lose(demand), load, min(rates), uneven

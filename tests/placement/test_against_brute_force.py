@@ -101,7 +101,8 @@ def problems(draw: st.DrawFn, disks: tuple[int, int], arrays: int) -> Problem:
         controller = multipliers[pm] if pm else draw(st.sampled_from([*controllers]))
         links = (*([pm] if pm else []), controller, controllers[controller])
         disk = f"d{n - 1 if n and draw(st.integers(0, 9)) == 0 else n}"
-        devices.append(Device(f"d{n}.x", disk, draw(st.sampled_from(rates)), links))
+        port = draw(st.sampled_from([UNKNOWN, UNKNOWN, UNKNOWN, 65.0]))
+        devices.append(Device(f"d{n}.x", disk, draw(st.sampled_from(rates)), links, port))
         names = (pm or f"disk d{n}", controller, controllers[controller], f"e{draw(st.integers(0, 3))}")
         for kind, name in zip(KINDS, names, strict=True):
             component[kind][n] = name

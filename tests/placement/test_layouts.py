@@ -183,6 +183,61 @@ def test_an_array_that_would_survive_alone(tmp_path: Path) -> None:
     assert sum("alone it would" in said for each in found.values() for said in each) == 1
 
 
+def dies_with(text: str, folder: Path, kind: str, array: str = "s") -> list[str]:
+    """The components of a kind that an array does not survive, which must be said."""
+    found = loaded(text, folder)
+    assert found.topology is not None
+    killers = [c.name for c in survive(found.topology).killers(("arrays", array)) if c.kind == kind]
+    said = why(text, folder)[array]
+    assert (f"it survives the loss of any one {kind}" in said) == (not killers)
+    assert not killers or any(
+        said_of.startswith(f"it does not survive the loss of {killers[0]}") for said_of in said
+    )
+    return killers
+
+
+def test_a_bus_behind_the_buses_is_not_forgotten(tmp_path: Path) -> None:
+    text = FEW.replace("{c<0-2>: {}}", "{c<0-2>: {behind: p<1>}}")
+    buses = "buses: {dmi: {type: dmi, generation: 2}, p<0-2>: {type: pcie, behind: dmi}}\n  controllers:"
+    wanted = f"arrays: {{s: {{level: raid5, {pool('d<0-2><0-3>', 3, 'bus')}}}}}"
+    assert dies_with(text.replace("controllers:", buses) + wanted, tmp_path, "bus") == ["dmi"]
+    assert not dies_with(
+        text.replace("controllers:", buses.replace(", behind: dmi", "")) + wanted, tmp_path, "bus"
+    )
+
+
+def test_an_enclosure_around_the_enclosures_is_not_forgotten(tmp_path: Path) -> None:
+    text = f"{FEW}  enclosures: {{e<0-2>: {{disks: [d<1>0]}}, room: {{disks: [d<0-2>0]}}}}\n"
+    wanted = f"arrays: {{s: {{level: raid5, {pool('d<0-2>0', 3, 'enclosure')}}}}}"
+    assert dies_with(text + wanted, tmp_path, "enclosure") == ["room"]
+
+
+def test_three_copies_survive_where_two_of_them_are_lost(tmp_path: Path) -> None:
+    text = FEW.replace("behind: c<1>", "behind: c<1:0/0/1>")
+    wanted = f"arrays: {{s: {{level: raid10, layout: n3, {pool('d00, d01, d02, d20', 4, 'controller')}}}}}"
+    assert dies_with(text + wanted, tmp_path, "controller") == ["c0"]
+    wanted = f"arrays: {{s: {{level: raid10, layout: n3, {pool('d00, d01, d20, d21', 4, 'controller')}}}}}"
+    assert dies_with(text + wanted, tmp_path, "controller") == []
+
+
+@pytest.mark.parametrize(
+    ("legs", "chosen", "killers"),
+    [
+        ("a<0-1>: {level: raid0, members: [d0<1:0/2>, d0<1:1/3>]}, b: {level: raid0, members: [d1<0-1>]}", ("a0", "b"), []),
+        ("a0: {level: raid0, members: [d0<0-1>]}, b: {level: raid0, members: [d0<2-3>]}", ("a0", "b"), ["c0"]),
+        ("a0: {level: raid0, members: [d<0-1>0]}, b: {level: raid0, members: [d<0-1>1]}", ("a0", "b"), ["c0", "c1"]),
+        ("a0: {level: raid1, members: [d<0-1>0]}, b: {level: raid1, members: [d<0-1>1]}", ("a0", "b"), []),
+    ],
+)  # fmt: skip
+def test_arrays_hang_where_their_disks_do(
+    legs: str, chosen: tuple[str, ...], killers: list[str], tmp_path: Path
+) -> None:
+    devices = "a<0-1>, b" if "a<0-1>" in legs else "a0, b"
+    text = f"{FEW}arrays: {{{legs}, s: {{level: raid1, {pool(devices, 2, 'controller')}}}}}"
+    assert members(text, tmp_path)["s"] == chosen
+    assert dies_with(text, tmp_path, "controller") == killers
+
+
 def test_what_hangs_on_none_is_said(tmp_path: Path) -> None:
     text = "version: 1\nhost: h\nhardware: {controllers: {c: {}}, multipliers: {p: {behind: c}}, disks: {"
     text += "a<0-1>: {behind: p, serial: A<1>, size: 3TB}, b<0-2>: {behind: c, serial: B<1>, size: 3TB}}}\n"

@@ -1,0 +1,94 @@
+"""The rate that decides between members that are equal in all else is the one that `estimate` gives the array."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raidplan.document import parse_document
+from raidplan.estimate import Estimate, estimate
+from raidplan.layout import load_layout
+from raidplan.layout.model import Layout
+from raidplan.levels import losses_survived
+from raidplan.placement import place
+from raidplan.survival import survive
+from raidplan.topology import Topology, resolve
+
+READ = ("raid0", "raid5", "raid6", "raid10, layout: f2", "raid10, layout: o2")
+"""Every member reads. Of the others one of several does, and all of them write."""
+WRITTEN = ("raid1", "raid4", "raid10")
+
+
+def loaded(text: str) -> Layout:
+    document, problems = parse_document(f"version: 1\nhost: h\n{text}", "x.yaml")
+    assert document is not None and not problems
+    layout, findings = load_layout(document)
+    assert layout is not None, findings
+    return layout
+
+
+def rate(found: Estimate, level: str) -> float:
+    """What counts of an array: its sequential read; of mirrors and of parity with a disk of its own, the write."""
+    figure = found.alone.read if level in READ else found.alone.write
+    return figure.bytes_per_second or 0
+
+
+def goals(topology: Topology, members: tuple[str, ...], level: str) -> tuple[object, ...]:
+    """The first two goals: too many on one controller, the most on one, mirrored pairs that share one."""
+    behind = [topology.layout.hardware.disks[member].behind for member in members]
+    most = max(behind.count(each) for each in behind)
+    copies = level == "raid1" or level.startswith("raid10")
+    bears = len(members) // 2 if level.startswith("raid10") else losses_survived(level, len(members), None)
+    killers = survive(topology).killers(("arrays", "s"))
+    dead = [each for each in killers if each.kind == "controller"] if copies and most <= bears else []
+    return most > bears, most, len(dead)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> tuple[str, int]:
+    """Up to seven disks on up to three controllers on one or two buses: links and disks of unlike rates."""
+    disks, controllers = draw(st.integers(4, 7)), draw(st.integers(1, 3))
+    speeds = st.sampled_from((40, 60, 100, 130, 150, 200, 260, 300, 400))
+    wires = ", ".join(f"b{n}: {{type: other, rate: {2 * draw(speeds)}MB/s}}" for n in range(2))
+    cards = ", ".join(
+        f"c{n}: {{behind: b{draw(st.integers(0, 1))}, speed: {draw(st.sampled_from(('1.5Gbps', '6Gbps')))}, "
+        f"rate: {draw(speeds)}MB/s}}"
+        for n in range(controllers)
+    )
+    each = ", ".join(
+        f"d{n}: {{behind: c{draw(st.integers(0, controllers - 1))}, size: 1TB, rate: {draw(speeds)}MB/s}}"
+        for n in range(disks)
+    )
+    return f"hardware: {{buses: {{{wires}}}, controllers: {{{cards}}}, disks: {{{each}}}}}\n", disks
+
+
+@pytest.mark.parametrize("level", (*READ, *WRITTEN))
+@settings(max_examples=60, deadline=None)
+@given(machine=machines(), data=st.data())
+def test_no_members_that_are_as_safe_are_faster(
+    level: str, machine: tuple[str, int], data: st.DataObject
+) -> None:
+    text, disks = machine
+    count = data.draw(st.sampled_from((4, 5) if disks > 4 and "raid10" not in level else (4,)))
+    pool = [f"d{n}" for n in range(disks)]
+    names = ", ".join(pool)
+    wanted = f"{{level: {level}, members: {{from: [{names}], count: {count}, spread: controller}}}}"
+    layout = place(loaded(f"{text}arrays: {{s: {wanted}}}"))[0]
+    chosen = layout.arrays["s"].named_members
+
+    def graded(members: tuple[str, ...]) -> tuple[tuple[object, ...], float]:
+        array = layout.arrays["s"].model_copy(update={"members": members})
+        topology = resolve(layout.model_copy(update={"arrays": {"s": array}}))[0]
+        (found,) = estimate(topology).arrays
+        return goals(topology, members, level.partition(",")[0]), rate(found, level)
+
+    safety, speed = graded(chosen)
+    for members in combinations(pool, count):
+        orders = list(permutations(members))[:: 5 if count == 4 else 40] if "raid10" in level else [members]
+        for order in orders:
+            other, faster = graded(order)
+            assert other >= safety, (chosen, order)
+            assert other > safety or faster <= speed * (1 + 1e-9), (chosen, order)
