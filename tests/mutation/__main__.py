@@ -23,7 +23,7 @@ from tests.mutation.seen import Seen, Uses, to_ask
 from tests.mutation.trial import BROKEN, OPTIONS, SURVIVED, ask, quickly
 
 TARGETS = ("raidplan/rules", "raidplan/geometry", "raidplan/levels.py", "raidplan/size.py")
-TESTS = ("tests/rules", "tests/geometry", "tests/layout")
+TESTS = ("tests/rules", "tests/geometry", "tests/layout", "tests/test_size.py")
 SHARED = ("hypothesis", "jinja2", "pydantic", "yaml")
 """What every trial imports and none changes."""
 FORK = multiprocessing.get_context("fork")
