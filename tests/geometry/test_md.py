@@ -92,6 +92,20 @@ def test_journal_shares_the_data_offset() -> None:
         md.journal_bytes(10**10, data_offset_bytes=0, metadata="1.0")
 
 
+@pytest.mark.parametrize("level", ["raid1", "linear"])
+def test_a_mirror_needs_64_kib_behind_the_data_offset(level: str) -> None:
+    def made(room: int) -> int:
+        of = md_member.component(MIB + room, level=level, chunk=None, metadata="1.2", data_offset_bytes=MIB)
+        return of.size_bytes
+
+    assert made(64 * KIB) == 64 * KIB
+    if level == "linear":
+        assert made(64 * KIB - SECTOR) == 64 * KIB - SECTOR
+    else:
+        with pytest.raises(ValueError, match="too small for raid1"):
+            made(64 * KIB - SECTOR)
+
+
 def test_a_journal_needs_4_kib_behind_the_data_offset() -> None:
     offset = 264_192 * SECTOR
     assert md.journal_bytes(offset + 4 * KIB, data_offset_bytes=offset) == 4 * KIB
