@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.geometry import md
+from raidplan.geometry import md, md_member
 from raidplan.geometry.units import GIB, KIB, MIB, SECTOR, TIB
 
 MEASURED = json.loads((Path(__file__).parent / "measured_arrays.json").read_text())
@@ -92,6 +92,27 @@ def test_journal_shares_the_data_offset() -> None:
         md.journal_bytes(10**10, data_offset_bytes=0, metadata="1.0")
 
 
+@pytest.mark.parametrize("level", ["raid1", "linear"])
+def test_a_mirror_needs_64_kib_behind_the_data_offset(level: str) -> None:
+    def made(room: int) -> int:
+        of = md_member.component(MIB + room, level=level, chunk=None, metadata="1.2", data_offset_bytes=MIB)
+        return of.size_bytes
+
+    assert made(64 * KIB) == 64 * KIB
+    if level == "linear":
+        assert made(64 * KIB - SECTOR) == 64 * KIB - SECTOR
+    else:
+        with pytest.raises(ValueError, match="too small for raid1"):
+            made(64 * KIB - SECTOR)
+
+
+def test_a_journal_needs_4_kib_behind_the_data_offset() -> None:
+    offset = 264_192 * SECTOR
+    assert md.journal_bytes(offset + 4 * KIB, data_offset_bytes=offset) == 4 * KIB
+    with pytest.raises(ValueError, match="ends before the data offset"):
+        md.journal_bytes(offset + 4 * KIB - SECTOR, data_offset_bytes=offset)
+
+
 def test_explicit_size_of_raid1_is_not_rounded_to_64_kib() -> None:
     assert md.array([10**10] * 2, "raid1", size_limit=100_001 * KIB).component_bytes == 100_001 * KIB
     assert md.array([10**10] * 2, "raid1").component_bytes % (64 * KIB) == 0
@@ -113,6 +134,14 @@ def test_data_disks_as_the_kernel_counts(level: str, layout: str | None, count: 
 def test_stripe_cache_memory() -> None:
     assert md.stripe_cache_bytes(32768, 8) == GIB
     assert md.stripe_cache_bytes(256, 8, page=64 * KIB) == 128 * MIB
+
+
+@pytest.mark.parametrize("component", [GIB, DISK_3TB])
+def test_a_bitmap_that_fills_its_room_keeps_its_chunk(component: int) -> None:
+    bits = (md_member.reserved_bitmap_bytes(component) - 256) * 8
+    assert md.bitmap_chunk(bits * 64 * MIB - 4 * KIB, component_bytes=component) == 64 * MIB
+    assert md.bitmap_chunk(bits * 64 * MIB, component_bytes=component) == 128 * MIB
+    assert md.bitmap_chunk(bits * 128 * MIB - 4 * KIB, component_bytes=component) == 128 * MIB
 
 
 def test_bitmap_space_and_size() -> None:

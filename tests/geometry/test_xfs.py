@@ -115,3 +115,13 @@ def test_groups_cover_the_device(size: int, unit: int, width: int) -> None:
     if unit and width > 1 and made.agcount > 1:
         assert made.ag_blocks * BLOCK % unit == 0
         assert made.ag_blocks * BLOCK % (unit * width)
+
+
+@pytest.mark.parametrize("inode_size", [512, 1024, 2048])
+def test_all_sizes_of_inodes_are_taken(inode_size: int) -> None:
+    assert xfs(TIB, inode_size=inode_size).inode_size == inode_size
+
+
+@pytest.mark.parametrize("imaxpct", [1, 100])
+def test_the_least_and_the_largest_share_of_inodes_are_taken(imaxpct: int) -> None:
+    assert xfs(TIB, imaxpct=imaxpct).imaxpct == imaxpct

@@ -43,7 +43,7 @@ def test_good_example_is_silent(each: Rule, tmp_path: Path) -> None:
 @every_rule
 def test_page_has_all_its_parts(each: Rule) -> None:
     assert each.summary.endswith(".") and len(each.summary) <= 110
-    assert "\n\nWhy: " in each.page
+    assert len(each.why) > 20 and f"\n\nWhy: {each.why}\n\n**Bad**\n" in each.page
     assert "\n\nSource: " in each.page
     assert each.bad.count(MARK) == 1 and MARK not in each.good
     assert max(len(line) for line in each.page.splitlines()) <= 110

@@ -172,3 +172,19 @@ def test_how_far_the_share_must_be_raised(tmp_path: Path) -> None:
     ((message, hint),) = said("xfs-inode-limit", filesystem("5TB", "type: xfs, files: 900000000"), tmp_path)
     assert "the 5 % of it that inodes may take" in message
     assert hint == "raise the share once it is mounted: xfs_growfs -m 10"
+
+
+INODES = {
+    "one": ("type: ext4, inodes: 1", []),
+    "none": ("type: ext4, inodes: 0", ["7:error"]),
+    "as many as there can be, on too small a device": ("type: ext4, inodes: 4294967295", ["7:error"]),
+    "just all of the space": ("type: ext4, inodes: 4194304", ["7:error"]),
+    "all but one of them": ("type: ext4, inodes: 4194303", []),
+    "the densest": ("type: ext4, inode_ratio: 1KiB", []),
+    "the sparsest": ("type: ext4, inode_ratio: 64MiB", []),
+}
+
+
+@pytest.mark.parametrize(("keys", "expected"), INODES.values(), ids=INODES)
+def test_impossible_inode_count(keys: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("impossible-inode-count", filesystem("1GiB", keys), tmp_path) == expected

@@ -185,3 +185,33 @@ def test_odd_numbers_of_disks_are_right(members: str, tmp_path: Path) -> None:
     """raid10 of five, and parity arrays whose data disks are no power of two."""
     for rule in OPINIONS:
         assert found(rule, EIGHT + f"arrays: {{s: {{{members}}}}}", tmp_path) == []
+
+
+# 0.90 keeps its superblock in the last whole 64 KiB of a member that lie 64 KiB or more before its end.
+OLD = {
+    "4 TiB beside the superblock": ("4398046576640B", "raid1", ["4:error"]),
+    "a sector less": ("4398046576128B", "raid1", []),
+    "no redundancy, no limit here": ("5TiB", "linear", []),
+}
+
+
+@pytest.mark.parametrize(("size", "level", "expected"), OLD.values(), ids=OLD)
+def test_metadata_090_holds_less_than_4_tib(
+    size: str, level: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = array(2, level, ', metadata: "0.90"', f"size: {size}")
+    assert found("metadata-limits", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("legs", "more"), [(4, False), (5, True)])
+def test_four_legs_are_named_with_their_places(legs: int, more: bool, tmp_path: Path) -> None:
+    last = legs - 1
+    text = (
+        f"hardware:\n  disks: {{d<0-{last}><0-3>: {{serial: S<1><2>, size: 1TB}}}}\n"
+        f"  enclosures: {{shelf<0-{last}>: {{disks: [d<1><0-3>]}}}}\n"
+        f"arrays:\n  leg<0-{last}>: {{level: raid6, members: [d<1><0-3>]}}\n"
+        f"  pool: {{level: raid0, members: [leg<0-{last}>]}}"
+    )
+    ((message, _),) = said("nested-without-redundancy", text, tmp_path)
+    assert f"joins {legs} arrays" in message and "leg3 in shelf3" in message
+    assert (", ...)" in message) is more and "leg4" not in message

@@ -1,0 +1,39 @@
+"""What every rule says of the bad example on its page, word for word: the figures in there are results too.
+
+`pytest --update-golden` writes them anew, to be reviewed like code.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.pipeline import check
+from raidplan.rules import CATALOGUE, Rule
+from tests.rules.stages import HEAD
+
+SAID = Path(__file__).parent / "said"
+
+
+@pytest.mark.parametrize("each", CATALOGUE.values(), ids=CATALOGUE)
+def test_what_is_said_of_the_bad_example(each: Rule, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    file = tmp_path / "layout.yaml"
+    file.write_text(HEAD + each.bad)
+    found = []
+    for item in check(str(file), today="2026-01-01").findings:
+        finding = item.finding
+        if finding.rule == each.name:
+            found += [f"{finding.severity}: {finding.message}", f"  hint: {finding.hint}"]
+            seen = zip(item.related, finding.related, strict=True)
+            found += [f"  see line {span.line}: {place.message}" for span, place in seen]
+    text = "".join(f"{line}\n" for line in found).replace(f"{tmp_path}/", "")
+    golden = SAID / f"{each.name}.txt"
+    if request.config.getoption("--update-golden"):
+        SAID.mkdir(exist_ok=True)
+        golden.write_text(text)
+    assert text == golden.read_text()
+
+
+def test_nothing_is_left_over() -> None:
+    assert {f"{name}.txt" for name in CATALOGUE} == {file.name for file in SAID.glob("*")}
