@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -48,6 +48,14 @@ class Past:
     begun: frozenset[str] = frozenset()
     """Steps whose end is not known."""
     ended: frozenset[str] = frozenset()
+    run: tuple[str, ...] = ()
+    """What was begun in the last run, open or closed, in order; nothing after it was undone."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """The safety copies of that run: file to digest."""
+    final: frozenset[str] = frozenset()
+    """The steps of that run after which there is no way back."""
+    undoing: bool = False
+    """An undo was begun and never ended."""
 
 
 @dataclass(slots=True)
@@ -92,6 +100,18 @@ class Journal:
     def adopted(self, step: str, made: str) -> None:
         """What a step makes was looked at and found whole."""
         self._add("adopted", step=step, made=made)
+
+    def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
+        """What is written over was copied; after the steps `final` there is no way back."""
+        self._add("copied", copies=dict(digests), final=list(final))
+
+    def undoing(self) -> None:
+        """The run is about to be undone."""
+        self._add("undoing")
+
+    def undone(self) -> None:
+        """Everything is as it was before the run."""
+        self._add("undone")
 
     def close(self) -> None:
         """Everything was read back and is as planned."""
@@ -201,8 +221,10 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     ended: set[str] = set()
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
+    last = _Run()
     for record in records:
         step = str(record.get("step", ""))
+        last = last.after(record, begins=opened is None)
         if record.get("made"):
             made.add(str(record["made"]))
         match record.get("kind"):
@@ -217,15 +239,51 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 ended.add(step)
             case "refused":
                 begun.pop(step, None)
-            case "close":
+            case "close" | "undone" as kind:
                 opened = None
                 begun.clear()
                 ended.clear()
+                if kind == "undone":
+                    made -= last.made
+                    last = _Run()
+    undo = (last.begun, last.copies, last.final, last.undoing)
     if opened is None:
-        return Past(frozenset(made))
-    return Past(
-        frozenset(made), True, plan, boot, str(opened.get("time", "")), frozenset(begun), frozenset(ended)
-    )
+        return Past(frozenset(made), False, "", "", "", frozenset(), frozenset(), *undo)
+    since = str(opened.get("time", ""))
+    return Past(frozenset(made), True, plan, boot, since, frozenset(begun), frozenset(ended), *undo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The last run, as an undo needs to know it."""
+
+    begun: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
+    final: frozenset[str] = frozenset()
+    made: frozenset[str] = frozenset()
+    undoing: bool = False
+
+    def after(self, record: Mapping[str, Any], *, begins: bool) -> _Run:
+        """`begins`: no run was open before this record."""
+        step, made = str(record.get("step", "")), str(record.get("made", ""))
+        match record.get("kind"):
+            case "open" if begins:
+                return _Run()
+            case "intent" if step not in self.begun:
+                return replace(self, begun=(*self.begun, step))
+            case "ended" if made:
+                return replace(self, made=self.made | {made})
+            case "copied":
+                copies = {
+                    **self.copies,
+                    **{str(k): str(v) for k, v in dict(record.get("copies", {})).items()},
+                }
+                return replace(
+                    self, copies=copies, final=self.final | {str(s) for s in record.get("final", [])}
+                )
+            case "undoing":
+                return replace(self, undoing=True)
+        return self
 
 
 def boot_id() -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from raidplan.apply.against import against, unknown_origin, unproven
+from raidplan.apply.copies import keep
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
@@ -28,7 +29,8 @@ class Decision:
     """The steps that this machine still needs."""
     disks: Mapping[str, DiskFact]
     refusals: tuple[str, ...]
-
+    machine: Machine
+    """As it was read, with its disks by their names in the layout."""
     resumed: str = ""
     """When the interrupted apply that this one goes on with was begun."""
 
@@ -63,11 +65,13 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
         refusals += changed(plan.machine, now)
     left = replace(left, machine=now, machine_digest=machine_digest(now))
-    return Decision(plan, left, disks, tuple(dict.fromkeys(refusals)))
+    return Decision(plan, left, disks, tuple(dict.fromkeys(refusals)), named)
 
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:
     """Half-done steps that this plan does not have would never be finished nor cleared."""
+    if past.undoing:
+        return ["an undo of the last apply was interrupted: finish it with `raidplan undo`"]
     # A teardown is made anew from what is still there.
     begun = {step for step in past.begun if not step.startswith(REMADE)}
     lost = sorted({planned_for(step) for step in begun} - {step.id for step in plan.steps})
@@ -85,6 +89,8 @@ def carry_out(
     """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned."""
     world = journal.world
     journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
+    known = journal.past.copies if journal.past.is_open else {}
+    journal.copied(*keep(decision.left, decision.disks, decision.machine, journal.folder, world, known))
     try:
         outcome = execute(decision.left, decision.disks, tell, journal, world, workers=workers)
     finally:

@@ -6,15 +6,16 @@ A test stands in for it: it counts the effects, ends the process before or after
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from raidplan.apply.guard import instance_of, not_blank
 from raidplan.apply.reading import read_for
 from raidplan.apply.still import keep_still
-from raidplan.apply.zero import zero
+from raidplan.apply.zero import put_back, zero
 from raidplan.facts import Machine
+from raidplan.facts.block import read_at
 from raidplan.plan import Plan, Zero
 from raidplan.run import Result, run
 
@@ -28,7 +29,7 @@ class World:
         self.keep = tuple(keep)
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
-        """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove`, `set` or `zero`."""
+        """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove`, `set`, `zero` or `restore`."""
         return act()
 
     # What is asked
@@ -57,6 +58,10 @@ class World:
         """Opens a disk: as long as it is open, its partitions do not go away to come back. Raises OSError."""
         return keep_still(node)
 
+    def bytes_at(self, node: str, start: int, size: int) -> bytes:
+        """What is on a disk there now, past the page cache. Raises OSError."""
+        return read_at(node, start, size)
+
     def path(self, file: str) -> Path:
         """Where a file of the machine lies."""
         return Path(file)
@@ -74,6 +79,10 @@ class World:
     def zero(self, device: str, action: Zero) -> None:
         """Clears ranges of a device. Raises OSError, NotCleared."""
         self.effect("zero", device, lambda: zero(device, action))
+
+    def put_back(self, node: str, pieces: Mapping[int, bytes]) -> None:
+        """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotCleared."""
+        self.effect("restore", node, lambda: put_back(node, pieces))
 
     def replace(self, file: Path, data: bytes, *, like: Path, mode: int) -> None:
         """Makes `file` hold the data, whole or not at all: written beside, synced, renamed.

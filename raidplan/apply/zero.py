@@ -7,7 +7,8 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from raidplan.facts.block import read_at
@@ -50,6 +51,25 @@ def zero(device: str, action: Zero) -> None:
         _forget_partitions(descriptor)
         for start, size in ranges:
             _prove(device, start, size)
+    finally:
+        os.close(descriptor)
+
+
+def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
+    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotCleared."""
+    descriptor = _alone(device)
+    try:
+        _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        for start, data in pieces.items():
+            if os.pwrite(descriptor, data, start) != len(data):
+                raise NotCleared(f"{device} does not take what is written at byte {start}")
+        os.fsync(descriptor)
+        # A disk without partitions of its own kind, as a loop device, has no table that could be read again.
+        with suppress(OSError):
+            _patiently(lambda: fcntl.ioctl(descriptor, BLKRRPART))
+        for start, data in pieces.items():
+            if read_at(device, start, len(data)) != data:
+                raise NotCleared(f"{device} does not keep what was written at byte {start}")
     finally:
         os.close(descriptor)
 

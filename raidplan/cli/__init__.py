@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": "show every command and file change before anything happens",
     "apply": "do what the plan says; a second run changes nothing",
     "adopt": "enter what stands as planned into a journal that was lost",
+    "undo": "put back what the last apply wrote over, as long as that is possible",
     "diff": "say what a change of a layout means, and what it would destroy",
     "estimate": "say how fast the layout can be, what is in its way, and what survives what",
     "draw": "draw the machine: storage and wiring, as SVG or Mermaid",

@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(arguments)
     if plan is None:
         return UNABLE
+    from raidplan.apply.copies import NoRoom
     from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.lock import Held, only_one
     from raidplan.apply.world import World
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
         with only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
             return _apply(plan, arguments, World([lock]))
-    except (Held, BrokenJournal) as no:
+    except (Held, BrokenJournal, NoRoom) as no:
         talk(f"refused: {no}")
         talk("nothing was written")
         return REFUSED

@@ -46,7 +46,9 @@ def test_a_step_that_failed_has_an_unknown_end(journal: Journal) -> None:
 
 def test_what_was_made_outlives_the_run(journal: Journal) -> None:
     journal.close()
-    assert read_past(journal.folder) == Past(made=frozenset({"array:1"}))
+    past = read_past(journal.folder)
+    assert (past.is_open, past.begun, past.ended) == (False, frozenset(), frozenset())
+    assert past.made == {"array:1"} and past.run == ("a", "b", "c"), "an undo has to know what was begun"
     journal.adopted("filesystem.data.make", "filesystem:2")
     assert read_past(journal.folder).made == {"array:1", "filesystem:2"}
 

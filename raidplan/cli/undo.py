@@ -1,0 +1,105 @@
+"""`raidplan undo`: back to what stood before an apply that was cut off, as long as that is possible."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
+    from raidplan.cli.parser import Subparsers
+
+
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    from raidplan.cli.consent import add_consent
+    from raidplan.cli.parser import add_output
+    from raidplan.cli.state import add_state
+
+    parser = subparsers.add_parser(
+        "undo",
+        description="Puts back the partition tables, superblocks and configuration files that the last apply wrote "
+        "over, from the copies beside its journal. Possible until an array, a volume, a file system or swap was "
+        "begun; after that it is refused (exit code 4), and so is whatever was changed by somebody else since.",
+    )
+    parser.add_argument(
+        "host", metavar="HOST", nargs="?", help="the layout's host name, by default this host's"
+    )
+    add_consent(parser)
+    add_state(parser)
+    add_output(parser, "text")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, decides, asks, and puts back."""
+    from raidplan.apply.journal import BrokenJournal
+    from raidplan.apply.lock import Held, only_one
+    from raidplan.apply.world import World
+    from raidplan.cli import REFUSED
+    from raidplan.cli.output import talk
+
+    if os.geteuid() != 0:
+        talk("refused: not root: run it with sudo")
+        return REFUSED
+    try:
+        with only_one() as lock:
+            return undo(arguments, World([lock]))
+    except (Held, BrokenJournal) as no:
+        talk(f"refused: {no}")
+        talk("nothing was written")
+        return REFUSED
+
+
+def undo(arguments: argparse.Namespace, world: World) -> int:
+    """Undoes the last run of the host's journal."""
+    from raidplan.apply.copies import read_copies
+    from raidplan.apply.journal import open_journal, read_past
+    from raidplan.apply.undo import go_back, way_back
+    from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
+    from raidplan.cli.consent import confirmed
+    from raidplan.cli.output import talk
+    from raidplan.cli.state import state_folder
+    from raidplan.plan import plan_from_json
+
+    folder = state_folder(arguments.state, arguments.host or os.uname().nodename)
+    past = read_past(folder)
+    if not past.run:
+        talk(f"{folder} speaks of no apply that could be undone")
+        return UNABLE
+    try:
+        plan = plan_from_json((folder / "plan.json").read_text(encoding="utf-8"))
+        copies, files = read_copies(folder, past.copies)
+    except (OSError, ValueError) as no:
+        talk(f"refused: {no}")
+        return REFUSED
+    way = way_back(plan, past, copies, files, world.read(plan), world)
+    if way.refusals:
+        for reason in dict.fromkeys(way.refusals):
+            talk(f"refused: {reason}")
+        talk("nothing was written")
+        return REFUSED
+    for name, pieces in way.pieces.items():
+        talk(f"{name} ({way.disks[name].node}): {len(pieces)} blocks are put back as they were")
+    for file in way.files:
+        talk(f"{file} is put back as it was")
+    if not confirmed(plan, arguments):
+        talk("not confirmed; nothing was written")
+        return REFUSED
+    journal = open_journal(folder, world)
+    journal.undoing()
+    try:
+        go_back(way, world)
+    except (OSError, ValueError) as no:
+        talk(f"stopped part-way: {no}; `undo` again goes on from there")
+        return STOPPED
+    left = way_back(plan, past, copies, files, world.read(plan), world)
+    if left.files or any(left.pieces.values()):
+        talk("what was put back does not stay: look into it")
+        return STOPPED
+    journal.undone()
+    talk(
+        "everything is as it was before; arrays that were stopped come up at the next boot, or with mdadm --assemble --scan"
+    )
+    return OK
