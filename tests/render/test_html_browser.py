@@ -136,25 +136,26 @@ def test_it_is_dark_where_the_reader_wants_it_and_white_on_paper(page: Browser, 
 
 @pytest.mark.parametrize("page", ["forty-disks"], indirect=True)
 def test_it_is_read_with_the_keyboard(page: Browser) -> None:
+    line = page.value("document.querySelector('.finding a[href^=\"#l1-s0-\"]').getAttribute('href')")
     seen = []
     for _ in range(60):
         page.press("Tab", 9)
         href = page.value("document.activeElement.getAttribute('href')")
         seen.append(href)
         assert page.value("getComputedStyle(document.activeElement).outlineStyle") != "none"
-        if href == "#l1-s0-35":
+        if href == line:
             break
     assert seen[:5] == ["#l1-findings", "#l1-wiring-picture", "#l1-survival", "#l1-speeds", "#l1-plan"]
-    assert seen[-1] == "#l1-s0-35"
+    assert seen[-1] == line
     page.press("Enter", 13)
-    assert page.value("location.hash") == "#l1-s0-35"
+    assert page.value("location.hash") == line
     top, bottom = page.value(
         "(b => [b.top, b.bottom])(document.querySelector(':target').getBoundingClientRect())"
     )
     assert 0 <= top < bottom <= 900, "the line is in sight"
     page.value("document.querySelector(':target a').focus()")
     page.press("Enter", 13)
-    assert page.value("document.querySelector(':target').className") == "finding warning"
+    assert page.value("document.querySelector(':target').className").startswith("finding ")
 
 
 @pytest.mark.parametrize("page", ["volumes"], indirect=True)
