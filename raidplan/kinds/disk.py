@@ -72,6 +72,12 @@ class Disk(Model, Kind):
     """After how long the disk gives up on a bad sector (SCT ERC); `none` if it has no such limit."""
     command_timeout: Duration | None = None
     """How long the kernel waits for the disk, where the host sets another time than 30 s."""
+    head_parking: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
+    """After how long without work the disk parks its heads; `none` if that is switched off."""
+    power_loss_protection: Boolean | None = None
+    """Whether a solid-state disk holds its cache over a power cut."""
+    temperature: Integer | None = None
+    """Degrees Celsius at work, as SMART tells it."""
     partitions: dict[Name, Partition] = {}
     wipe: Boolean = False
     """What is on it may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""

@@ -39,6 +39,8 @@ class Controller(Model):
     """SAS: lanes of each port."""
     fis_switching: Boolean | None = None
     """Whether it can talk to several disks behind one multiplier at once."""
+    mode: Literal["hba", "raid"] | None = None
+    """hba: its disks are handed through as they are; raid: they are volumes in the card's own format."""
     path: Word | None = None
     """Where udev sees it: `pci-0000:03:00.0`."""
     rate: Rate | None = None

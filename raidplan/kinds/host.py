@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from raidplan.kinds.model import Model, Reference, Word, typed
+from raidplan.kinds.model import Boolean, Model, Reference, Word, typed
 
 
 def parse_date(text: str) -> str:
@@ -41,6 +41,8 @@ class Boot(Model):
 
     esp: tuple[Reference, ...] = ()
     """The EFI system partitions; of a RAID1, its members are made such partitions."""
+    loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot"] | None = None
+    """What loads the kernel, GRUB 2 unless said; raidplan installs none."""
     degraded: Literal["start", "wait"] = "start"
     """What to do at boot with an array that lacks a member: start it after 30 s, or wait for a person.
 
@@ -55,6 +57,8 @@ class Monitoring(Model):
     """mdadm's MAILADDR, one address; mdadm sends through the host's sendmail."""
     scrub: Literal["monthly", "none"] | None = None
     """monthly: on the first Sunday, 6 h a night until done; none: not even what the distribution does by itself."""
+    smart: Boolean | None = None
+    """Whether smartd, or its like, watches the disks and has them test themselves; raidplan does not set it up."""
 
 
 class Allow(Model):

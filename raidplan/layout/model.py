@@ -10,7 +10,7 @@ from raidplan.kinds.filesystem import Filesystem
 from raidplan.kinds.hardware import Bus, Controller, Enclosure, Expander, Multiplier, Power
 from raidplan.kinds.host import Allow, Boot, Monitoring
 from raidplan.kinds.lvm import VolumeGroup
-from raidplan.kinds.model import Integer, Model, Name, Size
+from raidplan.kinds.model import Integer, Model, Name, Size, Speed
 from raidplan.kinds.pool import Pool
 from raidplan.kinds.swap import Swap
 
@@ -20,6 +20,8 @@ class Hardware(Model):
 
     memory: Size | None = None
     firmware: Literal["bios", "uefi"] | None = None
+    network: Speed | None = None
+    """The line rate of all network links together, through which clients read and write."""
     buses: dict[Name, Bus] = {}
     controllers: dict[Name, Controller] = {}
     multipliers: dict[Name, Multiplier] = {}

@@ -72,7 +72,8 @@ def entry(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 disk = entry(
     behind=names, port=integers, serial=words, wwn=words, path=words, model=words, size=sizes, rate=rates, link=speeds,
-    rotational=booleans, iops=integers, error_recovery=st.one_of(durations, st.just("none")), command_timeout=durations, recording=st.sampled_from(["cmr", "dm-smr"]),
+    rotational=booleans, iops=integers, error_recovery=st.one_of(durations, st.just("none")), command_timeout=durations,
+    head_parking=st.one_of(durations, st.just("none")), power_loss_protection=booleans, temperature=integers, recording=st.sampled_from(["cmr", "dm-smr"]),
     partitions=st.dictionaries(names, st.fixed_dictionaries({"size": st.one_of(sizes, st.just("rest"))}), max_size=3),
 )  # fmt: skip
 array = st.fixed_dictionaries(
@@ -87,8 +88,8 @@ pool = st.fixed_dictionaries(
     }
 )
 hardware = entry(
-    controllers=st.dictionaries(names, entry(bootable=booleans), max_size=2),
-    memory=sizes, disks=st.dictionaries(names, disk, max_size=4),
+    controllers=st.dictionaries(names, entry(bootable=booleans, mode=st.sampled_from(["hba", "raid"])), max_size=2),
+    memory=sizes, network=speeds, disks=st.dictionaries(names, disk, max_size=4),
     buses=st.dictionaries(names, st.fixed_dictionaries({"type": st.just("pci"), "clock": st.sampled_from(["33MHz", "66.6MHz"])}), max_size=2),
     enclosures=st.dictionaries(names, st.fixed_dictionaries({"disks": lists}), max_size=2),
 )  # fmt: skip
@@ -107,7 +108,8 @@ layouts = st.fixed_dictionaries(
         "arrays": st.dictionaries(names, st.one_of(array, pool), max_size=3),
         "volume_groups": st.dictionaries(names, group, max_size=2),
         "filesystems": st.dictionaries(names, filesystem, max_size=2),
-        "monitoring": entry(mail=addresses),
+        "boot": entry(loader=st.sampled_from(["grub", "systemd-boot"])),
+        "monitoring": entry(mail=addresses, smart=booleans),
         "allow": st.lists(st.fixed_dictionaries({"rule": words, "at": words, "reason": words}), max_size=3),
     },
 )

@@ -9,7 +9,7 @@ import pytest
 from raidplan.rules import RULES
 from tests.rules.stages import HEAD, stated
 
-TOPICS = ("access", "boot", "buses", "copies", "domains", "error_recovery", "level", "links", "machine", "multipliers", "power", "rebuild",
+TOPICS = ("access", "boot", "boot_loader", "buses", "copies", "disk_care", "domains", "error_recovery", "level", "links", "machine", "multipliers", "outside", "power", "rebuild",
           "recording", "redundancy", "shared_disks", "swap", "swap_files")  # fmt: skip
 OURS = {name for name, each in RULES.items() if each.search.__module__.rpartition(".")[2] in TOPICS}
 DISKS = "hardware: {disks: {d<0-8>: {serial: SERIAL<1>, size: 2TB, rate: 180MB/s, rotational: true%s}}}\n"

@@ -132,3 +132,114 @@ def test_the_times_are_named(tmp_path: Path) -> None:
         message
         == "e of s retries a bad sector for 60 s, and the kernel waits 30 s: one bad sector makes md drop the disk"
     )
+
+
+PARKING = {
+    "nothing is known": ("", []),
+    "a green disk": ("model: WDC WD10EACS-00ZJB0", ["4:note"]),
+    "another green disk": ("model: wdc_wd20ears-00mvwb0", ["4:note"]),
+    "a green disk that was told": ("model: WDC WD10EADS-65L5B1, head_parking: none", []),
+    "a green disk that was told a time": ("model: WDC WD10EADS-65L5B1, head_parking: 5min", []),
+    "a red disk": ("model: WDC WD40EFRX-68N32N0", []),
+    "after 30 s": ("head_parking: 30s", ["4:note"]),
+    "after 30.1 s": ("head_parking: 30.1s", []),
+}
+
+
+@pytest.mark.parametrize(("keys", "expected"), PARKING.values(), ids=PARKING)
+def test_head_parking(keys: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("head-parking", machine(keys) + RAID6, tmp_path) == expected
+
+
+def test_parking_is_said_of_arrays_of_disks_alone(tmp_path: Path) -> None:
+    nested = "arrays: {m: {level: raid1, members: [d<0-1>]}, o: {level: raid1, members: [d<2-3>]}, s: {level: raid0, members: [m, o]}}"
+    assert found("head-parking", machine("head_parking: 8s") + nested, tmp_path) == ["4:note", "4:note"]
+    assert found("head-parking", machine("head_parking: 8s"), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("degrees", "expected"), [("", []), ("temperature: 45", []), ("temperature: 46", ["3:note"])]
+)
+def test_hot_disks(degrees: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("hot-disks", machine("", degrees), tmp_path) == expected
+
+
+def test_hot_disks_are_listed_with_the_highest_temperature(tmp_path: Path) -> None:
+    ((message, _),) = said("hot-disks", machine("temperature: 47", "temperature: 51"), tmp_path)
+    assert message == "d0, d1, d2, d3 and 2 more run at up to 51 degrees"
+
+
+@pytest.mark.parametrize(
+    ("monitoring", "arrays", "expected"),
+    [
+        ("smart: false", RAID6, ["5:note"]),
+        ("smart: true", RAID6, []),
+        ("mail: root", RAID6, []),
+        ("smart: false", "arrays: {}", []),
+    ],
+)
+def test_disks_not_watched(monitoring: str, arrays: str, expected: list[str], tmp_path: Path) -> None:
+    text = machine("") + f"{arrays}\nmonitoring: {{{monitoring}}}"
+    assert found("disks-not-watched", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("common", "other", "workload", "expected"),
+    [
+        ("", "power_loss_protection: false", "mixed", ["5:warning"]),
+        ("", "power_loss_protection: true", "mixed", []),
+        ("", "", "mixed", []),
+        ("power_loss_protection: false", "", "mixed", []),
+        ("power_loss_protection: false", "", "database", ["5:warning"]),
+        ("", "", "database", []),
+    ],
+)
+def test_power_loss_protection(
+    common: str, other: str, workload: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = f"workload: {workload}\n" + machine(common, other)
+    text += "arrays: {s: {level: raid5, members: [d<0-2>], consistency: journal, journal: e}}"
+    assert found("no-power-loss-protection", text, tmp_path) == expected
+
+
+CARD = "hardware: {controllers: {c: {ports: 4%s}}, disks: {d<0-1>: {behind: c, serial: S<1>, size: 1TB}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "more", "expected"),
+    [
+        (", mode: raid", "arrays: {s: {level: raid1, members: [d<0-1>]}}", ["3:warning"]),
+        (", mode: hba", "arrays: {s: {level: raid1, members: [d<0-1>]}}", []),
+        ("", "arrays: {s: {level: raid1, members: [d<0-1>]}}", []),
+        (", mode: raid", "filesystems: {a: {device: d0, type: xfs, mount: /a}}", []),
+    ],
+)
+def test_raid_card_format(mode: str, more: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("raid-card-format", CARD % mode + more, tmp_path) == expected
+
+
+NETWORK = (
+    "hardware: {%sdisks: {d<0-3>: {serial: S<1>, size: 1TB%s}}}\narrays: {s: {level: %s, members: [d<0-3>]}}"
+)
+SLOWER = {
+    "not named": ("", "150MB/s", "raid5", []),
+    "a rate that is not known": ("1Gbps", "", "raid5", []),
+    "three data disks, just carried": ("1Gbps", "39MB/s", "raid5", []),
+    "three data disks, just not": ("1Gbps", "39.2MB/s", "raid5", ["3:note"]),
+    "two of raid6, just carried": ("1Gbps", "58.7MB/s", "raid6", []),
+    "two of raid6, just not": ("1Gbps", "58.8MB/s", "raid6", ["3:note"]),
+    "half of raid10, just carried": ("1Gbps", "58.7MB/s", "raid10", []),
+    "half of raid10, just not": ("1Gbps", "58.8MB/s", "raid10", ["3:note"]),
+    "one of raid1, just carried": ("1Gbps", "117MB/s", "raid1", []),
+    "one of raid1, just not": ("1Gbps", "118MB/s", "raid1", ["3:note"]),
+    "four of raid0": ("1Gbps", "29.4MB/s", "raid0", ["3:note"]),
+    "ten gigabit": ("10Gbps", "150MB/s", "raid5", []),
+}
+
+
+@pytest.mark.parametrize(("network", "rate", "level", "expected"), SLOWER.values(), ids=SLOWER)
+def test_network_slower_than_array(
+    network: str, rate: str, level: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = NETWORK % (network and f"network: {network}, ", rate and f", rate: {rate}", level)
+    assert found("network-slower-than-array", text, tmp_path) == expected

@@ -1,13 +1,14 @@
 #!/bin/sh
 # The plan for the host beast, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:fdd26c3e9500537a56e0170c64b313b77839499d92a071d34f27e7f9b8df4c50
-# note[no-spare] layout line 32: storage has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[write-hole] layout line 32: a crash of storage while a member is missing can spoil data that nobody was writing (the write hole)
-# warning[members-on-pci] layout line 32: 4 of 8 members of storage (be4, be5, be6, be7) share the PCI bus be_pci, which carries 95 MB/s, 24 for each
-# warning[oversubscribed-link] layout line 32: be_pci carries 95 MB/s for 4 members of storage: 24 for each, which could read 63
-# warning[slow-path-in-stripe] layout line 32: be4 and 3 other members of storage get 24 MB/s over be_pci, while be0 reads 63: every stripe waits for the slowest
-# note[component-loss-kills-array] layout line 32: storage survives the loss of 1 disk, and the controller be_nforce4 takes 4 of its 8 members with it, be_sil3114 4
+# layout sha256:0b26c4fe5de40b18a03ca172bde19acbb6a9ea7911a4ee2278942a39e40f189a
+# note[network-slower-than-array] layout line 18: the network carries 118 MB/s, and storage alone can read 166
+# note[no-spare] layout line 33: storage has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 33: a crash of storage while a member is missing can spoil data that nobody was writing (the write hole)
+# warning[members-on-pci] layout line 33: 4 of 8 members of storage (be4, be5, be6, be7) share the PCI bus be_pci, which carries 95 MB/s, 24 for each
+# warning[oversubscribed-link] layout line 33: be_pci carries 95 MB/s for 4 members of storage: 24 for each, which could read 63
+# warning[slow-path-in-stripe] layout line 33: be4 and 3 other members of storage get 24 MB/s over be_pci, while be0 reads 63: every stripe waits for the slowest
+# note[component-loss-kills-array] layout line 33: storage survives the loss of 1 disk, and the controller be_nforce4 takes 4 of its 8 members with it, be_sil3114 4
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -311,7 +312,7 @@ require_blank_range "$disk_be6" 1048576 299954601984
 require_blank_range "$disk_be7" 1048576 299954601984
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
-# layout line 31 (arrays)
+# layout line 32 (arrays)
 step 1/28 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast top 0644 <<'END'
@@ -321,7 +322,7 @@ ARRAY /dev/md/storage metadata=1.2 UUID=a864ad56:f6b35f54:8f84fad5:0f219218
 END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules
-# layout line 31 (arrays)
+# layout line 32 (arrays)
 step 2/28 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules'
 write_file /etc/udev/rules.d/65-raidplan-beast.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
@@ -330,22 +331,22 @@ SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", E
 END
 
 # let udev read its rules again
-# layout line 31 (arrays)
+# layout line 32 (arrays)
 step 3/28 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
-# layout line 31 (arrays)
+# layout line 32 (arrays)
 step 4/28 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
-# layout line 31 (arrays)
+# layout line 32 (arrays)
 step 5/28 'load the kernel module raid456'
 modprobe raid456
 
 # partition be0: be0.storage of 279.4 GiB
-# layout line 26 (hardware.disks.be0); destroys everything on the disk be0
+# layout line 27 (hardware.disks.be0); destroys everything on the disk be0
 step 6/28 'partition be0: be0.storage of 279.4 GiB'
 require_blank "$disk_be0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be0" <<'END'
@@ -358,7 +359,7 @@ END
 await_node /dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392
 
 # partition be1: be1.storage of 279.4 GiB
-# layout line 26 (hardware.disks.be1); destroys everything on the disk be1
+# layout line 27 (hardware.disks.be1); destroys everything on the disk be1
 step 7/28 'partition be1: be1.storage of 279.4 GiB'
 require_blank "$disk_be1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be1" <<'END'
@@ -371,7 +372,7 @@ END
 await_node /dev/disk/by-partuuid/21fa2838-ad98-5b8d-9053-ceff432d7aed
 
 # partition be2: be2.storage of 279.4 GiB
-# layout line 26 (hardware.disks.be2); destroys everything on the disk be2
+# layout line 27 (hardware.disks.be2); destroys everything on the disk be2
 step 8/28 'partition be2: be2.storage of 279.4 GiB'
 require_blank "$disk_be2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be2" <<'END'
@@ -384,7 +385,7 @@ END
 await_node /dev/disk/by-partuuid/d6ccff30-5b30-5a25-aa76-1344db69d883
 
 # partition be3: be3.storage of 279.4 GiB
-# layout line 26 (hardware.disks.be3); destroys everything on the disk be3
+# layout line 27 (hardware.disks.be3); destroys everything on the disk be3
 step 9/28 'partition be3: be3.storage of 279.4 GiB'
 require_blank "$disk_be3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be3" <<'END'
@@ -397,7 +398,7 @@ END
 await_node /dev/disk/by-partuuid/ea33a0f7-1ec5-5758-9681-cc7ef101d45a
 
 # partition be4: be4.storage of 279.4 GiB
-# layout line 28 (hardware.disks.be4); destroys everything on the disk be4
+# layout line 29 (hardware.disks.be4); destroys everything on the disk be4
 step 10/28 'partition be4: be4.storage of 279.4 GiB'
 require_blank "$disk_be4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be4" <<'END'
@@ -410,7 +411,7 @@ END
 await_node /dev/disk/by-partuuid/8809ae40-8e47-543a-b3ab-4f3872f1149f
 
 # partition be5: be5.storage of 279.4 GiB
-# layout line 28 (hardware.disks.be5); destroys everything on the disk be5
+# layout line 29 (hardware.disks.be5); destroys everything on the disk be5
 step 11/28 'partition be5: be5.storage of 279.4 GiB'
 require_blank "$disk_be5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be5" <<'END'
@@ -423,7 +424,7 @@ END
 await_node /dev/disk/by-partuuid/7afb8831-edac-507d-89a8-e4a5faada767
 
 # partition be6: be6.storage of 279.4 GiB
-# layout line 28 (hardware.disks.be6); destroys everything on the disk be6
+# layout line 29 (hardware.disks.be6); destroys everything on the disk be6
 step 12/28 'partition be6: be6.storage of 279.4 GiB'
 require_blank "$disk_be6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be6" <<'END'
@@ -436,7 +437,7 @@ END
 await_node /dev/disk/by-partuuid/012e9d94-cc81-5bc5-8cc1-5e71c343bf93
 
 # partition be7: be7.storage of 279.4 GiB
-# layout line 28 (hardware.disks.be7); destroys everything on the disk be7
+# layout line 29 (hardware.disks.be7); destroys everything on the disk be7
 step 13/28 'partition be7: be7.storage of 279.4 GiB'
 require_blank "$disk_be7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_be7" <<'END'
@@ -449,7 +450,7 @@ END
 await_node /dev/disk/by-partuuid/661f51d8-20b1-5eb1-94dd-694b75528f62
 
 # create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable
-# layout line 32 (arrays.storage); destroys everything on be0.storage, everything on be1.storage, everything on be2.storage, everything on be3.storage, everything on be4.storage, everything on be5.storage, everything on be6.storage, everything on be7.storage
+# layout line 33 (arrays.storage); destroys everything on be0.storage, everything on be1.storage, everything on be2.storage, everything on be3.storage, everything on be4.storage, everything on be5.storage, everything on be6.storage, everything on be7.storage
 step 14/28 'create raid5 storage of 8 members (be0, be1, be2, be3, be4, be5, be6, be7), 1.9 TiB usable'
 require_blank /dev/disk/by-partuuid/d7d9d8aa-e344-5b59-9870-7720d5844392
 require_blank /dev/disk/by-partuuid/21fa2838-ad98-5b8d-9053-ceff432d7aed
@@ -473,22 +474,22 @@ mdadm --create /dev/md/storage --run --quiet --readonly --metadata=1.2 --homehos
 await_node /dev/md/storage
 
 # hold the initial sync of storage, so that it does not slow down what follows
-# layout line 32 (arrays.storage)
+# layout line 33 (arrays.storage)
 step 15/28 'hold the initial sync of storage, so that it does not slow down what follows'
 set_attribute /sys/block/md_storage/md/sync_action frozen
 
 # open storage for writing
-# layout line 32 (arrays.storage)
+# layout line 33 (arrays.storage)
 step 16/28 'open storage for writing'
 mdadm --readwrite /dev/md/storage
 
 # let udev tune storage as it will at every boot: read_ahead_kb 896
-# layout line 32 (arrays.storage)
+# layout line 33 (arrays.storage)
 step 17/28 'let udev tune storage as it will at every boot: read_ahead_kb 896'
 udevadm trigger --settle --action=change --name-match=/dev/md/storage
 
 # make ext3 storage on storage, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
-# layout line 35 (filesystems.storage); destroys everything on storage
+# layout line 36 (filesystems.storage); destroys everything on storage
 step 18/28 'make ext3 storage on storage, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
 require_blank /dev/md/storage
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
@@ -497,56 +498,56 @@ mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_inde
 await_node /dev/disk/by-uuid/607b76e2-d665-5ea5-8fcf-a29a601ba075
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
-# layout line 31 (arrays)
+# layout line 32 (arrays)
 step 19/28 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
 
 # do not start degraded arrays at boot by themselves
-# layout line 37 (boot.degraded)
+# layout line 38 (boot.degraded)
 step 20/28 'do not start degraded arrays at boot by themselves'
 systemctl mask mdadm-last-resort@.timer
 
 # let the monitor read its configuration again, so that it writes to root@example.org
-# layout line 38 (monitoring.mail)
+# layout line 39 (monitoring.mail)
 step 21/28 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
-# layout line 38 (monitoring.scrub)
+# layout line 39 (monitoring.scrub)
 step 22/28 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
-# layout line 38 (monitoring.scrub)
+# layout line 39 (monitoring.scrub)
 step 23/28 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm beast bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
-# layout line 34 (filesystems)
+# layout line 35 (filesystems)
 step 24/28 'enter 1 line into /etc/fstab'
 write_block /etc/fstab beast bottom 0644 <<'END'
 UUID=607b76e2-d665-5ea5-8fcf-a29a601ba075 /storage ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
-# layout line 34 (filesystems)
+# layout line 35 (filesystems)
 step 25/28 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /storage
-# layout line 35 (filesystems.storage)
+# layout line 36 (filesystems.storage)
 step 26/28 'make the folder /storage'
 mkdir --parents /storage
 
 # mount storage at /storage
-# layout line 35 (filesystems.storage)
+# layout line 36 (filesystems.storage)
 step 27/28 'mount storage at /storage'
 mount /storage
 
 # let the initial sync of storage run
-# layout line 32 (arrays.storage)
+# layout line 33 (arrays.storage)
 step 28/28 'let the initial sync of storage run'
 set_attribute /sys/block/md_storage/md/sync_action idle
 

@@ -1,19 +1,20 @@
 #!/bin/sh
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:494592d7f14aada577083d7a2b72e25900b54b27d16fb5c39dcfef576c90078e
-# note[arrays-share-links] layout line 30: s0, s1, s2, s3 and s4 share pm0, pm1, pm2, pm3 and 4 more: alone each member has 150 MB/s, with all arrays busy 50
-# note[no-spare] layout line 30: s0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[no-spare] layout line 30: s1 has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[no-spare] layout line 30: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[no-spare] layout line 30: s3 has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[no-spare] layout line 30: s4 has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[write-hole] layout line 31: a crash of s0 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 31: a crash of s1 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 31: a crash of s2 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 31: a crash of s3 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 31: a crash of s4 while a member is missing can spoil data that nobody was writing (the write hole)
-# warning[stripe-cache-memory] layout line 35: the stripe caches of s0, s1, s2, s3, s4 take 5 GiB (32768 entries x 8 members x 4 KiB for s0): 31% of the 16 GiB of memory
+# layout sha256:19c33f094f7278125175654d9885f12cf2d58c79cb9b348a31ffb24ef284d4a9
+# note[network-slower-than-array] layout line 21: the network carries 118 MB/s, and s0 alone can read 900
+# note[arrays-share-links] layout line 32: s0, s1, s2, s3 and s4 share pm0, pm1, pm2, pm3 and 4 more: alone each member has 150 MB/s, with all arrays busy 50
+# note[no-spare] layout line 32: s0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 32: s1 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 32: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 32: s3 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[no-spare] layout line 32: s4 has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 33: a crash of s0 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 33: a crash of s1 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 33: a crash of s2 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 33: a crash of s3 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 33: a crash of s4 while a member is missing can spoil data that nobody was writing (the write hole)
+# warning[stripe-cache-memory] layout line 37: the stripe caches of s0, s1, s2, s3, s4 take 5 GiB (32768 entries x 8 members x 4 KiB for s0): 31% of the 16 GiB of memory
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -387,7 +388,7 @@ require_blank_range "$disk_d73" 1048576 3000457232384
 require_blank_range "$disk_d74" 1048576 3000457232384
 
 # name 5 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
-# layout line 29 (arrays)
+# layout line 31 (arrays)
 step 1/91 'name 5 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf jbod top 0644 <<'END'
@@ -401,7 +402,7 @@ ARRAY /dev/md/s4 metadata=1.2 UUID=a783c566:00915236:8eafe7b3:53f0de3c
 END
 
 # keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules
-# layout line 29 (arrays)
+# layout line 31 (arrays)
 step 2/91 'keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules'
 write_file /etc/udev/rules.d/65-raidplan-jbod.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
@@ -418,22 +419,22 @@ SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", E
 END
 
 # let udev read its rules again
-# layout line 29 (arrays)
+# layout line 31 (arrays)
 step 3/91 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
-# layout line 29 (arrays)
+# layout line 31 (arrays)
 step 4/91 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
-# layout line 29 (arrays)
+# layout line 31 (arrays)
 step 5/91 'load the kernel module raid456'
 modprobe raid456
 
 # partition d00: d00.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d00); destroys everything on the disk d00
+# layout line 29 (hardware.disks.d00); destroys everything on the disk d00
 step 6/91 'partition d00: d00.s0 of 2.7 TiB'
 require_blank "$disk_d00"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d00" <<'END'
@@ -446,7 +447,7 @@ END
 await_node /dev/disk/by-partuuid/0ea2b6d3-fb54-5596-9507-bd836262a4b4
 
 # partition d01: d01.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d01); destroys everything on the disk d01
+# layout line 29 (hardware.disks.d01); destroys everything on the disk d01
 step 7/91 'partition d01: d01.s1 of 2.7 TiB'
 require_blank "$disk_d01"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d01" <<'END'
@@ -459,7 +460,7 @@ END
 await_node /dev/disk/by-partuuid/eb841e58-3d22-51f3-a408-056d909938eb
 
 # partition d02: d02.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d02); destroys everything on the disk d02
+# layout line 29 (hardware.disks.d02); destroys everything on the disk d02
 step 8/91 'partition d02: d02.s2 of 2.7 TiB'
 require_blank "$disk_d02"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d02" <<'END'
@@ -472,7 +473,7 @@ END
 await_node /dev/disk/by-partuuid/4556448a-a235-5b29-8f6a-7d1cdb7b9f70
 
 # partition d03: d03.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d03); destroys everything on the disk d03
+# layout line 29 (hardware.disks.d03); destroys everything on the disk d03
 step 9/91 'partition d03: d03.s3 of 2.7 TiB'
 require_blank "$disk_d03"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d03" <<'END'
@@ -485,7 +486,7 @@ END
 await_node /dev/disk/by-partuuid/b9dd0b83-5e70-5edd-aaa0-e57e02d548f7
 
 # partition d04: d04.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d04); destroys everything on the disk d04
+# layout line 29 (hardware.disks.d04); destroys everything on the disk d04
 step 10/91 'partition d04: d04.s4 of 2.7 TiB'
 require_blank "$disk_d04"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d04" <<'END'
@@ -498,7 +499,7 @@ END
 await_node /dev/disk/by-partuuid/cc7e2cbd-4922-52ee-b249-1c6c5272872c
 
 # partition d10: d10.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d10); destroys everything on the disk d10
+# layout line 29 (hardware.disks.d10); destroys everything on the disk d10
 step 11/91 'partition d10: d10.s0 of 2.7 TiB'
 require_blank "$disk_d10"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d10" <<'END'
@@ -511,7 +512,7 @@ END
 await_node /dev/disk/by-partuuid/3c024964-eedd-533b-9e8f-e94a6f7bf1cc
 
 # partition d11: d11.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d11); destroys everything on the disk d11
+# layout line 29 (hardware.disks.d11); destroys everything on the disk d11
 step 12/91 'partition d11: d11.s1 of 2.7 TiB'
 require_blank "$disk_d11"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d11" <<'END'
@@ -524,7 +525,7 @@ END
 await_node /dev/disk/by-partuuid/81e20892-5362-5381-98bf-d4de672dc739
 
 # partition d12: d12.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d12); destroys everything on the disk d12
+# layout line 29 (hardware.disks.d12); destroys everything on the disk d12
 step 13/91 'partition d12: d12.s2 of 2.7 TiB'
 require_blank "$disk_d12"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d12" <<'END'
@@ -537,7 +538,7 @@ END
 await_node /dev/disk/by-partuuid/7e14e157-bddc-5669-b073-c3457bf458ca
 
 # partition d13: d13.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d13); destroys everything on the disk d13
+# layout line 29 (hardware.disks.d13); destroys everything on the disk d13
 step 14/91 'partition d13: d13.s3 of 2.7 TiB'
 require_blank "$disk_d13"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d13" <<'END'
@@ -550,7 +551,7 @@ END
 await_node /dev/disk/by-partuuid/9f71997c-0728-5a44-9232-4a5a75d8ceaa
 
 # partition d14: d14.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d14); destroys everything on the disk d14
+# layout line 29 (hardware.disks.d14); destroys everything on the disk d14
 step 15/91 'partition d14: d14.s4 of 2.7 TiB'
 require_blank "$disk_d14"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d14" <<'END'
@@ -563,7 +564,7 @@ END
 await_node /dev/disk/by-partuuid/2cd4a62a-0be8-58c5-b84b-fc1e5c31c292
 
 # partition d20: d20.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d20); destroys everything on the disk d20
+# layout line 29 (hardware.disks.d20); destroys everything on the disk d20
 step 16/91 'partition d20: d20.s0 of 2.7 TiB'
 require_blank "$disk_d20"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d20" <<'END'
@@ -576,7 +577,7 @@ END
 await_node /dev/disk/by-partuuid/a576d4b7-fc08-592e-803a-6dfb1e588bcd
 
 # partition d21: d21.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d21); destroys everything on the disk d21
+# layout line 29 (hardware.disks.d21); destroys everything on the disk d21
 step 17/91 'partition d21: d21.s1 of 2.7 TiB'
 require_blank "$disk_d21"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d21" <<'END'
@@ -589,7 +590,7 @@ END
 await_node /dev/disk/by-partuuid/0300fe84-b756-5e29-a5e5-fce4ad1c947c
 
 # partition d22: d22.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d22); destroys everything on the disk d22
+# layout line 29 (hardware.disks.d22); destroys everything on the disk d22
 step 18/91 'partition d22: d22.s2 of 2.7 TiB'
 require_blank "$disk_d22"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d22" <<'END'
@@ -602,7 +603,7 @@ END
 await_node /dev/disk/by-partuuid/f53f1298-75dc-5563-b7a1-9fd22408f6c4
 
 # partition d23: d23.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d23); destroys everything on the disk d23
+# layout line 29 (hardware.disks.d23); destroys everything on the disk d23
 step 19/91 'partition d23: d23.s3 of 2.7 TiB'
 require_blank "$disk_d23"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d23" <<'END'
@@ -615,7 +616,7 @@ END
 await_node /dev/disk/by-partuuid/e3c8e359-7fb1-54ef-9289-922363ae01ba
 
 # partition d24: d24.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d24); destroys everything on the disk d24
+# layout line 29 (hardware.disks.d24); destroys everything on the disk d24
 step 20/91 'partition d24: d24.s4 of 2.7 TiB'
 require_blank "$disk_d24"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d24" <<'END'
@@ -628,7 +629,7 @@ END
 await_node /dev/disk/by-partuuid/fc7d2ae3-551a-55a0-b7e4-d6a90170342c
 
 # partition d30: d30.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d30); destroys everything on the disk d30
+# layout line 29 (hardware.disks.d30); destroys everything on the disk d30
 step 21/91 'partition d30: d30.s0 of 2.7 TiB'
 require_blank "$disk_d30"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d30" <<'END'
@@ -641,7 +642,7 @@ END
 await_node /dev/disk/by-partuuid/a4e3c613-914b-50ae-8d8c-b11fad0760cc
 
 # partition d31: d31.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d31); destroys everything on the disk d31
+# layout line 29 (hardware.disks.d31); destroys everything on the disk d31
 step 22/91 'partition d31: d31.s1 of 2.7 TiB'
 require_blank "$disk_d31"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d31" <<'END'
@@ -654,7 +655,7 @@ END
 await_node /dev/disk/by-partuuid/1615296f-53a1-5a13-9d86-8af7089afb08
 
 # partition d32: d32.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d32); destroys everything on the disk d32
+# layout line 29 (hardware.disks.d32); destroys everything on the disk d32
 step 23/91 'partition d32: d32.s2 of 2.7 TiB'
 require_blank "$disk_d32"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d32" <<'END'
@@ -667,7 +668,7 @@ END
 await_node /dev/disk/by-partuuid/a0f39405-b059-5195-a650-1364e3ca1798
 
 # partition d33: d33.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d33); destroys everything on the disk d33
+# layout line 29 (hardware.disks.d33); destroys everything on the disk d33
 step 24/91 'partition d33: d33.s3 of 2.7 TiB'
 require_blank "$disk_d33"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d33" <<'END'
@@ -680,7 +681,7 @@ END
 await_node /dev/disk/by-partuuid/200a56ed-60ff-5ac6-aa3e-61a1ff9b0e24
 
 # partition d34: d34.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d34); destroys everything on the disk d34
+# layout line 29 (hardware.disks.d34); destroys everything on the disk d34
 step 25/91 'partition d34: d34.s4 of 2.7 TiB'
 require_blank "$disk_d34"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d34" <<'END'
@@ -693,7 +694,7 @@ END
 await_node /dev/disk/by-partuuid/eb4499d3-904a-51e5-8604-feedf2258e20
 
 # partition d40: d40.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d40); destroys everything on the disk d40
+# layout line 29 (hardware.disks.d40); destroys everything on the disk d40
 step 26/91 'partition d40: d40.s0 of 2.7 TiB'
 require_blank "$disk_d40"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d40" <<'END'
@@ -706,7 +707,7 @@ END
 await_node /dev/disk/by-partuuid/a033c03e-6a92-5666-a679-2de2cd984396
 
 # partition d41: d41.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d41); destroys everything on the disk d41
+# layout line 29 (hardware.disks.d41); destroys everything on the disk d41
 step 27/91 'partition d41: d41.s1 of 2.7 TiB'
 require_blank "$disk_d41"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d41" <<'END'
@@ -719,7 +720,7 @@ END
 await_node /dev/disk/by-partuuid/420ce3ed-a703-50c7-aeec-0716634b400d
 
 # partition d42: d42.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d42); destroys everything on the disk d42
+# layout line 29 (hardware.disks.d42); destroys everything on the disk d42
 step 28/91 'partition d42: d42.s2 of 2.7 TiB'
 require_blank "$disk_d42"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d42" <<'END'
@@ -732,7 +733,7 @@ END
 await_node /dev/disk/by-partuuid/653a4df1-c4f0-5257-8e65-10a54b37733d
 
 # partition d43: d43.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d43); destroys everything on the disk d43
+# layout line 29 (hardware.disks.d43); destroys everything on the disk d43
 step 29/91 'partition d43: d43.s3 of 2.7 TiB'
 require_blank "$disk_d43"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d43" <<'END'
@@ -745,7 +746,7 @@ END
 await_node /dev/disk/by-partuuid/eec8a74b-37f2-58a2-b9a7-40bbe788653a
 
 # partition d44: d44.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d44); destroys everything on the disk d44
+# layout line 29 (hardware.disks.d44); destroys everything on the disk d44
 step 30/91 'partition d44: d44.s4 of 2.7 TiB'
 require_blank "$disk_d44"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d44" <<'END'
@@ -758,7 +759,7 @@ END
 await_node /dev/disk/by-partuuid/a49dda0b-84d9-57ab-840c-105e87b78f38
 
 # partition d50: d50.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d50); destroys everything on the disk d50
+# layout line 29 (hardware.disks.d50); destroys everything on the disk d50
 step 31/91 'partition d50: d50.s0 of 2.7 TiB'
 require_blank "$disk_d50"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d50" <<'END'
@@ -771,7 +772,7 @@ END
 await_node /dev/disk/by-partuuid/3de531d2-c95e-5fca-9cc6-8d4474055a51
 
 # partition d51: d51.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d51); destroys everything on the disk d51
+# layout line 29 (hardware.disks.d51); destroys everything on the disk d51
 step 32/91 'partition d51: d51.s1 of 2.7 TiB'
 require_blank "$disk_d51"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d51" <<'END'
@@ -784,7 +785,7 @@ END
 await_node /dev/disk/by-partuuid/d5ead61e-8c5b-558e-9ff0-536c2e16bf32
 
 # partition d52: d52.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d52); destroys everything on the disk d52
+# layout line 29 (hardware.disks.d52); destroys everything on the disk d52
 step 33/91 'partition d52: d52.s2 of 2.7 TiB'
 require_blank "$disk_d52"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d52" <<'END'
@@ -797,7 +798,7 @@ END
 await_node /dev/disk/by-partuuid/0f90c21d-b670-53f3-9610-73ec59b668a1
 
 # partition d53: d53.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d53); destroys everything on the disk d53
+# layout line 29 (hardware.disks.d53); destroys everything on the disk d53
 step 34/91 'partition d53: d53.s3 of 2.7 TiB'
 require_blank "$disk_d53"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d53" <<'END'
@@ -810,7 +811,7 @@ END
 await_node /dev/disk/by-partuuid/c0363942-f468-5b85-bf0a-dac8195f68be
 
 # partition d54: d54.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d54); destroys everything on the disk d54
+# layout line 29 (hardware.disks.d54); destroys everything on the disk d54
 step 35/91 'partition d54: d54.s4 of 2.7 TiB'
 require_blank "$disk_d54"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d54" <<'END'
@@ -823,7 +824,7 @@ END
 await_node /dev/disk/by-partuuid/c4f50a6e-0874-5ce4-adbf-1cf85150d116
 
 # partition d60: d60.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d60); destroys everything on the disk d60
+# layout line 29 (hardware.disks.d60); destroys everything on the disk d60
 step 36/91 'partition d60: d60.s0 of 2.7 TiB'
 require_blank "$disk_d60"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d60" <<'END'
@@ -836,7 +837,7 @@ END
 await_node /dev/disk/by-partuuid/28080333-1b81-52c3-b7a9-ca5c12b671fa
 
 # partition d61: d61.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d61); destroys everything on the disk d61
+# layout line 29 (hardware.disks.d61); destroys everything on the disk d61
 step 37/91 'partition d61: d61.s1 of 2.7 TiB'
 require_blank "$disk_d61"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d61" <<'END'
@@ -849,7 +850,7 @@ END
 await_node /dev/disk/by-partuuid/3e3bf61a-08e2-50e0-8e14-87618a334f0a
 
 # partition d62: d62.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d62); destroys everything on the disk d62
+# layout line 29 (hardware.disks.d62); destroys everything on the disk d62
 step 38/91 'partition d62: d62.s2 of 2.7 TiB'
 require_blank "$disk_d62"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d62" <<'END'
@@ -862,7 +863,7 @@ END
 await_node /dev/disk/by-partuuid/526f7f5e-b5c2-5052-b95b-8d3ba97465a9
 
 # partition d63: d63.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d63); destroys everything on the disk d63
+# layout line 29 (hardware.disks.d63); destroys everything on the disk d63
 step 39/91 'partition d63: d63.s3 of 2.7 TiB'
 require_blank "$disk_d63"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d63" <<'END'
@@ -875,7 +876,7 @@ END
 await_node /dev/disk/by-partuuid/fb06f670-6365-570b-b578-d0bf88e97125
 
 # partition d64: d64.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d64); destroys everything on the disk d64
+# layout line 29 (hardware.disks.d64); destroys everything on the disk d64
 step 40/91 'partition d64: d64.s4 of 2.7 TiB'
 require_blank "$disk_d64"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d64" <<'END'
@@ -888,7 +889,7 @@ END
 await_node /dev/disk/by-partuuid/0572fbd9-a82a-5053-a64e-95e979989c46
 
 # partition d70: d70.s0 of 2.7 TiB
-# layout line 27 (hardware.disks.d70); destroys everything on the disk d70
+# layout line 29 (hardware.disks.d70); destroys everything on the disk d70
 step 41/91 'partition d70: d70.s0 of 2.7 TiB'
 require_blank "$disk_d70"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d70" <<'END'
@@ -901,7 +902,7 @@ END
 await_node /dev/disk/by-partuuid/0a1fdd20-ca5a-5ab6-952e-9aec0a05c066
 
 # partition d71: d71.s1 of 2.7 TiB
-# layout line 27 (hardware.disks.d71); destroys everything on the disk d71
+# layout line 29 (hardware.disks.d71); destroys everything on the disk d71
 step 42/91 'partition d71: d71.s1 of 2.7 TiB'
 require_blank "$disk_d71"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d71" <<'END'
@@ -914,7 +915,7 @@ END
 await_node /dev/disk/by-partuuid/74251c0a-bfbf-59cc-8bea-a603f039a1aa
 
 # partition d72: d72.s2 of 2.7 TiB
-# layout line 27 (hardware.disks.d72); destroys everything on the disk d72
+# layout line 29 (hardware.disks.d72); destroys everything on the disk d72
 step 43/91 'partition d72: d72.s2 of 2.7 TiB'
 require_blank "$disk_d72"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d72" <<'END'
@@ -927,7 +928,7 @@ END
 await_node /dev/disk/by-partuuid/627e4be0-7d48-5cb8-a381-e569ed36230d
 
 # partition d73: d73.s3 of 2.7 TiB
-# layout line 27 (hardware.disks.d73); destroys everything on the disk d73
+# layout line 29 (hardware.disks.d73); destroys everything on the disk d73
 step 44/91 'partition d73: d73.s3 of 2.7 TiB'
 require_blank "$disk_d73"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d73" <<'END'
@@ -940,7 +941,7 @@ END
 await_node /dev/disk/by-partuuid/f776389d-e5c5-5284-a7a6-ed6257dbffb6
 
 # partition d74: d74.s4 of 2.7 TiB
-# layout line 27 (hardware.disks.d74); destroys everything on the disk d74
+# layout line 29 (hardware.disks.d74); destroys everything on the disk d74
 step 45/91 'partition d74: d74.s4 of 2.7 TiB'
 require_blank "$disk_d74"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d74" <<'END'
@@ -953,7 +954,7 @@ END
 await_node /dev/disk/by-partuuid/dc88b25c-396d-5f45-911a-47bd761724e7
 
 # create raid6 s0 of 8 members (d00, d10, d20, d30, d40, d50, d60, d70), 16.4 TiB usable
-# layout line 30 (arrays.s0); destroys everything on d00.s0, everything on d10.s0, everything on d20.s0, everything on d30.s0, everything on d40.s0, everything on d50.s0, everything on d60.s0, everything on d70.s0
+# layout line 32 (arrays.s0); destroys everything on d00.s0, everything on d10.s0, everything on d20.s0, everything on d30.s0, everything on d40.s0, everything on d50.s0, everything on d60.s0, everything on d70.s0
 step 46/91 'create raid6 s0 of 8 members (d00, d10, d20, d30, d40, d50, d60, d70), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/0ea2b6d3-fb54-5596-9507-bd836262a4b4
 require_blank /dev/disk/by-partuuid/3c024964-eedd-533b-9e8f-e94a6f7bf1cc
@@ -977,22 +978,22 @@ mdadm --create /dev/md/s0 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/s0
 
 # hold the initial sync of s0, so that it does not slow down what follows
-# layout line 30 (arrays.s0)
+# layout line 32 (arrays.s0)
 step 47/91 'hold the initial sync of s0, so that it does not slow down what follows'
 set_attribute /sys/block/md_s0/md/sync_action frozen
 
 # open s0 for writing
-# layout line 30 (arrays.s0)
+# layout line 32 (arrays.s0)
 step 48/91 'open s0 for writing'
 mdadm --readwrite /dev/md/s0
 
 # let udev tune s0 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
-# layout line 30 (arrays.s0)
+# layout line 32 (arrays.s0)
 step 49/91 'let udev tune s0 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s0
 
 # create raid6 s1 of 8 members (d01, d11, d21, d31, d41, d51, d61, d71), 16.4 TiB usable
-# layout line 30 (arrays.s1); destroys everything on d01.s1, everything on d11.s1, everything on d21.s1, everything on d31.s1, everything on d41.s1, everything on d51.s1, everything on d61.s1, everything on d71.s1
+# layout line 32 (arrays.s1); destroys everything on d01.s1, everything on d11.s1, everything on d21.s1, everything on d31.s1, everything on d41.s1, everything on d51.s1, everything on d61.s1, everything on d71.s1
 step 50/91 'create raid6 s1 of 8 members (d01, d11, d21, d31, d41, d51, d61, d71), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/eb841e58-3d22-51f3-a408-056d909938eb
 require_blank /dev/disk/by-partuuid/81e20892-5362-5381-98bf-d4de672dc739
@@ -1016,22 +1017,22 @@ mdadm --create /dev/md/s1 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/s1
 
 # hold the initial sync of s1, so that it does not slow down what follows
-# layout line 30 (arrays.s1)
+# layout line 32 (arrays.s1)
 step 51/91 'hold the initial sync of s1, so that it does not slow down what follows'
 set_attribute /sys/block/md_s1/md/sync_action frozen
 
 # open s1 for writing
-# layout line 30 (arrays.s1)
+# layout line 32 (arrays.s1)
 step 52/91 'open s1 for writing'
 mdadm --readwrite /dev/md/s1
 
 # let udev tune s1 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
-# layout line 30 (arrays.s1)
+# layout line 32 (arrays.s1)
 step 53/91 'let udev tune s1 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s1
 
 # create raid6 s2 of 8 members (d02, d12, d22, d32, d42, d52, d62, d72), 16.4 TiB usable
-# layout line 30 (arrays.s2); destroys everything on d02.s2, everything on d12.s2, everything on d22.s2, everything on d32.s2, everything on d42.s2, everything on d52.s2, everything on d62.s2, everything on d72.s2
+# layout line 32 (arrays.s2); destroys everything on d02.s2, everything on d12.s2, everything on d22.s2, everything on d32.s2, everything on d42.s2, everything on d52.s2, everything on d62.s2, everything on d72.s2
 step 54/91 'create raid6 s2 of 8 members (d02, d12, d22, d32, d42, d52, d62, d72), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/4556448a-a235-5b29-8f6a-7d1cdb7b9f70
 require_blank /dev/disk/by-partuuid/7e14e157-bddc-5669-b073-c3457bf458ca
@@ -1055,22 +1056,22 @@ mdadm --create /dev/md/s2 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/s2
 
 # hold the initial sync of s2, so that it does not slow down what follows
-# layout line 30 (arrays.s2)
+# layout line 32 (arrays.s2)
 step 55/91 'hold the initial sync of s2, so that it does not slow down what follows'
 set_attribute /sys/block/md_s2/md/sync_action frozen
 
 # open s2 for writing
-# layout line 30 (arrays.s2)
+# layout line 32 (arrays.s2)
 step 56/91 'open s2 for writing'
 mdadm --readwrite /dev/md/s2
 
 # let udev tune s2 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
-# layout line 30 (arrays.s2)
+# layout line 32 (arrays.s2)
 step 57/91 'let udev tune s2 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s2
 
 # create raid6 s3 of 8 members (d03, d13, d23, d33, d43, d53, d63, d73), 16.4 TiB usable
-# layout line 30 (arrays.s3); destroys everything on d03.s3, everything on d13.s3, everything on d23.s3, everything on d33.s3, everything on d43.s3, everything on d53.s3, everything on d63.s3, everything on d73.s3
+# layout line 32 (arrays.s3); destroys everything on d03.s3, everything on d13.s3, everything on d23.s3, everything on d33.s3, everything on d43.s3, everything on d53.s3, everything on d63.s3, everything on d73.s3
 step 58/91 'create raid6 s3 of 8 members (d03, d13, d23, d33, d43, d53, d63, d73), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/b9dd0b83-5e70-5edd-aaa0-e57e02d548f7
 require_blank /dev/disk/by-partuuid/9f71997c-0728-5a44-9232-4a5a75d8ceaa
@@ -1094,22 +1095,22 @@ mdadm --create /dev/md/s3 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/s3
 
 # hold the initial sync of s3, so that it does not slow down what follows
-# layout line 30 (arrays.s3)
+# layout line 32 (arrays.s3)
 step 59/91 'hold the initial sync of s3, so that it does not slow down what follows'
 set_attribute /sys/block/md_s3/md/sync_action frozen
 
 # open s3 for writing
-# layout line 30 (arrays.s3)
+# layout line 32 (arrays.s3)
 step 60/91 'open s3 for writing'
 mdadm --readwrite /dev/md/s3
 
 # let udev tune s3 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
-# layout line 30 (arrays.s3)
+# layout line 32 (arrays.s3)
 step 61/91 'let udev tune s3 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s3
 
 # create raid6 s4 of 8 members (d04, d14, d24, d34, d44, d54, d64, d74), 16.4 TiB usable
-# layout line 30 (arrays.s4); destroys everything on d04.s4, everything on d14.s4, everything on d24.s4, everything on d34.s4, everything on d44.s4, everything on d54.s4, everything on d64.s4, everything on d74.s4
+# layout line 32 (arrays.s4); destroys everything on d04.s4, everything on d14.s4, everything on d24.s4, everything on d34.s4, everything on d44.s4, everything on d54.s4, everything on d64.s4, everything on d74.s4
 step 62/91 'create raid6 s4 of 8 members (d04, d14, d24, d34, d44, d54, d64, d74), 16.4 TiB usable'
 require_blank /dev/disk/by-partuuid/cc7e2cbd-4922-52ee-b249-1c6c5272872c
 require_blank /dev/disk/by-partuuid/2cd4a62a-0be8-58c5-b84b-fc1e5c31c292
@@ -1133,22 +1134,22 @@ mdadm --create /dev/md/s4 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/s4
 
 # hold the initial sync of s4, so that it does not slow down what follows
-# layout line 30 (arrays.s4)
+# layout line 32 (arrays.s4)
 step 63/91 'hold the initial sync of s4, so that it does not slow down what follows'
 set_attribute /sys/block/md_s4/md/sync_action frozen
 
 # open s4 for writing
-# layout line 30 (arrays.s4)
+# layout line 32 (arrays.s4)
 step 64/91 'open s4 for writing'
 mdadm --readwrite /dev/md/s4
 
 # let udev tune s4 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
-# layout line 30 (arrays.s4)
+# layout line 32 (arrays.s4)
 step 65/91 'let udev tune s4 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144'
 udevadm trigger --settle --action=change --name-match=/dev/md/s4
 
 # make xfs data0 on s0, 16.4 TiB, su 512 KiB, sw 6
-# layout line 39 (filesystems.data0); destroys everything on s0
+# layout line 41 (filesystems.data0); destroys everything on s0
 step 66/91 'make xfs data0 on s0, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s0
 mkfs.xfs -q -K -m crc=1,uuid=71cd3196-dea9-5823-aa04-bf662386de29 -b size=4096 -s size=512 -i \
@@ -1156,7 +1157,7 @@ mkfs.xfs -q -K -m crc=1,uuid=71cd3196-dea9-5823-aa04-bf662386de29 -b size=4096 -
 await_node /dev/disk/by-uuid/71cd3196-dea9-5823-aa04-bf662386de29
 
 # make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6
-# layout line 39 (filesystems.data1); destroys everything on s1
+# layout line 41 (filesystems.data1); destroys everything on s1
 step 67/91 'make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s1
 mkfs.xfs -q -K -m crc=1,uuid=6a5a9a9a-81df-590d-916c-a3ea7c7fe438 -b size=4096 -s size=512 -i \
@@ -1164,7 +1165,7 @@ mkfs.xfs -q -K -m crc=1,uuid=6a5a9a9a-81df-590d-916c-a3ea7c7fe438 -b size=4096 -
 await_node /dev/disk/by-uuid/6a5a9a9a-81df-590d-916c-a3ea7c7fe438
 
 # make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6
-# layout line 39 (filesystems.data2); destroys everything on s2
+# layout line 41 (filesystems.data2); destroys everything on s2
 step 68/91 'make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s2
 mkfs.xfs -q -K -m crc=1,uuid=dda40d2a-2306-51ac-8dd7-6e7e3ead06fc -b size=4096 -s size=512 -i \
@@ -1172,7 +1173,7 @@ mkfs.xfs -q -K -m crc=1,uuid=dda40d2a-2306-51ac-8dd7-6e7e3ead06fc -b size=4096 -
 await_node /dev/disk/by-uuid/dda40d2a-2306-51ac-8dd7-6e7e3ead06fc
 
 # make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6
-# layout line 39 (filesystems.data3); destroys everything on s3
+# layout line 41 (filesystems.data3); destroys everything on s3
 step 69/91 'make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s3
 mkfs.xfs -q -K -m crc=1,uuid=e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f -b size=4096 -s size=512 -i \
@@ -1180,7 +1181,7 @@ mkfs.xfs -q -K -m crc=1,uuid=e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f -b size=4096 -
 await_node /dev/disk/by-uuid/e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f
 
 # make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6
-# layout line 39 (filesystems.data4); destroys everything on s4
+# layout line 41 (filesystems.data4); destroys everything on s4
 step 70/91 'make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s4
 mkfs.xfs -q -K -m crc=1,uuid=e17b67a1-8344-55be-9695-fa44f662f26d -b size=4096 -s size=512 -i \
@@ -1188,29 +1189,29 @@ mkfs.xfs -q -K -m crc=1,uuid=e17b67a1-8344-55be-9695-fa44f662f26d -b size=4096 -
 await_node /dev/disk/by-uuid/e17b67a1-8344-55be-9695-fa44f662f26d
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
-# layout line 29 (arrays)
+# layout line 31 (arrays)
 step 71/91 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
-# layout line 41 (monitoring.mail)
+# layout line 43 (monitoring.mail)
 step 72/91 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
-# layout line 41 (monitoring.scrub)
+# layout line 43 (monitoring.scrub)
 step 73/91 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
-# layout line 41 (monitoring.scrub)
+# layout line 43 (monitoring.scrub)
 step 74/91 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm jbod bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 5 lines into /etc/fstab
-# layout line 38 (filesystems)
+# layout line 40 (filesystems)
 step 75/91 'enter 5 lines into /etc/fstab'
 write_block /etc/fstab jbod bottom 0644 <<'END'
 UUID=71cd3196-dea9-5823-aa04-bf662386de29 /data/0 xfs noatime,nofail,x-systemd.device-timeout=120s 0 0
@@ -1221,82 +1222,82 @@ UUID=e17b67a1-8344-55be-9695-fa44f662f26d /data/4 xfs noatime,nofail,x-systemd.d
 END
 
 # let systemd read fstab again
-# layout line 38 (filesystems)
+# layout line 40 (filesystems)
 step 76/91 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/0
-# layout line 39 (filesystems.data0)
+# layout line 41 (filesystems.data0)
 step 77/91 'make the folder /data/0'
 mkdir --parents /data/0
 
 # mount data0 at /data/0
-# layout line 39 (filesystems.data0)
+# layout line 41 (filesystems.data0)
 step 78/91 'mount data0 at /data/0'
 mount /data/0
 
 # make the folder /data/1
-# layout line 39 (filesystems.data1)
+# layout line 41 (filesystems.data1)
 step 79/91 'make the folder /data/1'
 mkdir --parents /data/1
 
 # mount data1 at /data/1
-# layout line 39 (filesystems.data1)
+# layout line 41 (filesystems.data1)
 step 80/91 'mount data1 at /data/1'
 mount /data/1
 
 # make the folder /data/2
-# layout line 39 (filesystems.data2)
+# layout line 41 (filesystems.data2)
 step 81/91 'make the folder /data/2'
 mkdir --parents /data/2
 
 # mount data2 at /data/2
-# layout line 39 (filesystems.data2)
+# layout line 41 (filesystems.data2)
 step 82/91 'mount data2 at /data/2'
 mount /data/2
 
 # make the folder /data/3
-# layout line 39 (filesystems.data3)
+# layout line 41 (filesystems.data3)
 step 83/91 'make the folder /data/3'
 mkdir --parents /data/3
 
 # mount data3 at /data/3
-# layout line 39 (filesystems.data3)
+# layout line 41 (filesystems.data3)
 step 84/91 'mount data3 at /data/3'
 mount /data/3
 
 # make the folder /data/4
-# layout line 39 (filesystems.data4)
+# layout line 41 (filesystems.data4)
 step 85/91 'make the folder /data/4'
 mkdir --parents /data/4
 
 # mount data4 at /data/4
-# layout line 39 (filesystems.data4)
+# layout line 41 (filesystems.data4)
 step 86/91 'mount data4 at /data/4'
 mount /data/4
 
 # let the initial sync of s0 run
-# layout line 30 (arrays.s0)
+# layout line 32 (arrays.s0)
 step 87/91 'let the initial sync of s0 run'
 set_attribute /sys/block/md_s0/md/sync_action idle
 
 # let the initial sync of s1 run
-# layout line 30 (arrays.s1)
+# layout line 32 (arrays.s1)
 step 88/91 'let the initial sync of s1 run'
 set_attribute /sys/block/md_s1/md/sync_action idle
 
 # let the initial sync of s2 run
-# layout line 30 (arrays.s2)
+# layout line 32 (arrays.s2)
 step 89/91 'let the initial sync of s2 run'
 set_attribute /sys/block/md_s2/md/sync_action idle
 
 # let the initial sync of s3 run
-# layout line 30 (arrays.s3)
+# layout line 32 (arrays.s3)
 step 90/91 'let the initial sync of s3 run'
 set_attribute /sys/block/md_s3/md/sync_action idle
 
 # let the initial sync of s4 run
-# layout line 30 (arrays.s4)
+# layout line 32 (arrays.s4)
 step 91/91 'let the initial sync of s4 run'
 set_attribute /sys/block/md_s4/md/sync_action idle
 

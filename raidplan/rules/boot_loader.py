@@ -1,0 +1,274 @@
+"""Rules about the boot loader: where it is, how many of it there are, and what it can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.findings import Severity
+from raidplan.rules.boot import boot_filesystem, esps
+from raidplan.rules.engine import Hit, rule
+from raidplan.rules.subjects import footing, listed, losses, place
+
+if TYPE_CHECKING:
+    from raidplan.findings import Path
+    from raidplan.kinds.array import Array
+    from raidplan.topology import Topology
+
+FLAT = ("grub-legacy", "lilo", "syslinux", "systemd-boot")
+"""Loaders, or the firmware below them, that know nothing of md: to them a member is a plain partition."""
+
+
+def loader_disks(topology: Topology) -> dict[str, str]:
+    """The disks that the firmware can load a boot loader from, and the partition that holds it."""
+    hardware = topology.layout.hardware
+    found: dict[str, str] = {}
+    for device in esps(topology):
+        for disk in sorted(topology.disks_below(device)):
+            found.setdefault(disk, device)
+    for name, described in hardware.disks.items():
+        for part, entry in described.partitions.items():
+            if entry.type == ("esp" if hardware.firmware == "uefi" else "bios-boot"):
+                found.setdefault(name, f"{name}.{part}")
+    return found
+
+
+@rule(Severity.ERROR, acceptable=True)
+def no_boot_partition(topology: Topology) -> Iterator[Hit]:
+    """The system is on disks of which none has the partition that this firmware boots from.
+
+    Why: raidplan writes GPT partition tables. From those a BIOS boots only with a BIOS boot partition
+    of about 1 MiB, where grub-install puts what it once hid behind the MBR; without one it refuses. UEFI
+    boots from an EFI system partition alone. Said where the layout names the firmware and describes the root
+    file system or /boot; a loader on a stick that the layout does not describe can be accepted.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      firmware: bios    # <-- here
+      disks: {d<0-1>: {size: 1TB}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>]}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      firmware: bios
+      disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    ```
+
+    Source: https://www.gnu.org/software/grub/manual/grub/grub.html, "BIOS installation";
+    https://wiki.gentoo.org/wiki/GRUB/Advanced_storage; UEFI specification 2.10, section 13.3.
+    """
+    firmware, name = topology.layout.hardware.firmware, boot_filesystem(topology)
+    if firmware is None or name is None or loader_disks(topology):
+        return
+    disks = sorted(topology.disks_below(topology.layout.filesystems[name].device))
+    kind = "an EFI system partition" if firmware == "uefi" else "a BIOS boot partition"
+    part = "esp: {size: 1GiB, type: esp}" if firmware == "uefi" else "bios: {size: 1MiB, type: bios-boot}"
+    if disks:
+        yield Hit(
+            ("hardware", "firmware"),
+            f"{name} is on {listed(disks, 4, last=' and ')}, and no disk has {kind}: nothing can be started from them",
+            f"give each of them a partition {part}",
+            related=(place("file system", ("filesystems", name)),),
+        )
+
+
+@rule(Severity.WARNING)
+def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
+    """The system survives the loss of disks that hold all of its boot loaders.
+
+    Why: md keeps copies of the file systems, not of what the firmware starts. If a mirror loses the one disk
+    with the BIOS boot partition or the EFI system partition, the data are there and the machine does not
+    start. As many disks as the array can lose, and one more, need a loader.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      firmware: bios
+      disks:
+        d0: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}
+        d1: {size: 1TB, partitions: {os: {size: rest}}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      root:
+        device: os    # <-- here
+        type: ext4
+        mount: /
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      firmware: bios
+      disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    ```
+
+    Source: https://wiki.debian.org/UEFI, "RAID for the EFI System Partition";
+    https://www.gnu.org/software/grub/manual/grub/grub.html, "BIOS installation".
+    """
+    name, loaders = boot_filesystem(topology), loader_disks(topology)
+    if name is None or not loaders:
+        return
+    device = topology.layout.filesystems[name].device
+    ground = footing(topology, device)
+    if ground.exposed or not ground.arrays:
+        return
+    array = max(ground.arrays, key=lambda each: losses(topology.layout.arrays[each]))
+    may_lose = losses(topology.layout.arrays[array])
+    if len(loaders) <= may_lose:
+        bare = sorted(topology.disks_below(device) - loaders.keys())
+        yield Hit(
+            ("filesystems", name, "device"),
+            f"{array} survives the loss of {may_lose} of its disks, and without {listed(sorted(loaders), last=' and ')} "
+            "nothing starts the machine: no other disk has a boot loader",
+            f"make a partition like {loaders[min(loaders)]} on {listed(bare, 4, last=' and ')} too, and install the loader on each",
+            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in sorted(loaders)[:4]),
+        )
+
+
+@rule(Severity.ERROR, acceptable=True)
+def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
+    """Kernel and initramfs lie on an array that the boot loader cannot read.
+
+    Why: GRUB 2 reads md arrays of all levels but linear, and metadata 0.90 to 1.2 since 1.98+20100720.
+    GRUB 0.97, LILO and syslinux know nothing of md, and systemd-boot has only what the firmware reads: to
+    them a member is a partition with a file system, which is true for raid1 with its superblock at the
+    end (0.90, 1.0) alone. Said about `boot: {loader: ...}`; about GRUB 2 where nothing is said.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 1TB}}
+    arrays:
+      os:
+        level: raid1
+        members: [d<0-1>]
+        metadata: "1.2"    # <-- here
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    boot: {loader: syslinux}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-1>: {size: 1TB}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>], metadata: "1.0"}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    boot: {loader: syslinux}
+    ```
+
+    Source: GRUB 2.12, `grub-core/disk/mdraid1x_linux.c` and `mdraid_linux.c` (levels 0, 1, 4, 5, 6, 10); Debian's
+    NEWS of mdadm 3.1 on metadata 1.x and boot loaders; mdadm(8), `--metadata`.
+    """
+    loader, name = topology.layout.boot.loader or "grub", boot_filesystem(topology)
+    entry = topology.layout.filesystems[name] if name is not None else None
+    # Where /boot is no mount of its own, systemd-boot has its kernels on the EFI system partition.
+    if entry is None or (loader == "systemd-boot" and entry.mount != "/boot"):
+        return
+    for item in topology.below(entry.device):
+        array = topology.layout.arrays.get(item.name) if item.path[0] == "arrays" else None
+        bad = _obstacle(loader, array) if array is not None else None
+        if array is not None and bad is not None:
+            key, why = bad
+            yield Hit(
+                (*item.path, key) if key in array.model_fields_set else item.path,
+                f"{loader} has to read {name} from {item.name}, and {why}",
+                "put /boot on a raid1"
+                + (
+                    ' with metadata: "1.0", or use GRUB 2' if loader in FLAT else " or a partition of its own"
+                ),
+                on_key=key not in array.model_fields_set,
+                related=(place("file system", ("filesystems", str(name))),),
+            )
+
+
+def _obstacle(loader: str, array: Array) -> tuple[str, str] | None:
+    """The key that is in the way, and what is wrong with it."""
+    if loader not in FLAT:
+        return ("level", "GRUB reads no linear arrays") if array.level == "linear" else None
+    if array.level != "raid1":
+        return "level", f"it knows nothing of md: of {array.level} no member holds a whole file system"
+    if array.metadata in ("1.1", "1.2"):
+        return (
+            "metadata",
+            f"it knows nothing of md, which with {array.metadata} stands before the file system",
+        )
+    return None
+
+
+@rule(Severity.ERROR, acceptable=True)
+def bios_boot_from_4kn(topology: Topology) -> Iterator[Hit]:
+    """A BIOS is to boot from disks with logical sectors of 4096 bytes.
+
+    Why: the BIOS reads disks in sectors of 512 bytes; disks that have only sectors of 4096 (4Kn) boot with
+    UEFI. Disks that show 512 and have 4096 inside (512e) are not meant.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      firmware: bios    # <-- here
+      disks:
+        d<0-1>:
+          size: 8TB
+          logical_block: 4096
+          partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      firmware: bios
+      disks: {d<0-1>: {size: 8TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
+    arrays:
+      os: {level: raid1, members: [d<0-1>.os]}
+    filesystems:
+      root: {device: os, type: ext4, mount: /}
+    ```
+
+    Source: https://rmprepusb.com/other-useful-articles/advanced-format-4k-sector-hard-disks; Seagate and Western
+    Digital, "Advanced Format" (4Kn boots with UEFI only).
+    """
+    name = boot_filesystem(topology)
+    if topology.layout.hardware.firmware != "bios" or name is None:
+        return
+    disks = topology.layout.hardware.disks
+    used = loader_disks(topology) or topology.disks_below(topology.layout.filesystems[name].device)
+    large = sorted(disk for disk in used if disks[disk].logical_block == 4096)
+    if large and len(large) == len(used):
+        path: Path = ("hardware", "firmware")
+        yield Hit(
+            path,
+            f"a BIOS cannot boot from {listed(large, 4, last=' or ')}: {'they have' if len(large) > 1 else 'it has'} "
+            "logical sectors of 4096 bytes",
+            "boot with UEFI, or from a disk with sectors of 512 bytes",
+            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in large[:4]),
+        )

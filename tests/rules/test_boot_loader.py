@@ -1,0 +1,134 @@
+"""Where the boot loader is, how many of it there are, and what it can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.stages import found, said
+
+PARTS = "os: {size: rest}"
+HARDWARE = (
+    "hardware:\n  %s\n  disks: {a<0-3>: {serial: A<1>, size: 1TB%s, partitions: {%s}}, b<0-3>: {serial: B<1>, size: 1TB, "
+    "partitions: {%s}}}\n"
+)
+BIOS, ESP = "bios: {size: 1MiB, type: bios-boot}, ", "efi: {size: 1GiB, type: esp}, "
+ROOT = "arrays: {os: {level: %s, members: [%s]}}\nfilesystems: {root: {device: os, type: ext4, mount: %s}}"
+MIRROR = ROOT % ("raid1", "a<0-1>.os", "/")
+
+
+def machine(firmware: str, on_a: str = "", on_b: str = "", more: str = "") -> str:
+    """Eight disks with a partition `os`, and more partitions on the disks a and on the disks b."""
+    return HARDWARE % (firmware and f"firmware: {firmware}", more, on_a + PARTS, on_b + PARTS)
+
+
+MISSING = {
+    "firmware not named": ("", "", MIRROR, []),
+    "bios": ("bios", "", MIRROR, ["4:error"]),
+    "bios with its partition": ("bios", BIOS, MIRROR, []),
+    "bios with one on another disk": ("bios", "", MIRROR.replace("a<", "b<"), ["4:error"]),
+    "bios, data alone": ("bios", "", MIRROR.replace("mount: /", "mount: /srv"), []),
+    "bios, /boot": ("bios", "", MIRROR.replace("mount: /", "mount: /boot"), ["4:error"]),
+    "bios with an ESP": ("bios", ESP, MIRROR, ["4:error"]),
+    "uefi": ("uefi", "", MIRROR, ["4:error"]),
+    "uefi with an ESP": ("uefi", ESP, MIRROR, []),
+    "uefi with one that is named": ("uefi", "", MIRROR + "\nboot: {esp: [b0.os]}", []),
+    "uefi with a BIOS boot partition": ("uefi", BIOS, MIRROR, ["4:error"]),
+    "no system at all": ("bios", "", "", []),
+}
+
+
+@pytest.mark.parametrize(("firmware", "part", "more", "expected"), MISSING.values(), ids=MISSING)
+def test_no_boot_partition(firmware: str, part: str, more: str, expected: list[str], tmp_path: Path) -> None:
+    assert found("no-boot-partition", machine(firmware, part) + more, tmp_path) == expected
+
+
+def esp(disks: str) -> str:
+    return f"\nboot: {{esp: [{disks}]}}"
+
+
+FEW = {
+    "no loader is known": ("", "", MIRROR, []),
+    "each disk of the mirror": ("bios", BIOS, MIRROR, []),
+    "one of two": ("uefi", ESP, MIRROR + esp("a0.efi"), []),
+    "named once, no types": ("", "efi: {size: 1GiB}, ", MIRROR + esp("a0.efi"), ["8:warning"]),
+    "named twice": ("", "efi: {size: 1GiB}, ", MIRROR + esp("a<0-1>.efi"), []),
+    "three mirrors, two loaders": (
+        "", "efi: {size: 1GiB}, ", MIRROR.replace("a<0-1>", "a<0-2>") + esp("a<0-1>.efi"), ["8:warning"]),
+    "raid6, two loaders": (
+        "", "efi: {size: 1GiB}, ", ROOT % ("raid6", "a<0-3>.os, b<0-3>.os", "/") + esp("a<0-1>.efi"), ["8:warning"]),
+    "raid6, three loaders": (
+        "", "efi: {size: 1GiB}, ", ROOT % ("raid6", "a<0-3>.os, b<0-3>.os", "/") + esp("a<0-2>.efi"), []),
+    "raid0": ("", "efi: {size: 1GiB}, ", ROOT % ("raid0", "a<0-1>.os", "/") + esp("a0.efi"), []),
+    "a partition": (
+        "", "efi: {size: 1GiB}, ", "filesystems: {root: {device: a0.os, type: ext4, mount: /}}" + esp("a0.efi"), []),
+    "data": ("", "efi: {size: 1GiB}, ", MIRROR.replace("mount: /", "mount: /srv") + esp("a0.efi"), []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("firmware", "part", "more", "expected"), FEW.values(), ids=FEW)
+def test_too_few_boot_loaders(
+    firmware: str, part: str, more: str, expected: list[str], tmp_path: Path
+) -> None:
+    line = [place.replace("8:", "7:") for place in expected]
+    assert found("too-few-boot-loaders", machine(firmware, part) + more, tmp_path) == line
+
+
+def test_the_disk_with_the_only_loader_is_named(tmp_path: Path) -> None:
+    text = machine("", "efi: {size: 1GiB}, ") + MIRROR + esp("a0.efi")
+    assert said("too-few-boot-loaders", text, tmp_path) == [
+        ("os survives the loss of 1 of its disks, and without a0 nothing starts the machine: no other disk has a boot loader",
+         "make a partition like a0.efi on a1 too, and install the loader on each")
+    ]  # fmt: skip
+
+
+READ = {
+    "grub": ("", "raid1", []),
+    "grub, parity": ("", "raid6", []),
+    "grub, linear": ("", "linear", ["6:error"]),
+    "grub by name, linear": ("grub", "linear", ["6:error"]),
+    "grub, 1.1": ("grub", 'raid5, metadata: "1.1"', []),
+    "syslinux, by default 1.2": ("syslinux", "raid1", ["6:error"]),
+    "syslinux, 1.0": ("syslinux", 'raid1, metadata: "1.0"', []),
+    "lilo, 0.90": ("lilo", 'raid1, metadata: "0.90"', []),
+    "lilo, 1.1": ("lilo", 'raid1, metadata: "1.1"', ["6:error"]),
+    "lilo, raid5": ("lilo", 'raid5, metadata: "1.0"', ["6:error"]),
+    "old grub": ("grub-legacy", 'raid10, metadata: "0.90"', ["6:error"]),
+    "systemd-boot, no /boot": ("systemd-boot", "raid5", []),
+}
+
+
+@pytest.mark.parametrize(("loader", "level", "expected"), READ.values(), ids=READ)
+def test_loader_cannot_read_array(loader: str, level: str, expected: list[str], tmp_path: Path) -> None:
+    text = (
+        machine("") + ROOT % (level, "a<0-3>.os", "/") + (f"\nboot: {{loader: {loader}}}" if loader else "")
+    )
+    assert found("loader-cannot-read-array", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("metadata", "expected"), [("1.2", ["6:error"]), ("1.0", [])])
+def test_systemd_boot_reads_what_firmware_reads(metadata: str, expected: list[str], tmp_path: Path) -> None:
+    text = machine("") + ROOT % (f'raid1, metadata: "{metadata}"', "a<0-1>.os", "/boot")
+    text += "\nboot: {loader: systemd-boot}"
+    assert found("loader-cannot-read-array", text, tmp_path) == expected
+
+
+SECTORS = {
+    "bios": ("bios", BIOS, BIOS, MIRROR, ["4:error"]),
+    "uefi": ("uefi", ESP, ESP, MIRROR, []),
+    "not named": ("", BIOS, BIOS, MIRROR, []),
+    "a loader on a disk with smaller ones": ("bios", "", BIOS, MIRROR, []),
+    "no loader": ("bios", "", "", MIRROR, ["4:error"]),
+    "no system": ("bios", "", "", "", []),
+    "the system elsewhere": ("bios", "", "", MIRROR.replace("a<", "b<"), []),
+}
+
+
+@pytest.mark.parametrize(("firmware", "on_a", "on_b", "more", "expected"), SECTORS.values(), ids=SECTORS)
+def test_bios_boot_from_4kn(
+    firmware: str, on_a: str, on_b: str, more: str, expected: list[str], tmp_path: Path
+) -> None:
+    only = on_b if firmware != "bios" or on_a == "" else ""
+    text = machine(firmware, on_a, only, ", logical_block: 4096") + more
+    assert found("bios-boot-from-4kn", text, tmp_path) == expected
