@@ -95,10 +95,11 @@ PARTITION_NAMED = Way(
     "raidplan knows a partition by a UUID made of host and name, and refuses the disk until it bears that",
 )
 
-BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "degraded": AT_BOOT}
+BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "loader": STATED, "degraded": AT_BOOT}
 MONITORING: Mapping[str, Way] = {
     "mail": Way("systemctl restart mdmonitor"),
     "scrub": Way("systemctl enable, systemctl mask"),
+    "smart": STATED,
 }
 HARDWARE: Mapping[str, Way] = {
     "behind": Way("none", "the cable is moved"),

@@ -28,7 +28,7 @@ def machine_things(storage: Storage) -> Iterator[Thing]:
     """What of the machine and its settings is not what it was."""
     old, new = storage.old.layout, storage.new.layout
     yield from _settings(("layout",), old, new, ("workload",))
-    yield from _settings(("hardware",), old.hardware, new.hardware, ("memory", "firmware"))
+    yield from _settings(("hardware",), old.hardware, new.hardware, ("memory", "firmware", "network"))
     for section in COMPONENTS:
         yield from _components(section, getattr(old.hardware, section), getattr(new.hardware, section))
     yield from _disks(storage)
