@@ -12,8 +12,11 @@ from raidplan.size import exact
 
 BYTES = ("chunk", "read_ahead", "size", "extent", "inode_ratio", "memory")
 RATES = ("rate", "sync_speed_min", "sync_speed_max")
-SPEEDS = ("speed", "link")
-UNITS = {"clock": (10**6, "MHz"), "error_recovery": (1, "s"), "reserved": (1, "%")}
+SPEEDS = ("network", "speed", "link")
+UNITS = {
+    "clock": (10**6, "MHz"), "error_recovery": (1, "s"), "command_timeout": (1, "s"), "head_parking": (1, "s"),
+    "reserved": (1, "%"),
+}  # fmt: skip
 
 
 def value_text(key: str, value: object) -> str:

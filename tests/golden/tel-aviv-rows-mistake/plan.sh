@@ -1,39 +1,40 @@
 #!/bin/sh
 # The plan for the host jbod, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
-# layout sha256:a993e3a4e99f01ff328c198af60e14cca958e0dd14cb57961a56741d61ee6a2b
-# note[write-hole] layout line 30: a crash of r0 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r1 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r2 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r3 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r4 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r5 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r6 while a member is missing can spoil data that nobody was writing (the write hole)
-# note[write-hole] layout line 30: a crash of r7 while a member is missing can spoil data that nobody was writing (the write hole)
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r0 share the one uplink of pm0, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r1 share the one uplink of pm1, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r2 share the one uplink of pm2, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r3 share the one uplink of pm3, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r4 share the one uplink of pm4, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r5 share the one uplink of pm5, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r6 share the one uplink of pm6, 50 MB/s for each
-# warning[array-behind-one-multiplier] layout line 31: all 5 members of r7 share the one uplink of pm7, 50 MB/s for each
-# warning[component-loss-kills-array] layout line 31: r0 survives the loss of 2 disks, and the multiplier pm0 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r1 survives the loss of 2 disks, and the multiplier pm1 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r2 survives the loss of 2 disks, and the multiplier pm2 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r3 survives the loss of 2 disks, and the multiplier pm3 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r4 survives the loss of 2 disks, and the multiplier pm4 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r5 survives the loss of 2 disks, and the multiplier pm5 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r6 survives the loss of 2 disks, and the multiplier pm6 takes all 5 members with it
-# warning[component-loss-kills-array] layout line 31: r7 survives the loss of 2 disks, and the multiplier pm7 takes all 5 members with it
-# note[rebuild-window] layout line 31: a rebuild of r0 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm0
-# note[rebuild-window] layout line 31: a rebuild of r1 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm1
-# note[rebuild-window] layout line 31: a rebuild of r2 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm2
-# note[rebuild-window] layout line 31: a rebuild of r3 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm3
-# note[rebuild-window] layout line 31: a rebuild of r4 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm4
-# note[rebuild-window] layout line 31: a rebuild of r5 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm5
-# note[rebuild-window] layout line 31: a rebuild of r6 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm6
-# note[rebuild-window] layout line 31: a rebuild of r7 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm7
+# layout sha256:6d597e1607d4d8b3473c54f6136e14c47b6dab0ea9ec257397b8e2e13e5f8247
+# note[network-slower-than-array] layout line 19: the network carries 118 MB/s, and r0 alone can read 149
+# note[write-hole] layout line 31: a crash of r0 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r1 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r2 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r3 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r4 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r5 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r6 while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 31: a crash of r7 while a member is missing can spoil data that nobody was writing (the write hole)
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r0 share the one uplink of pm0, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r1 share the one uplink of pm1, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r2 share the one uplink of pm2, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r3 share the one uplink of pm3, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r4 share the one uplink of pm4, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r5 share the one uplink of pm5, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r6 share the one uplink of pm6, 50 MB/s for each
+# warning[array-behind-one-multiplier] layout line 32: all 5 members of r7 share the one uplink of pm7, 50 MB/s for each
+# warning[component-loss-kills-array] layout line 32: r0 survives the loss of 2 disks, and the multiplier pm0 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r1 survives the loss of 2 disks, and the multiplier pm1 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r2 survives the loss of 2 disks, and the multiplier pm2 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r3 survives the loss of 2 disks, and the multiplier pm3 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r4 survives the loss of 2 disks, and the multiplier pm4 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r5 survives the loss of 2 disks, and the multiplier pm5 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r6 survives the loss of 2 disks, and the multiplier pm6 takes all 5 members with it
+# warning[component-loss-kills-array] layout line 32: r7 survives the loss of 2 disks, and the multiplier pm7 takes all 5 members with it
+# note[rebuild-window] layout line 32: a rebuild of r0 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm0
+# note[rebuild-window] layout line 32: a rebuild of r1 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm1
+# note[rebuild-window] layout line 32: a rebuild of r2 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm2
+# note[rebuild-window] layout line 32: a rebuild of r3 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm3
+# note[rebuild-window] layout line 32: a rebuild of r4 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm4
+# note[rebuild-window] layout line 32: a rebuild of r5 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm5
+# note[rebuild-window] layout line 32: a rebuild of r6 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm6
+# note[rebuild-window] layout line 32: a rebuild of r7 takes 17 h at best: 3.0 TB for each member at 50 MB/s, the pace of the uplink of pm7
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -407,7 +408,7 @@ require_blank_range "$disk_d73" 1048576 3000457232384
 require_blank_range "$disk_d74" 1048576 3000457232384
 
 # name 8 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
-# layout line 28 (arrays)
+# layout line 29 (arrays)
 step 1/115 'name 8 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf jbod top 0644 <<'END'
@@ -424,7 +425,7 @@ ARRAY /dev/md/r7 metadata=1.2 UUID=10ba6240:b21c5e1b:83084584:902e85ab
 END
 
 # keep the tuning of 8 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules
-# layout line 28 (arrays)
+# layout line 29 (arrays)
 step 2/115 'keep the tuning of 8 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules'
 write_file /etc/udev/rules.d/65-raidplan-jbod.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
@@ -447,22 +448,22 @@ SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", E
 END
 
 # let udev read its rules again
-# layout line 28 (arrays)
+# layout line 29 (arrays)
 step 3/115 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
-# layout line 28 (arrays)
+# layout line 29 (arrays)
 step 4/115 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
-# layout line 28 (arrays)
+# layout line 29 (arrays)
 step 5/115 'load the kernel module raid456'
 modprobe raid456
 
 # partition d00: d00.r0 of 2.7 TiB
-# layout line 26 (hardware.disks.d00); destroys everything on the disk d00
+# layout line 27 (hardware.disks.d00); destroys everything on the disk d00
 step 6/115 'partition d00: d00.r0 of 2.7 TiB'
 require_blank "$disk_d00"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d00" <<'END'
@@ -475,7 +476,7 @@ END
 await_node /dev/disk/by-partuuid/0c9581f3-6af5-58e4-b7a3-ed033c325efe
 
 # partition d01: d01.r0 of 2.7 TiB
-# layout line 26 (hardware.disks.d01); destroys everything on the disk d01
+# layout line 27 (hardware.disks.d01); destroys everything on the disk d01
 step 7/115 'partition d01: d01.r0 of 2.7 TiB'
 require_blank "$disk_d01"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d01" <<'END'
@@ -488,7 +489,7 @@ END
 await_node /dev/disk/by-partuuid/9bfbee66-30ba-5d51-a5b9-9ddb9c24ed8c
 
 # partition d02: d02.r0 of 2.7 TiB
-# layout line 26 (hardware.disks.d02); destroys everything on the disk d02
+# layout line 27 (hardware.disks.d02); destroys everything on the disk d02
 step 8/115 'partition d02: d02.r0 of 2.7 TiB'
 require_blank "$disk_d02"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d02" <<'END'
@@ -501,7 +502,7 @@ END
 await_node /dev/disk/by-partuuid/33ff8504-2755-5af8-a1ec-1f409add9b93
 
 # partition d03: d03.r0 of 2.7 TiB
-# layout line 26 (hardware.disks.d03); destroys everything on the disk d03
+# layout line 27 (hardware.disks.d03); destroys everything on the disk d03
 step 9/115 'partition d03: d03.r0 of 2.7 TiB'
 require_blank "$disk_d03"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d03" <<'END'
@@ -514,7 +515,7 @@ END
 await_node /dev/disk/by-partuuid/05c103a4-a200-5264-98ba-d7142a3c812a
 
 # partition d04: d04.r0 of 2.7 TiB
-# layout line 26 (hardware.disks.d04); destroys everything on the disk d04
+# layout line 27 (hardware.disks.d04); destroys everything on the disk d04
 step 10/115 'partition d04: d04.r0 of 2.7 TiB'
 require_blank "$disk_d04"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d04" <<'END'
@@ -527,7 +528,7 @@ END
 await_node /dev/disk/by-partuuid/d2f820de-f01b-5829-9cb2-6de9fc7f5ecd
 
 # partition d10: d10.r1 of 2.7 TiB
-# layout line 26 (hardware.disks.d10); destroys everything on the disk d10
+# layout line 27 (hardware.disks.d10); destroys everything on the disk d10
 step 11/115 'partition d10: d10.r1 of 2.7 TiB'
 require_blank "$disk_d10"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d10" <<'END'
@@ -540,7 +541,7 @@ END
 await_node /dev/disk/by-partuuid/2c98fb3d-312b-535c-8d6a-45fa84012d7f
 
 # partition d11: d11.r1 of 2.7 TiB
-# layout line 26 (hardware.disks.d11); destroys everything on the disk d11
+# layout line 27 (hardware.disks.d11); destroys everything on the disk d11
 step 12/115 'partition d11: d11.r1 of 2.7 TiB'
 require_blank "$disk_d11"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d11" <<'END'
@@ -553,7 +554,7 @@ END
 await_node /dev/disk/by-partuuid/aedf7369-9da9-59d2-84bb-df0e13e20bc7
 
 # partition d12: d12.r1 of 2.7 TiB
-# layout line 26 (hardware.disks.d12); destroys everything on the disk d12
+# layout line 27 (hardware.disks.d12); destroys everything on the disk d12
 step 13/115 'partition d12: d12.r1 of 2.7 TiB'
 require_blank "$disk_d12"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d12" <<'END'
@@ -566,7 +567,7 @@ END
 await_node /dev/disk/by-partuuid/47ffc64e-6c87-533c-98b8-038eebe2a558
 
 # partition d13: d13.r1 of 2.7 TiB
-# layout line 26 (hardware.disks.d13); destroys everything on the disk d13
+# layout line 27 (hardware.disks.d13); destroys everything on the disk d13
 step 14/115 'partition d13: d13.r1 of 2.7 TiB'
 require_blank "$disk_d13"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d13" <<'END'
@@ -579,7 +580,7 @@ END
 await_node /dev/disk/by-partuuid/8759ab6b-4737-5b6e-80ae-0e5b96a67b39
 
 # partition d14: d14.r1 of 2.7 TiB
-# layout line 26 (hardware.disks.d14); destroys everything on the disk d14
+# layout line 27 (hardware.disks.d14); destroys everything on the disk d14
 step 15/115 'partition d14: d14.r1 of 2.7 TiB'
 require_blank "$disk_d14"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d14" <<'END'
@@ -592,7 +593,7 @@ END
 await_node /dev/disk/by-partuuid/7f92ca5e-fb1c-5275-87f1-06d7849672ff
 
 # partition d20: d20.r2 of 2.7 TiB
-# layout line 26 (hardware.disks.d20); destroys everything on the disk d20
+# layout line 27 (hardware.disks.d20); destroys everything on the disk d20
 step 16/115 'partition d20: d20.r2 of 2.7 TiB'
 require_blank "$disk_d20"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d20" <<'END'
@@ -605,7 +606,7 @@ END
 await_node /dev/disk/by-partuuid/8675aca1-40a3-58e5-b282-fa17c7d5356b
 
 # partition d21: d21.r2 of 2.7 TiB
-# layout line 26 (hardware.disks.d21); destroys everything on the disk d21
+# layout line 27 (hardware.disks.d21); destroys everything on the disk d21
 step 17/115 'partition d21: d21.r2 of 2.7 TiB'
 require_blank "$disk_d21"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d21" <<'END'
@@ -618,7 +619,7 @@ END
 await_node /dev/disk/by-partuuid/0ada8403-a4c0-5916-a87c-5fcdcfb9e9ff
 
 # partition d22: d22.r2 of 2.7 TiB
-# layout line 26 (hardware.disks.d22); destroys everything on the disk d22
+# layout line 27 (hardware.disks.d22); destroys everything on the disk d22
 step 18/115 'partition d22: d22.r2 of 2.7 TiB'
 require_blank "$disk_d22"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d22" <<'END'
@@ -631,7 +632,7 @@ END
 await_node /dev/disk/by-partuuid/14c3cac9-3050-5425-8ec4-62243c4b3fad
 
 # partition d23: d23.r2 of 2.7 TiB
-# layout line 26 (hardware.disks.d23); destroys everything on the disk d23
+# layout line 27 (hardware.disks.d23); destroys everything on the disk d23
 step 19/115 'partition d23: d23.r2 of 2.7 TiB'
 require_blank "$disk_d23"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d23" <<'END'
@@ -644,7 +645,7 @@ END
 await_node /dev/disk/by-partuuid/1de458ac-146c-5ee1-ad01-889feb7992f3
 
 # partition d24: d24.r2 of 2.7 TiB
-# layout line 26 (hardware.disks.d24); destroys everything on the disk d24
+# layout line 27 (hardware.disks.d24); destroys everything on the disk d24
 step 20/115 'partition d24: d24.r2 of 2.7 TiB'
 require_blank "$disk_d24"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d24" <<'END'
@@ -657,7 +658,7 @@ END
 await_node /dev/disk/by-partuuid/169c23e3-d4a7-5717-8b47-13da27936504
 
 # partition d30: d30.r3 of 2.7 TiB
-# layout line 26 (hardware.disks.d30); destroys everything on the disk d30
+# layout line 27 (hardware.disks.d30); destroys everything on the disk d30
 step 21/115 'partition d30: d30.r3 of 2.7 TiB'
 require_blank "$disk_d30"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d30" <<'END'
@@ -670,7 +671,7 @@ END
 await_node /dev/disk/by-partuuid/fc4b29e6-8009-51e7-966f-23f0780bd1f2
 
 # partition d31: d31.r3 of 2.7 TiB
-# layout line 26 (hardware.disks.d31); destroys everything on the disk d31
+# layout line 27 (hardware.disks.d31); destroys everything on the disk d31
 step 22/115 'partition d31: d31.r3 of 2.7 TiB'
 require_blank "$disk_d31"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d31" <<'END'
@@ -683,7 +684,7 @@ END
 await_node /dev/disk/by-partuuid/a2a038b5-1f5f-55e7-aa2e-b40571359db9
 
 # partition d32: d32.r3 of 2.7 TiB
-# layout line 26 (hardware.disks.d32); destroys everything on the disk d32
+# layout line 27 (hardware.disks.d32); destroys everything on the disk d32
 step 23/115 'partition d32: d32.r3 of 2.7 TiB'
 require_blank "$disk_d32"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d32" <<'END'
@@ -696,7 +697,7 @@ END
 await_node /dev/disk/by-partuuid/ea47c703-1aca-53b2-8063-5083543c9ed9
 
 # partition d33: d33.r3 of 2.7 TiB
-# layout line 26 (hardware.disks.d33); destroys everything on the disk d33
+# layout line 27 (hardware.disks.d33); destroys everything on the disk d33
 step 24/115 'partition d33: d33.r3 of 2.7 TiB'
 require_blank "$disk_d33"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d33" <<'END'
@@ -709,7 +710,7 @@ END
 await_node /dev/disk/by-partuuid/78452980-9310-5d53-81a6-86259bbfa78e
 
 # partition d34: d34.r3 of 2.7 TiB
-# layout line 26 (hardware.disks.d34); destroys everything on the disk d34
+# layout line 27 (hardware.disks.d34); destroys everything on the disk d34
 step 25/115 'partition d34: d34.r3 of 2.7 TiB'
 require_blank "$disk_d34"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d34" <<'END'
@@ -722,7 +723,7 @@ END
 await_node /dev/disk/by-partuuid/fb0a955d-f0e2-59b9-9024-9a11cc4ce06a
 
 # partition d40: d40.r4 of 2.7 TiB
-# layout line 26 (hardware.disks.d40); destroys everything on the disk d40
+# layout line 27 (hardware.disks.d40); destroys everything on the disk d40
 step 26/115 'partition d40: d40.r4 of 2.7 TiB'
 require_blank "$disk_d40"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d40" <<'END'
@@ -735,7 +736,7 @@ END
 await_node /dev/disk/by-partuuid/94d2818f-b1c5-51a4-a6ef-b7c70548fbaf
 
 # partition d41: d41.r4 of 2.7 TiB
-# layout line 26 (hardware.disks.d41); destroys everything on the disk d41
+# layout line 27 (hardware.disks.d41); destroys everything on the disk d41
 step 27/115 'partition d41: d41.r4 of 2.7 TiB'
 require_blank "$disk_d41"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d41" <<'END'
@@ -748,7 +749,7 @@ END
 await_node /dev/disk/by-partuuid/a80876b2-0f04-595e-b4b0-570b23d0e766
 
 # partition d42: d42.r4 of 2.7 TiB
-# layout line 26 (hardware.disks.d42); destroys everything on the disk d42
+# layout line 27 (hardware.disks.d42); destroys everything on the disk d42
 step 28/115 'partition d42: d42.r4 of 2.7 TiB'
 require_blank "$disk_d42"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d42" <<'END'
@@ -761,7 +762,7 @@ END
 await_node /dev/disk/by-partuuid/3c0d7925-fc40-5adf-a7af-c4b95d603a97
 
 # partition d43: d43.r4 of 2.7 TiB
-# layout line 26 (hardware.disks.d43); destroys everything on the disk d43
+# layout line 27 (hardware.disks.d43); destroys everything on the disk d43
 step 29/115 'partition d43: d43.r4 of 2.7 TiB'
 require_blank "$disk_d43"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d43" <<'END'
@@ -774,7 +775,7 @@ END
 await_node /dev/disk/by-partuuid/62e06a72-739b-5ebd-b9c0-8f545144c47e
 
 # partition d44: d44.r4 of 2.7 TiB
-# layout line 26 (hardware.disks.d44); destroys everything on the disk d44
+# layout line 27 (hardware.disks.d44); destroys everything on the disk d44
 step 30/115 'partition d44: d44.r4 of 2.7 TiB'
 require_blank "$disk_d44"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d44" <<'END'
@@ -787,7 +788,7 @@ END
 await_node /dev/disk/by-partuuid/c4abfd7a-4e2c-5686-8f38-69e8c49e8080
 
 # partition d50: d50.r5 of 2.7 TiB
-# layout line 26 (hardware.disks.d50); destroys everything on the disk d50
+# layout line 27 (hardware.disks.d50); destroys everything on the disk d50
 step 31/115 'partition d50: d50.r5 of 2.7 TiB'
 require_blank "$disk_d50"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d50" <<'END'
@@ -800,7 +801,7 @@ END
 await_node /dev/disk/by-partuuid/ca38f70d-c03d-5ce6-beb4-b3894a04b970
 
 # partition d51: d51.r5 of 2.7 TiB
-# layout line 26 (hardware.disks.d51); destroys everything on the disk d51
+# layout line 27 (hardware.disks.d51); destroys everything on the disk d51
 step 32/115 'partition d51: d51.r5 of 2.7 TiB'
 require_blank "$disk_d51"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d51" <<'END'
@@ -813,7 +814,7 @@ END
 await_node /dev/disk/by-partuuid/bbd3696a-675c-5e66-952e-be781c20e25e
 
 # partition d52: d52.r5 of 2.7 TiB
-# layout line 26 (hardware.disks.d52); destroys everything on the disk d52
+# layout line 27 (hardware.disks.d52); destroys everything on the disk d52
 step 33/115 'partition d52: d52.r5 of 2.7 TiB'
 require_blank "$disk_d52"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d52" <<'END'
@@ -826,7 +827,7 @@ END
 await_node /dev/disk/by-partuuid/0e3fa58c-21f5-5113-acc1-266a45b83d41
 
 # partition d53: d53.r5 of 2.7 TiB
-# layout line 26 (hardware.disks.d53); destroys everything on the disk d53
+# layout line 27 (hardware.disks.d53); destroys everything on the disk d53
 step 34/115 'partition d53: d53.r5 of 2.7 TiB'
 require_blank "$disk_d53"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d53" <<'END'
@@ -839,7 +840,7 @@ END
 await_node /dev/disk/by-partuuid/ab267adc-1432-51de-92d7-2d2c8fdf57b2
 
 # partition d54: d54.r5 of 2.7 TiB
-# layout line 26 (hardware.disks.d54); destroys everything on the disk d54
+# layout line 27 (hardware.disks.d54); destroys everything on the disk d54
 step 35/115 'partition d54: d54.r5 of 2.7 TiB'
 require_blank "$disk_d54"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d54" <<'END'
@@ -852,7 +853,7 @@ END
 await_node /dev/disk/by-partuuid/69e2d804-c8ad-5906-b5cc-d38763c70227
 
 # partition d60: d60.r6 of 2.7 TiB
-# layout line 26 (hardware.disks.d60); destroys everything on the disk d60
+# layout line 27 (hardware.disks.d60); destroys everything on the disk d60
 step 36/115 'partition d60: d60.r6 of 2.7 TiB'
 require_blank "$disk_d60"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d60" <<'END'
@@ -865,7 +866,7 @@ END
 await_node /dev/disk/by-partuuid/ae745804-141f-5920-84ea-6c8619fc0b1a
 
 # partition d61: d61.r6 of 2.7 TiB
-# layout line 26 (hardware.disks.d61); destroys everything on the disk d61
+# layout line 27 (hardware.disks.d61); destroys everything on the disk d61
 step 37/115 'partition d61: d61.r6 of 2.7 TiB'
 require_blank "$disk_d61"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d61" <<'END'
@@ -878,7 +879,7 @@ END
 await_node /dev/disk/by-partuuid/7c304632-96a2-5efc-aa68-5ee090a516cb
 
 # partition d62: d62.r6 of 2.7 TiB
-# layout line 26 (hardware.disks.d62); destroys everything on the disk d62
+# layout line 27 (hardware.disks.d62); destroys everything on the disk d62
 step 38/115 'partition d62: d62.r6 of 2.7 TiB'
 require_blank "$disk_d62"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d62" <<'END'
@@ -891,7 +892,7 @@ END
 await_node /dev/disk/by-partuuid/7a33f5d5-62b8-52c8-b92b-c154175ca91d
 
 # partition d63: d63.r6 of 2.7 TiB
-# layout line 26 (hardware.disks.d63); destroys everything on the disk d63
+# layout line 27 (hardware.disks.d63); destroys everything on the disk d63
 step 39/115 'partition d63: d63.r6 of 2.7 TiB'
 require_blank "$disk_d63"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d63" <<'END'
@@ -904,7 +905,7 @@ END
 await_node /dev/disk/by-partuuid/fb163f39-2d13-5f79-9fcd-dae7130a3385
 
 # partition d64: d64.r6 of 2.7 TiB
-# layout line 26 (hardware.disks.d64); destroys everything on the disk d64
+# layout line 27 (hardware.disks.d64); destroys everything on the disk d64
 step 40/115 'partition d64: d64.r6 of 2.7 TiB'
 require_blank "$disk_d64"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d64" <<'END'
@@ -917,7 +918,7 @@ END
 await_node /dev/disk/by-partuuid/89444bed-0036-5cd5-9c3c-700172950104
 
 # partition d70: d70.r7 of 2.7 TiB
-# layout line 26 (hardware.disks.d70); destroys everything on the disk d70
+# layout line 27 (hardware.disks.d70); destroys everything on the disk d70
 step 41/115 'partition d70: d70.r7 of 2.7 TiB'
 require_blank "$disk_d70"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d70" <<'END'
@@ -930,7 +931,7 @@ END
 await_node /dev/disk/by-partuuid/48e6c294-cf8f-5289-a613-c7dce233c340
 
 # partition d71: d71.r7 of 2.7 TiB
-# layout line 26 (hardware.disks.d71); destroys everything on the disk d71
+# layout line 27 (hardware.disks.d71); destroys everything on the disk d71
 step 42/115 'partition d71: d71.r7 of 2.7 TiB'
 require_blank "$disk_d71"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d71" <<'END'
@@ -943,7 +944,7 @@ END
 await_node /dev/disk/by-partuuid/2e4b511c-c696-5bb1-8df9-86927b1c1239
 
 # partition d72: d72.r7 of 2.7 TiB
-# layout line 26 (hardware.disks.d72); destroys everything on the disk d72
+# layout line 27 (hardware.disks.d72); destroys everything on the disk d72
 step 43/115 'partition d72: d72.r7 of 2.7 TiB'
 require_blank "$disk_d72"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d72" <<'END'
@@ -956,7 +957,7 @@ END
 await_node /dev/disk/by-partuuid/2e5e4647-09b6-588f-9af1-d4d310e01e36
 
 # partition d73: d73.r7 of 2.7 TiB
-# layout line 26 (hardware.disks.d73); destroys everything on the disk d73
+# layout line 27 (hardware.disks.d73); destroys everything on the disk d73
 step 44/115 'partition d73: d73.r7 of 2.7 TiB'
 require_blank "$disk_d73"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d73" <<'END'
@@ -969,7 +970,7 @@ END
 await_node /dev/disk/by-partuuid/b1dfacb2-871b-5e74-b33d-369ab547ef9e
 
 # partition d74: d74.r7 of 2.7 TiB
-# layout line 26 (hardware.disks.d74); destroys everything on the disk d74
+# layout line 27 (hardware.disks.d74); destroys everything on the disk d74
 step 45/115 'partition d74: d74.r7 of 2.7 TiB'
 require_blank "$disk_d74"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d74" <<'END'
@@ -982,7 +983,7 @@ END
 await_node /dev/disk/by-partuuid/23b8dab6-d4fa-5863-975f-0d4c3198dc83
 
 # create raid6 r0 of 5 members (d00, d01, d02, d03, d04), 8.2 TiB usable
-# layout line 29 (arrays.r0); destroys everything on d00.r0, everything on d01.r0, everything on d02.r0, everything on d03.r0, everything on d04.r0
+# layout line 30 (arrays.r0); destroys everything on d00.r0, everything on d01.r0, everything on d02.r0, everything on d03.r0, everything on d04.r0
 step 46/115 'create raid6 r0 of 5 members (d00, d01, d02, d03, d04), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/0c9581f3-6af5-58e4-b7a3-ed033c325efe
 require_blank /dev/disk/by-partuuid/9bfbee66-30ba-5d51-a5b9-9ddb9c24ed8c
@@ -1000,22 +1001,22 @@ mdadm --create /dev/md/r0 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r0
 
 # hold the initial sync of r0, so that it does not slow down what follows
-# layout line 29 (arrays.r0)
+# layout line 30 (arrays.r0)
 step 47/115 'hold the initial sync of r0, so that it does not slow down what follows'
 set_attribute /sys/block/md_r0/md/sync_action frozen
 
 # open r0 for writing
-# layout line 29 (arrays.r0)
+# layout line 30 (arrays.r0)
 step 48/115 'open r0 for writing'
 mdadm --readwrite /dev/md/r0
 
 # let udev tune r0 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r0)
+# layout line 30 (arrays.r0)
 step 49/115 'let udev tune r0 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r0
 
 # create raid6 r1 of 5 members (d10, d11, d12, d13, d14), 8.2 TiB usable
-# layout line 29 (arrays.r1); destroys everything on d10.r1, everything on d11.r1, everything on d12.r1, everything on d13.r1, everything on d14.r1
+# layout line 30 (arrays.r1); destroys everything on d10.r1, everything on d11.r1, everything on d12.r1, everything on d13.r1, everything on d14.r1
 step 50/115 'create raid6 r1 of 5 members (d10, d11, d12, d13, d14), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/2c98fb3d-312b-535c-8d6a-45fa84012d7f
 require_blank /dev/disk/by-partuuid/aedf7369-9da9-59d2-84bb-df0e13e20bc7
@@ -1033,22 +1034,22 @@ mdadm --create /dev/md/r1 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r1
 
 # hold the initial sync of r1, so that it does not slow down what follows
-# layout line 29 (arrays.r1)
+# layout line 30 (arrays.r1)
 step 51/115 'hold the initial sync of r1, so that it does not slow down what follows'
 set_attribute /sys/block/md_r1/md/sync_action frozen
 
 # open r1 for writing
-# layout line 29 (arrays.r1)
+# layout line 30 (arrays.r1)
 step 52/115 'open r1 for writing'
 mdadm --readwrite /dev/md/r1
 
 # let udev tune r1 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r1)
+# layout line 30 (arrays.r1)
 step 53/115 'let udev tune r1 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r1
 
 # create raid6 r2 of 5 members (d20, d21, d22, d23, d24), 8.2 TiB usable
-# layout line 29 (arrays.r2); destroys everything on d20.r2, everything on d21.r2, everything on d22.r2, everything on d23.r2, everything on d24.r2
+# layout line 30 (arrays.r2); destroys everything on d20.r2, everything on d21.r2, everything on d22.r2, everything on d23.r2, everything on d24.r2
 step 54/115 'create raid6 r2 of 5 members (d20, d21, d22, d23, d24), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/8675aca1-40a3-58e5-b282-fa17c7d5356b
 require_blank /dev/disk/by-partuuid/0ada8403-a4c0-5916-a87c-5fcdcfb9e9ff
@@ -1066,22 +1067,22 @@ mdadm --create /dev/md/r2 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r2
 
 # hold the initial sync of r2, so that it does not slow down what follows
-# layout line 29 (arrays.r2)
+# layout line 30 (arrays.r2)
 step 55/115 'hold the initial sync of r2, so that it does not slow down what follows'
 set_attribute /sys/block/md_r2/md/sync_action frozen
 
 # open r2 for writing
-# layout line 29 (arrays.r2)
+# layout line 30 (arrays.r2)
 step 56/115 'open r2 for writing'
 mdadm --readwrite /dev/md/r2
 
 # let udev tune r2 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r2)
+# layout line 30 (arrays.r2)
 step 57/115 'let udev tune r2 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r2
 
 # create raid6 r3 of 5 members (d30, d31, d32, d33, d34), 8.2 TiB usable
-# layout line 29 (arrays.r3); destroys everything on d30.r3, everything on d31.r3, everything on d32.r3, everything on d33.r3, everything on d34.r3
+# layout line 30 (arrays.r3); destroys everything on d30.r3, everything on d31.r3, everything on d32.r3, everything on d33.r3, everything on d34.r3
 step 58/115 'create raid6 r3 of 5 members (d30, d31, d32, d33, d34), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/fc4b29e6-8009-51e7-966f-23f0780bd1f2
 require_blank /dev/disk/by-partuuid/a2a038b5-1f5f-55e7-aa2e-b40571359db9
@@ -1099,22 +1100,22 @@ mdadm --create /dev/md/r3 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r3
 
 # hold the initial sync of r3, so that it does not slow down what follows
-# layout line 29 (arrays.r3)
+# layout line 30 (arrays.r3)
 step 59/115 'hold the initial sync of r3, so that it does not slow down what follows'
 set_attribute /sys/block/md_r3/md/sync_action frozen
 
 # open r3 for writing
-# layout line 29 (arrays.r3)
+# layout line 30 (arrays.r3)
 step 60/115 'open r3 for writing'
 mdadm --readwrite /dev/md/r3
 
 # let udev tune r3 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r3)
+# layout line 30 (arrays.r3)
 step 61/115 'let udev tune r3 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r3
 
 # create raid6 r4 of 5 members (d40, d41, d42, d43, d44), 8.2 TiB usable
-# layout line 29 (arrays.r4); destroys everything on d40.r4, everything on d41.r4, everything on d42.r4, everything on d43.r4, everything on d44.r4
+# layout line 30 (arrays.r4); destroys everything on d40.r4, everything on d41.r4, everything on d42.r4, everything on d43.r4, everything on d44.r4
 step 62/115 'create raid6 r4 of 5 members (d40, d41, d42, d43, d44), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/94d2818f-b1c5-51a4-a6ef-b7c70548fbaf
 require_blank /dev/disk/by-partuuid/a80876b2-0f04-595e-b4b0-570b23d0e766
@@ -1132,22 +1133,22 @@ mdadm --create /dev/md/r4 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r4
 
 # hold the initial sync of r4, so that it does not slow down what follows
-# layout line 29 (arrays.r4)
+# layout line 30 (arrays.r4)
 step 63/115 'hold the initial sync of r4, so that it does not slow down what follows'
 set_attribute /sys/block/md_r4/md/sync_action frozen
 
 # open r4 for writing
-# layout line 29 (arrays.r4)
+# layout line 30 (arrays.r4)
 step 64/115 'open r4 for writing'
 mdadm --readwrite /dev/md/r4
 
 # let udev tune r4 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r4)
+# layout line 30 (arrays.r4)
 step 65/115 'let udev tune r4 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r4
 
 # create raid6 r5 of 5 members (d50, d51, d52, d53, d54), 8.2 TiB usable
-# layout line 29 (arrays.r5); destroys everything on d50.r5, everything on d51.r5, everything on d52.r5, everything on d53.r5, everything on d54.r5
+# layout line 30 (arrays.r5); destroys everything on d50.r5, everything on d51.r5, everything on d52.r5, everything on d53.r5, everything on d54.r5
 step 66/115 'create raid6 r5 of 5 members (d50, d51, d52, d53, d54), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/ca38f70d-c03d-5ce6-beb4-b3894a04b970
 require_blank /dev/disk/by-partuuid/bbd3696a-675c-5e66-952e-be781c20e25e
@@ -1165,22 +1166,22 @@ mdadm --create /dev/md/r5 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r5
 
 # hold the initial sync of r5, so that it does not slow down what follows
-# layout line 29 (arrays.r5)
+# layout line 30 (arrays.r5)
 step 67/115 'hold the initial sync of r5, so that it does not slow down what follows'
 set_attribute /sys/block/md_r5/md/sync_action frozen
 
 # open r5 for writing
-# layout line 29 (arrays.r5)
+# layout line 30 (arrays.r5)
 step 68/115 'open r5 for writing'
 mdadm --readwrite /dev/md/r5
 
 # let udev tune r5 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r5)
+# layout line 30 (arrays.r5)
 step 69/115 'let udev tune r5 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r5
 
 # create raid6 r6 of 5 members (d60, d61, d62, d63, d64), 8.2 TiB usable
-# layout line 29 (arrays.r6); destroys everything on d60.r6, everything on d61.r6, everything on d62.r6, everything on d63.r6, everything on d64.r6
+# layout line 30 (arrays.r6); destroys everything on d60.r6, everything on d61.r6, everything on d62.r6, everything on d63.r6, everything on d64.r6
 step 70/115 'create raid6 r6 of 5 members (d60, d61, d62, d63, d64), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/ae745804-141f-5920-84ea-6c8619fc0b1a
 require_blank /dev/disk/by-partuuid/7c304632-96a2-5efc-aa68-5ee090a516cb
@@ -1198,22 +1199,22 @@ mdadm --create /dev/md/r6 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r6
 
 # hold the initial sync of r6, so that it does not slow down what follows
-# layout line 29 (arrays.r6)
+# layout line 30 (arrays.r6)
 step 71/115 'hold the initial sync of r6, so that it does not slow down what follows'
 set_attribute /sys/block/md_r6/md/sync_action frozen
 
 # open r6 for writing
-# layout line 29 (arrays.r6)
+# layout line 30 (arrays.r6)
 step 72/115 'open r6 for writing'
 mdadm --readwrite /dev/md/r6
 
 # let udev tune r6 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r6)
+# layout line 30 (arrays.r6)
 step 73/115 'let udev tune r6 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r6
 
 # create raid6 r7 of 5 members (d70, d71, d72, d73, d74), 8.2 TiB usable
-# layout line 29 (arrays.r7); destroys everything on d70.r7, everything on d71.r7, everything on d72.r7, everything on d73.r7, everything on d74.r7
+# layout line 30 (arrays.r7); destroys everything on d70.r7, everything on d71.r7, everything on d72.r7, everything on d73.r7, everything on d74.r7
 step 74/115 'create raid6 r7 of 5 members (d70, d71, d72, d73, d74), 8.2 TiB usable'
 require_blank /dev/disk/by-partuuid/48e6c294-cf8f-5289-a613-c7dce233c340
 require_blank /dev/disk/by-partuuid/2e4b511c-c696-5bb1-8df9-86927b1c1239
@@ -1231,22 +1232,22 @@ mdadm --create /dev/md/r7 --run --quiet --readonly --metadata=1.2 --homehost=jbo
 await_node /dev/md/r7
 
 # hold the initial sync of r7, so that it does not slow down what follows
-# layout line 29 (arrays.r7)
+# layout line 30 (arrays.r7)
 step 75/115 'hold the initial sync of r7, so that it does not slow down what follows'
 set_attribute /sys/block/md_r7/md/sync_action frozen
 
 # open r7 for writing
-# layout line 29 (arrays.r7)
+# layout line 30 (arrays.r7)
 step 76/115 'open r7 for writing'
 mdadm --readwrite /dev/md/r7
 
 # let udev tune r7 as it will at every boot: read_ahead_kb 3072
-# layout line 29 (arrays.r7)
+# layout line 30 (arrays.r7)
 step 77/115 'let udev tune r7 as it will at every boot: read_ahead_kb 3072'
 udevadm trigger --settle --action=change --name-match=/dev/md/r7
 
 # make xfs row0 on r0, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row0); destroys everything on r0
+# layout line 38 (filesystems.row0); destroys everything on r0
 step 78/115 'make xfs row0 on r0, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r0
 mkfs.xfs -q -K -m crc=1,uuid=6967fab6-3024-57fe-8fd9-012533231529 -b size=4096 -s size=512 -i \
@@ -1254,7 +1255,7 @@ mkfs.xfs -q -K -m crc=1,uuid=6967fab6-3024-57fe-8fd9-012533231529 -b size=4096 -
 await_node /dev/disk/by-uuid/6967fab6-3024-57fe-8fd9-012533231529
 
 # make xfs row1 on r1, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row1); destroys everything on r1
+# layout line 38 (filesystems.row1); destroys everything on r1
 step 79/115 'make xfs row1 on r1, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r1
 mkfs.xfs -q -K -m crc=1,uuid=a9f88a5a-0be9-5099-b493-ebb2d41e3308 -b size=4096 -s size=512 -i \
@@ -1262,7 +1263,7 @@ mkfs.xfs -q -K -m crc=1,uuid=a9f88a5a-0be9-5099-b493-ebb2d41e3308 -b size=4096 -
 await_node /dev/disk/by-uuid/a9f88a5a-0be9-5099-b493-ebb2d41e3308
 
 # make xfs row2 on r2, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row2); destroys everything on r2
+# layout line 38 (filesystems.row2); destroys everything on r2
 step 80/115 'make xfs row2 on r2, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r2
 mkfs.xfs -q -K -m crc=1,uuid=0bfe5fb2-cdaf-5b2f-a5d1-28d108d7ab2a -b size=4096 -s size=512 -i \
@@ -1270,7 +1271,7 @@ mkfs.xfs -q -K -m crc=1,uuid=0bfe5fb2-cdaf-5b2f-a5d1-28d108d7ab2a -b size=4096 -
 await_node /dev/disk/by-uuid/0bfe5fb2-cdaf-5b2f-a5d1-28d108d7ab2a
 
 # make xfs row3 on r3, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row3); destroys everything on r3
+# layout line 38 (filesystems.row3); destroys everything on r3
 step 81/115 'make xfs row3 on r3, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r3
 mkfs.xfs -q -K -m crc=1,uuid=b4ed644b-f604-5339-8cf5-81032ef6286c -b size=4096 -s size=512 -i \
@@ -1278,7 +1279,7 @@ mkfs.xfs -q -K -m crc=1,uuid=b4ed644b-f604-5339-8cf5-81032ef6286c -b size=4096 -
 await_node /dev/disk/by-uuid/b4ed644b-f604-5339-8cf5-81032ef6286c
 
 # make xfs row4 on r4, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row4); destroys everything on r4
+# layout line 38 (filesystems.row4); destroys everything on r4
 step 82/115 'make xfs row4 on r4, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r4
 mkfs.xfs -q -K -m crc=1,uuid=ce94e9cb-8117-5cb9-8127-58258eb17f2c -b size=4096 -s size=512 -i \
@@ -1286,7 +1287,7 @@ mkfs.xfs -q -K -m crc=1,uuid=ce94e9cb-8117-5cb9-8127-58258eb17f2c -b size=4096 -
 await_node /dev/disk/by-uuid/ce94e9cb-8117-5cb9-8127-58258eb17f2c
 
 # make xfs row5 on r5, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row5); destroys everything on r5
+# layout line 38 (filesystems.row5); destroys everything on r5
 step 83/115 'make xfs row5 on r5, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r5
 mkfs.xfs -q -K -m crc=1,uuid=227123bc-bce6-5dd7-9289-d070dd47f5c1 -b size=4096 -s size=512 -i \
@@ -1294,7 +1295,7 @@ mkfs.xfs -q -K -m crc=1,uuid=227123bc-bce6-5dd7-9289-d070dd47f5c1 -b size=4096 -
 await_node /dev/disk/by-uuid/227123bc-bce6-5dd7-9289-d070dd47f5c1
 
 # make xfs row6 on r6, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row6); destroys everything on r6
+# layout line 38 (filesystems.row6); destroys everything on r6
 step 84/115 'make xfs row6 on r6, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r6
 mkfs.xfs -q -K -m crc=1,uuid=34bd96fb-1fb0-5153-9eb0-1fe975afcc21 -b size=4096 -s size=512 -i \
@@ -1302,7 +1303,7 @@ mkfs.xfs -q -K -m crc=1,uuid=34bd96fb-1fb0-5153-9eb0-1fe975afcc21 -b size=4096 -
 await_node /dev/disk/by-uuid/34bd96fb-1fb0-5153-9eb0-1fe975afcc21
 
 # make xfs row7 on r7, 8.2 TiB, su 512 KiB, sw 3
-# layout line 37 (filesystems.row7); destroys everything on r7
+# layout line 38 (filesystems.row7); destroys everything on r7
 step 85/115 'make xfs row7 on r7, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r7
 mkfs.xfs -q -K -m crc=1,uuid=f14710a0-569e-5250-a0a7-4f1f59a3485f -b size=4096 -s size=512 -i \
@@ -1310,29 +1311,29 @@ mkfs.xfs -q -K -m crc=1,uuid=f14710a0-569e-5250-a0a7-4f1f59a3485f -b size=4096 -
 await_node /dev/disk/by-uuid/f14710a0-569e-5250-a0a7-4f1f59a3485f
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
-# layout line 28 (arrays)
+# layout line 29 (arrays)
 step 86/115 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
-# layout line 39 (monitoring.mail)
+# layout line 40 (monitoring.mail)
 step 87/115 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
-# layout line 39 (monitoring.scrub)
+# layout line 40 (monitoring.scrub)
 step 88/115 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
-# layout line 39 (monitoring.scrub)
+# layout line 40 (monitoring.scrub)
 step 89/115 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm jbod bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 8 lines into /etc/fstab
-# layout line 36 (filesystems)
+# layout line 37 (filesystems)
 step 90/115 'enter 8 lines into /etc/fstab'
 write_block /etc/fstab jbod bottom 0644 <<'END'
 UUID=6967fab6-3024-57fe-8fd9-012533231529 /data/row0 xfs noatime,nofail,x-systemd.device-timeout=120s 0 0
@@ -1346,127 +1347,127 @@ UUID=f14710a0-569e-5250-a0a7-4f1f59a3485f /data/row7 xfs noatime,nofail,x-system
 END
 
 # let systemd read fstab again
-# layout line 36 (filesystems)
+# layout line 37 (filesystems)
 step 91/115 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/row0
-# layout line 37 (filesystems.row0)
+# layout line 38 (filesystems.row0)
 step 92/115 'make the folder /data/row0'
 mkdir --parents /data/row0
 
 # mount row0 at /data/row0
-# layout line 37 (filesystems.row0)
+# layout line 38 (filesystems.row0)
 step 93/115 'mount row0 at /data/row0'
 mount /data/row0
 
 # make the folder /data/row1
-# layout line 37 (filesystems.row1)
+# layout line 38 (filesystems.row1)
 step 94/115 'make the folder /data/row1'
 mkdir --parents /data/row1
 
 # mount row1 at /data/row1
-# layout line 37 (filesystems.row1)
+# layout line 38 (filesystems.row1)
 step 95/115 'mount row1 at /data/row1'
 mount /data/row1
 
 # make the folder /data/row2
-# layout line 37 (filesystems.row2)
+# layout line 38 (filesystems.row2)
 step 96/115 'make the folder /data/row2'
 mkdir --parents /data/row2
 
 # mount row2 at /data/row2
-# layout line 37 (filesystems.row2)
+# layout line 38 (filesystems.row2)
 step 97/115 'mount row2 at /data/row2'
 mount /data/row2
 
 # make the folder /data/row3
-# layout line 37 (filesystems.row3)
+# layout line 38 (filesystems.row3)
 step 98/115 'make the folder /data/row3'
 mkdir --parents /data/row3
 
 # mount row3 at /data/row3
-# layout line 37 (filesystems.row3)
+# layout line 38 (filesystems.row3)
 step 99/115 'mount row3 at /data/row3'
 mount /data/row3
 
 # make the folder /data/row4
-# layout line 37 (filesystems.row4)
+# layout line 38 (filesystems.row4)
 step 100/115 'make the folder /data/row4'
 mkdir --parents /data/row4
 
 # mount row4 at /data/row4
-# layout line 37 (filesystems.row4)
+# layout line 38 (filesystems.row4)
 step 101/115 'mount row4 at /data/row4'
 mount /data/row4
 
 # make the folder /data/row5
-# layout line 37 (filesystems.row5)
+# layout line 38 (filesystems.row5)
 step 102/115 'make the folder /data/row5'
 mkdir --parents /data/row5
 
 # mount row5 at /data/row5
-# layout line 37 (filesystems.row5)
+# layout line 38 (filesystems.row5)
 step 103/115 'mount row5 at /data/row5'
 mount /data/row5
 
 # make the folder /data/row6
-# layout line 37 (filesystems.row6)
+# layout line 38 (filesystems.row6)
 step 104/115 'make the folder /data/row6'
 mkdir --parents /data/row6
 
 # mount row6 at /data/row6
-# layout line 37 (filesystems.row6)
+# layout line 38 (filesystems.row6)
 step 105/115 'mount row6 at /data/row6'
 mount /data/row6
 
 # make the folder /data/row7
-# layout line 37 (filesystems.row7)
+# layout line 38 (filesystems.row7)
 step 106/115 'make the folder /data/row7'
 mkdir --parents /data/row7
 
 # mount row7 at /data/row7
-# layout line 37 (filesystems.row7)
+# layout line 38 (filesystems.row7)
 step 107/115 'mount row7 at /data/row7'
 mount /data/row7
 
 # let the initial sync of r0 run
-# layout line 29 (arrays.r0)
+# layout line 30 (arrays.r0)
 step 108/115 'let the initial sync of r0 run'
 set_attribute /sys/block/md_r0/md/sync_action idle
 
 # let the initial sync of r1 run
-# layout line 29 (arrays.r1)
+# layout line 30 (arrays.r1)
 step 109/115 'let the initial sync of r1 run'
 set_attribute /sys/block/md_r1/md/sync_action idle
 
 # let the initial sync of r2 run
-# layout line 29 (arrays.r2)
+# layout line 30 (arrays.r2)
 step 110/115 'let the initial sync of r2 run'
 set_attribute /sys/block/md_r2/md/sync_action idle
 
 # let the initial sync of r3 run
-# layout line 29 (arrays.r3)
+# layout line 30 (arrays.r3)
 step 111/115 'let the initial sync of r3 run'
 set_attribute /sys/block/md_r3/md/sync_action idle
 
 # let the initial sync of r4 run
-# layout line 29 (arrays.r4)
+# layout line 30 (arrays.r4)
 step 112/115 'let the initial sync of r4 run'
 set_attribute /sys/block/md_r4/md/sync_action idle
 
 # let the initial sync of r5 run
-# layout line 29 (arrays.r5)
+# layout line 30 (arrays.r5)
 step 113/115 'let the initial sync of r5 run'
 set_attribute /sys/block/md_r5/md/sync_action idle
 
 # let the initial sync of r6 run
-# layout line 29 (arrays.r6)
+# layout line 30 (arrays.r6)
 step 114/115 'let the initial sync of r6 run'
 set_attribute /sys/block/md_r6/md/sync_action idle
 
 # let the initial sync of r7 run
-# layout line 29 (arrays.r7)
+# layout line 30 (arrays.r7)
 step 115/115 'let the initial sync of r7 run'
 set_attribute /sys/block/md_r7/md/sync_action idle
 
