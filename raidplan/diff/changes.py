@@ -41,6 +41,7 @@ FILESYSTEM: Mapping[str, Way] = {
     "mount": Way("umount, mount"),
     "options": Way("mount --options remount", "a few options take a new mount"),
     "files": STATED,
+    "workload": STATED,
 }
 """The keys that are the same for every type."""
 

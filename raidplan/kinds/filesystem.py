@@ -60,6 +60,8 @@ class Filesystem(Model, Kind):
     label: Label | None = None
     options: tuple[Option, ...] = ()
     """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
+    workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
+    """What it is for, where that is not what the machine is for."""
     files: Integer | None = None
     """How many files it is to hold; rules compare it with the inodes."""
     inodes: Integer | None = None

@@ -9,6 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS, losses_survived
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays
+from raidplan.rules.workloads import RANDOM, work_on
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -48,10 +49,11 @@ def parity_for_random_writes(topology: Topology) -> Iterator[Hit]:
 
     Source: *Coder Blog, "Server Colocation" (2007); https://raid.wiki.kernel.org/index.php/Why_RAID%3F.
     """
-    workload = topology.layout.workload
-    if workload not in ("database", "small-files"):
-        return
     for name, path, array in arrays(topology):
+        # Of both, the database is the graver.
+        workload = min(work_on(topology, path) & RANDOM, default=None)
+        if workload is None:
+            continue
         parity, count = LEVELS[array.level].parity, len(array.named_members)
         turning = _turning(topology, array)
         if not parity or turning is None or (workload == "small-files" and not turning):
@@ -104,9 +106,9 @@ def far_copies_for_writes(topology: Topology) -> Iterator[Hit]:
     Source: md(4), "RAID10"; http://www.ilsistemista.net/index.php/linux-a-unix/35-linux-software-raid-10-
     layouts-performance-near-far-and-offset-benchmark-analysis.html.
     """
-    if topology.layout.workload != "database":
-        return
     for name, path, array in arrays(topology):
+        if "database" not in work_on(topology, path):
+            continue
         if _copies(array).startswith("f") and _turning(topology, array):
             copies = losses_survived(array.level, len(array.named_members), array.layout) + 1
             yield Hit(
@@ -149,9 +151,9 @@ def near_copies_for_streams(topology: Topology) -> Iterator[Hit]:
     Source: md(4), "RAID10"; http://www.ilsistemista.net/index.php/linux-a-unix/35-linux-software-raid-10-
     layouts-performance-near-far-and-offset-benchmark-analysis.html.
     """
-    if topology.layout.workload != "large-files":
-        return
     for name, path, array in arrays(topology):
+        if work_on(topology, path) != {"large-files"}:
+            continue
         word, count = _copies(array), len(array.named_members)
         if word.startswith("n") and _turning(topology, array):
             yield Hit(

@@ -9,6 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays
+from raidplan.rules.workloads import work_on
 from raidplan.size import GIB, KIB, exact
 
 if TYPE_CHECKING:
@@ -148,11 +149,11 @@ def chunk_for_workload(topology: Topology) -> Iterator[Hit]:
     Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013);
     https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c.
     """
-    workload = topology.layout.workload
     for name, path, array in arrays(topology):
-        chunk = array.effective_chunk
-        if chunk is None:
+        chunk, works = array.effective_chunk, work_on(topology, path)
+        if chunk is None or len(works) != 1:
             continue
+        (workload,) = works
         if workload == "large-files" and chunk < STREAMS_LEAST:
             fact = f"{name} moves to the next disk after {exact(chunk)}, and the workload is {workload}"
             yield Hit((*path, "chunk"), fact, "write chunk: 512KiB, or leave it out")

@@ -11,6 +11,7 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
 from raidplan.rules.rebuild import component, pace
 from raidplan.rules.subjects import arrays, redundant
+from raidplan.rules.workloads import work_on
 from raidplan.size import GIB
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def ppl_write_cost(topology: Topology) -> Iterator[Hit]:
     Source: https://docs.kernel.org/driver-api/md/raid5-ppl.html.
     """
     for name, path, array in arrays(topology):
-        if topology.layout.workload == "database" and array.level == "raid5" and array.policy == "ppl":
+        if "database" in work_on(topology, path) and array.level == "raid5" and array.policy == "ppl":
             yield Hit(
                 (*path, "consistency"),
                 f"the log of {name} takes up to 40 % of the rate of writes, and the workload is database",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays, listed, place
+from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:
     from raidplan.kinds.disk import Disk
@@ -209,7 +210,7 @@ def no_power_loss_protection(topology: Topology) -> Iterator[Hit]:
             else []
         )
         nested = any(member in topology.layout.arrays for member in array.named_members)
-        if topology.layout.workload == "database" and not nested:
+        if "database" in work_on(topology, path) and not nested:
             below.append(("", (*path, "members"), array_disks(topology, array)))
         for what, at, found in below:
             weak = sorted(disk for disk in found if disks[disk].power_loss_protection is False)

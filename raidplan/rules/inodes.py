@@ -185,9 +185,9 @@ def inode_density_drops(topology: Topology) -> Iterator[Hit]:
     Source: https://github.com/tytso/e2fsprogs/blob/master/misc/mke2fs.conf.in (types big and huge), tried
     with e2fsprogs 1.47.0.
     """
-    if topology.layout.workload != "small-files":
-        return
     for made, geometry in ext_filesystems(topology):
+        if (made.entry.workload or topology.layout.workload) != "small-files":
+            continue
         # Where the files are counted, their number decides.
         if made.inodes_key or made.entry.files is not None or made.device.size < 4 * TIB:
             continue

@@ -9,6 +9,7 @@ from raidplan.findings import Severity
 from raidplan.geometry import md
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays
+from raidplan.rules.workloads import RANDOM, work_on
 from raidplan.size import KIB, MIB, align_down, align_up, exact
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
 
-RANDOM = ("database", "small-files")
-"""Work that no read-ahead helps."""
 LARGE = 32 * MIB
 PAGE = 4 * KIB
 
@@ -81,9 +80,10 @@ def read_ahead_below_stripe(topology: Topology) -> Iterator[Hit]:
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009); a reader's comment on N. Fankhauser, "Homebuilt
     2 Terabytes RAID5 File Server Running Linux" (2005); https://docs.kernel.org/admin-guide/md.html.
     """
-    if topology.layout.workload in RANDOM:
-        return
     for name, path, array in arrays(topology):
+        works = work_on(topology, path)
+        if works and works <= RANDOM:
+            continue
         ahead, stripe = array.read_ahead, _stripe(topology, name, array)
         if ahead is None or ahead >= 2 * stripe or not _is_read_through(topology, name):
             continue

@@ -11,6 +11,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import place
+from raidplan.rules.workloads import RANDOM, work_on
 from raidplan.size import KIB, MIB, align_up, exact, human
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from raidplan.kinds.lvm import VolumeGroup
     from raidplan.topology import Topology
 
-RANDOM = ("database", "small-files")
-"""Work that no read-ahead helps."""
 STEP = 128 * KIB
 """What an extent that is no power of two must be a multiple of (lvm2, `vg_check_new_extent_size`)."""
 
@@ -73,13 +72,14 @@ def volume_read_ahead_low(topology: Topology) -> Iterator[Hit]:
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
     Server" (2005) and a comment there; lvm2, `lv_calculate_readahead`.
     """
-    if topology.layout.workload in RANDOM:
-        return
     for name, path, group, parts in _groups(topology):
         widest = max(parts, key=lambda part: part.stripe)
         for volume, entry in group.volumes.items():
             ahead, use = entry.read_ahead, topology.used_by.get(f"{name}.{volume}")
             if ahead == "auto" or int(ahead) >= 2 * widest.stripe or (use and use.role == "swap"):
+                continue
+            works = work_on(topology, use.path[:2] if use else path)
+            if works and works <= RANDOM:
                 continue
             yield Hit(
                 (*path, "volumes", volume, "read_ahead"),

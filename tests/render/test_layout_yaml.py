@@ -46,7 +46,7 @@ ambiguous = st.sampled_from(
 words = st.one_of(ambiguous, st.text(st.characters(codec="utf-8"), max_size=20)).filter(
     lambda w: bool(w.strip()) and is_seen(w)
 )
-labels = words.filter(lambda text: not (text.startswith("{") and text.endswith("}")))
+labels = words.filter(lambda text: text == text.strip() and not (text.startswith("{") and text.endswith("}")))
 addresses = st.from_regex(ADDRESS["pattern"], fullmatch=True).filter(str.isascii)
 units = st.sampled_from(["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"])
 sizes = st.builds(lambda n, unit: f"{n}{unit}", st.integers(0, 8000), units)
@@ -99,7 +99,8 @@ volume = st.fixed_dictionaries(
 group = st.fixed_dictionaries({"devices": lists, "volumes": st.dictionaries(names, volume, max_size=2)})
 percents = st.sampled_from(["1%", "0.5%", "33.333%"])
 filesystem = st.fixed_dictionaries(
-    {"device": names, "type": st.just("ext4"), "label": labels, "reserved": percents}
+    {"device": names, "type": st.just("ext4"), "label": labels, "reserved": percents},
+    optional={"workload": st.sampled_from(["database", "mixed"])},
 )
 layouts = st.fixed_dictionaries(
     {"version": st.just("1"), "host": names},

@@ -10,7 +10,7 @@ from raidplan.rules import RULES
 from tests.rules.stages import HEAD, stated
 
 TOPICS = ("access", "boot", "boot_loader", "buses", "copies", "disk_care", "domains", "error_recovery", "level", "links", "machine", "multipliers", "outside", "power", "rebuild",
-          "recording", "redundancy", "shared_disks", "swap", "swap_files")  # fmt: skip
+          "recording", "redundancy", "shared_disks", "swap", "swap_files", "workloads")  # fmt: skip
 OURS = {name for name, each in RULES.items() if each.search.__module__.rpartition(".")[2] in TOPICS}
 DISKS = "hardware: {disks: {d<0-8>: {serial: SERIAL<1>, size: 2TB, rate: 180MB/s, rotational: true%s}}}\n"
 PARTS = ", partitions: {a: {size: 2GiB}, b: {size: rest}}"
