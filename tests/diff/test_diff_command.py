@@ -1,0 +1,87 @@
+"""`raidplan diff`: exit codes, forms, findings, and what is no layout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from raidplan.cli import run
+
+MISTAKE, CURE = "examples/forecast-vm-mistake.yaml", "examples/forecast-vm-cure.yaml"
+GOOD = "version: 1\nhost: h\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}\narrays:\n  a: {level: raid1, members: [d<0-1>]}\n"
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Callable[[str, str], str]:
+    def write(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    return write
+
+
+def test_exit_codes(layout: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["diff", CURE, CURE]) == 0
+    assert run(["diff", MISTAKE, CURE]) == 1
+    capsys.readouterr()
+    assert run(["diff", MISTAKE, CURE, "--allow-destroy"]) == 0
+    assert capsys.readouterr().out.endswith("500 GB (465.5 GiB): allowed by --allow-destroy\n")
+    assert run(["diff", MISTAKE, "/nonexistent"]) == 2
+    assert run(["diff", layout("bad.yaml", "version: 1\n"), CURE]) == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_an_invalid_layout_is_reported_in_every_form(
+    form: str, layout: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["diff", CURE, layout("bad.yaml", "version: 1\n"), "--format", form]) == 2
+    out, err = capsys.readouterr()
+    assert "missing-key" in out.replace("&#45;", "-") and err == ""
+    if form == "json":
+        assert json.loads(out)["errors"] == 1
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["diff", MISTAKE, CURE, "--format", "json"]) == 1
+    made = json.loads(capsys.readouterr().out)
+    assert made["format_version"] == 1 and made["destroys"] is True
+    (loss,) = made["destroyed_data"]
+    assert (loss["name"], loss["device"], loss["disks"]) == ("/srv/forecast", "fc0", ["fc0"])
+    assert 499e9 < loss["capacity_bytes"] < 500e9
+    (changed,) = made["things"]
+    assert {each["key"]: each["in_place"] for each in changed["changes"]} == {
+        "reserved": True,
+        "inodes": False,
+    }
+    assert [item["rule"] for item in made["findings"]["gone"]] == ["not-enough-inodes"]
+    assert made["findings"]["new"] == [] and made["tolerance"] == []
+
+
+def test_findings_go_by_rule_and_thing_not_by_line(
+    layout: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = layout("old.yaml", GOOD)
+    moved = layout("new.yaml", GOOD.replace("arrays:", "# a word\n\narrays:").replace("[d<0-1>]", "[d0, d1]"))
+    assert run(["diff", old, moved]) == 0
+    assert capsys.readouterr().out == "nothing differs\n"
+    watched = layout("watched.yaml", GOOD + "monitoring: {mail: root, scrub: monthly}\n")
+    assert run(["diff", old, watched, "--format", "json"]) == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert "no-alarm" in {item["rule"] for item in findings["gone"]} and findings["new"] == []
+
+
+def test_the_example_of_the_issue(
+    layout: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An array of eight 3 TB disks that is no longer in the layout."""
+    old = Path("examples/tel-aviv-jbod.yaml").read_text()
+    new = old.replace("s<0-4>", "s<0/1/2/4>").replace("data<0-4>", "data<0/1/2/4>")
+    assert run(["diff", layout("old.yaml", old), layout("new.yaml", new)]) == 1
+    text = capsys.readouterr().out
+    assert (
+        "- /data/3 is destroyed: 18 TB (16.4 TiB) on s3 (8 disks: d03, d13, d23, d33, d43, d53, d63, d73)"
+        in text
+    )

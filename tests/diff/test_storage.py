@@ -1,0 +1,228 @@
+"""File systems, swap, volumes, disks and names, old against new."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diff.layouts import DISKS, compared, fates, lost, thing, ways
+
+A, F = "arrays.a", "filesystems.f"
+
+
+def on_disk(filesystem: str, disks: str = "  disks: {d0: {serial: S0, size: 3TB}}\n") -> str:
+    return f"hardware:\n{disks}filesystems:\n  f: {{device: d0, {filesystem}}}\n"
+
+
+IN_PLACE = {
+    "mount": ("type: xfs, mount: /a", "type: xfs, mount: /b", {"mount": "umount, mount"}),
+    "options": ("type: xfs, mount: /a", "type: xfs, mount: /a, options: [noatime]", {"options": "mount --options remount"}),
+    "label of xfs": ("type: xfs", "type: xfs, label: x", {"label": "xfs_admin -L"}),
+    "label of ext4": ("type: ext4, label: y1", "type: ext4", {"label": "tune2fs -L"}),
+    "reserved": ("type: ext4", "type: ext4, reserved: 1%", {"reserved": "tune2fs -m"}),
+    "ext3 to ext4": ("type: ext3", "type: ext4", {"type": "tune2fs -O extents"}),
+    "what is expected": ("type: xfs", "type: xfs, files: 1000", {"files": "none"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_file_system_in_place(name: str) -> None:
+    old, new, expected = IN_PLACE[name]
+    made = compared(on_disk(old), on_disk(new))
+    assert ways(made, F) == expected and fates(made) == {F: "changed"} and lost(made) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [("type: ext4", "type: xfs", "type"), ("type: ext4", "type: ext3", "type"), ("type: ext4", "type: ext4, inodes: 9000000", "inodes"),
+     ("type: ext4", "type: ext4, inode_ratio: 4KiB", "inodes")],
+)  # fmt: skip
+def test_a_file_system_made_anew(old: str, new: str, key: str) -> None:
+    made = compared(on_disk(old), on_disk(new))
+    assert ways(made, F)[key] is None and lost(made) == ["file system f"]
+    assert fates(made) == {F: "re-created"}
+
+
+def test_as_many_inodes_by_another_key_are_no_change() -> None:
+    """3 TB get one inode for each 16 KiB in any case."""
+    assert compared(on_disk("type: ext4"), on_disk("type: ext4, inode_ratio: 16KiB")).empty
+
+
+def test_another_device_and_another_disk() -> None:
+    two = "  disks: {{d0: {{serial: {}, size: 3TB}}, d1: {{serial: S1, size: 3TB}}}}\n"
+    old = on_disk("type: xfs, mount: /a", two.format("S0"))
+    moved = old.replace("device: d0", "device: d1")
+    assert lost(compared(old, moved)) == ["/a"]
+    made = compared(old, on_disk("type: xfs, mount: /a", two.format("S9")))
+    assert lost(made) == ["/a"] and fates(made)["hardware.disks.d0"] == "exchanged"
+    assert ways(made, F) == {"device": None}
+
+
+def test_a_disk_by_another_name_keeps_what_is_on_it() -> None:
+    old = on_disk("type: xfs, mount: /a")
+    new = old.replace("d0", "bay3")
+    made = compared(old, new)
+    assert lost(made) == [] and fates(made) == {"hardware.disks.bay3": "renamed"}
+    renamed = thing(made, "hardware.disks.bay3")
+    assert renamed.was == "d0" and "sfdisk --part-uuid" in renamed.note
+
+
+def test_two_disks_that_exchange_their_names() -> None:
+    text = "hardware:\n  disks: {{d0: {{serial: {}, size: 3TB}}, d1: {{serial: {}, size: 3TB}}}}\narrays: {{a: {{level: raid0, members: [{}]}}}}\n"
+    old = text.format("S0", "S1", "d0, d1")
+    made = compared(old, text.format("S1", "S0", "d1, d0"))
+    assert lost(made) == [] and set(fates(made).values()) == {"renamed"}
+    assert lost(compared(old, text.format("S1", "S0", "d0, d1"))) == ["array a"], (
+        "the stripes are in another order"
+    )
+
+
+def test_a_disk_is_known_by_its_path_where_nothing_else_is_said() -> None:
+    by_path = on_disk("type: xfs, mount: /a").replace("serial: S0", "path: pci-1")
+    assert lost(compared(by_path, by_path.replace("pci-1", "pci-2"))) == ["/a"]
+    assert lost(compared(by_path, by_path.replace("path: pci-1", "serial: S0"))) == [], (
+        "nothing speaks against it"
+    )
+    serial = on_disk("type: xfs, mount: /a").replace("serial: S0", "serial: S0, path: pci-1")
+    assert lost(compared(serial, serial.replace("pci-1", "pci-2"))) == [], "it was plugged in elsewhere"
+
+
+def test_an_array_by_another_name_is_another_one() -> None:
+    old = f"hardware:\n{DISKS}arrays: {{a: {{level: raid6, members: [d<0-5>]}}}}\nfilesystems: {{f: {{device: a, type: xfs, mount: /srv}}}}\n"
+    made = compared(old, old.replace("{a:", "{b:").replace("device: a", "device: b"))
+    assert lost(made) == ["/srv"] and fates(made) == {A: "destroyed", "arrays.b": "created", F: "re-created"}
+    assert "only the name differs" in made.losses[0].hint and "--update=uuid" in made.losses[0].hint
+    other = old.replace("{a:", "{b:").replace("device: a", "device: b").replace("raid6", "raid5")
+    assert compared(old, other).losses[0].hint == ""
+
+
+def test_another_host_is_another_name_for_everything() -> None:
+    text = on_disk("type: xfs, mount: /a")
+    made = compared(text, text, ("one", "two"))
+    assert (
+        made.hosts == ("one", "two") and fates(made) == {F: "re-created"} and ways(made, F) == {"host": None}
+    )
+    (loss,) = made.losses
+    assert loss.because == "the host one is called two" and "every UUID" in loss.hint
+
+
+def test_swap_holds_nothing_that_lasts() -> None:
+    text = "hardware:\n  disks: {d0: {serial: S0, size: 3TB}, d1: {serial: S1, size: 3TB}}\nswap:\n  w: {device: d0, priority: 5}\n"
+    made = compared(text, text.replace("priority: 5", "priority: 6, label: x"))
+    assert ways(made, "swap.w") == {"priority": "swapoff, swapon --priority", "label": "swaplabel --label"}
+    moved = compared(text, text.replace("device: d0", "device: d1"))
+    assert fates(moved) == {"swap.w": "re-created"} and lost(moved) == []
+    gone = compared(text, text.partition("swap:")[0])
+    assert fates(gone) == {"swap.w": "destroyed"} and lost(gone) == []
+
+
+GROUP = "hardware:\n  disks: {{d<0-3>: {{serial: S<1>, size: 3TB}}}}\nvolume_groups:\n  g: {{devices: [{}], {}volumes: {{home: {{size: {}}}}}}}\n"
+GROUP += "filesystems: {{f: {{device: g.home, type: {}, mount: /home}}}}\n"
+G, H = "volume_groups.g", "volume_groups.g.volumes.home"
+
+
+def test_volumes() -> None:
+    old = GROUP.format("d0, d1", "", "2TiB", "xfs")
+    larger = compared(old, GROUP.format("d0, d1", "", "3TiB", "xfs"))
+    assert (
+        ways(larger, H) == {"size": "lvextend"}
+        and ways(larger, F) == {"size": "xfs_growfs"}
+        and lost(larger) == []
+    )
+    assert lost(compared(old, GROUP.format("d0, d1", "", "1TiB", "xfs"))) == ["/home"]
+    ext = [GROUP.format("d0, d1", "", size, "ext4") for size in ("2TiB", "1TiB")]
+    smaller = compared(*ext)
+    assert (
+        ways(smaller, H) == {"size": "lvreduce"}
+        and ways(smaller, F) == {"size": "resize2fs"}
+        and lost(smaller) == []
+    )
+    gone = compared(
+        old,
+        old.replace("home: {size: 2TiB}", "").replace(
+            "filesystems: {f: {device: g.home, type: xfs, mount: /home}}", ""
+        ),
+    )
+    assert fates(gone) == {H: "destroyed", F: "destroyed"} and lost(gone) == ["/home"]
+    raw = old.partition("filesystems:")[0]
+    assert lost(compared(raw, raw.replace("home:", "work:"))) == ["volume g.home"]
+
+
+def test_devices_of_a_group() -> None:
+    old = GROUP.format("d0, d1", "", "2TiB", "xfs")
+    assert ways(compared(old, GROUP.format("d0, d1, d2", "", "2TiB", "xfs")), G) == {"devices": "vgextend"}
+    fits = compared(old, GROUP.format("d0", "", "2TiB", "xfs"))
+    assert ways(fits, G) == {"devices": "pvmove, vgreduce"} and lost(fits) == []
+    full = GROUP.format("d0, d1", "", "4TiB", "xfs")
+    assert lost(compared(full, GROUP.format("d0, d2", "", "4TiB", "xfs"))) == [], "d2 takes what is on d1"
+    assert lost(compared(old, GROUP.format("d0, d1", "extent: 8MiB, ", "2TiB", "xfs"))) == ["/home"]
+
+
+def test_partitions() -> None:
+    text = "hardware:\n  disks: {{d0: {{serial: S0, size: 3TB, partitions: {{{}}}}}}}\n"
+    old = text.format("root: {size: 20GiB}, data: {size: 1TiB}")
+    disk = "hardware.disks.d0"
+    longer = compared(old, text.format("root: {size: 20GiB}, data: {size: 2TiB}"))
+    assert ways(longer, disk) == {"partitions.data.size": "sfdisk, partx --update"} and lost(longer) == []
+    assert lost(compared(old, text.format("root: {size: 20GiB}, data: {size: 1GiB}"))) == [
+        "partition d0.data"
+    ]
+    assert lost(compared(old, text.format("root: {size: 30GiB}, data: {size: 1TiB}"))) == [
+        "partition d0.data"
+    ], "it begins later"
+    named = compared(old, text.format("system: {size: 20GiB}, data: {size: 1TiB}"))
+    assert ways(named, disk) == {"partitions.root": "sfdisk --part-uuid"} and lost(named) == []
+    added = compared(old, text.format("root: {size: 20GiB}, data: {size: 1TiB}, more: {size: rest}"))
+    assert ways(added, disk) == {"partitions.more": "sfdisk --append"} and lost(added) == []
+    assert lost(compared(text.format("b: {size: 1MiB, type: bios-boot}"), text.format(""))) == [], (
+        "a boot loader is put there again"
+    )
+
+
+def test_layouts_without_sizes() -> None:
+    text = "hardware:\n  disks: {d<0-3>: {serial: S<1>}}\narrays: {a: {level: raid6, members: [d<0-3>]}}\nfilesystems: {f: {device: a, type: xfs, mount: /srv}}\n"
+    assert compared(text, text).empty
+    made = compared(text, text.replace("raid6", "raid10"))
+    assert lost(made) == ["/srv"] and made.losses[0].capacity is None
+
+
+MACHINE = """\
+hardware:
+  controllers: {{c0: {{ports: 8, speed: 3Gbps}}}}
+  multipliers: {{pm<0-3>: {{behind: c0, port: <1>, ports: 5, speed: 3Gbps}}}}
+  disks: {{d<0-3>: {{behind: {}, serial: S<1>, size: 3TB, rate: 150MB/s}}}}
+arrays: {{a: {{level: {}, members: [d<0-3>]{}}}}}
+filesystems: {{f: {{device: a, type: ext4, mount: /srv}}}}
+{}"""
+
+
+def test_tolerance_and_figures() -> None:
+    spread = MACHINE.format("pm<1>", "raid5", ", stripe_cache_size: 4096", "")
+    one = MACHINE.format("pm<1:0/1/2/2>", "raid5", "", "")
+    made = compared(spread, one)
+    told = {each.name: (each.lost, each.gained) for each in made.tolerance}
+    assert told == dict.fromkeys(("/srv", "array a"), (("multiplier pm2",), ()))
+    figures = {(each.name, each.what): (each.before, each.after) for each in made.figures}
+    assert figures["array a", "stripe cache"] == (4096 * 4 * 4096, 256 * 4 * 4096)
+    assert figures["the machine", "stripe caches"] == figures["array a", "stripe cache"]
+    back = compared(one, spread)
+    assert {each.name: each.gained for each in back.tolerance} == dict.fromkeys(
+        ("/srv", "array a"), ("multiplier pm2",)
+    )
+    safer = compared(spread, MACHINE.format("pm<1>", "raid6", "", ""))
+    assert {each.name: each.always for each in safer.tolerance} == {"/srv": (1, 2), "array a": (1, 2)}
+
+
+def test_the_machine_and_its_settings() -> None:
+    old = MACHINE.format("pm<1>", "raid6", "", "monitoring: {mail: root}\n")
+    new = (
+        old.replace("ports: 8", "ports: 4")
+        .replace("mail: root", "mail: ops@example.org")
+        .replace("pm<0-3>", "pm<0-4>")
+        .replace("150MB/s", "160MB/s")
+    )
+    made = compared(old, new)
+    assert fates(made) == {
+        "hardware.controllers.c0": "changed", "hardware.multipliers.pm4": "created", "monitoring": "changed",
+        **{f"hardware.disks.d{n}": "changed" for n in range(4)},
+    }  # fmt: skip
+    assert lost(made) == []
