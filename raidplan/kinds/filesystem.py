@@ -169,9 +169,8 @@ class Filesystem(Model, Kind):
             return
         uuid = self.format.uuid(derived_uuid(site.host, "filesystem", name))
         options = ",".join((*(self.options or ("defaults",)), *self._boot_options()))
-        yield Line(
-            "fstab", f"UUID={uuid} {fstab_field(self.mount)} {self.type} {options} 0 {self.format.fsck_pass}"
-        )
+        turn = min(self.format.fsck_pass, 1) if self.mount == "/" else self.format.fsck_pass  # fstab(5)
+        yield Line("fstab", f"UUID={uuid} {fstab_field(self.mount)} {self.type} {options} 0 {turn}")
 
     def _boot_options(self) -> tuple[str, ...]:
         """What keeps the boot going without this mount; a mount the system itself needs gets nothing."""

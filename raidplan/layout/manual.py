@@ -33,7 +33,7 @@ disks:
 
 is `d00`, `d01` … `d74`. Below such a key `<1>` is the value of its first range, `<1:4-7>` or `<1:a/b>` the value at the
 same place of another range. A list item with a range stands for several: `members: [d<0-7>0]`. `<00-11>` keeps its
-width, `<a/b/c>` lists words. `{each: [A, B]}` gives one value to each entry, in order. Quoted text is never expanded.
+width, `<a/b/c>` lists words. `{each: [A, B]}` gives one value to each entry, in order. Quoted values are never expanded.
 `raidplan show` prints what it all means.
 """
 

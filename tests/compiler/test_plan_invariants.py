@@ -10,7 +10,7 @@ from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout import load_layout
 from raidplan.placement import place
-from raidplan.plan import PHASES, Plan, Run, plan_from_json, plan_to_json
+from raidplan.plan import PHASES, Plan, Run, WriteBlock, plan_from_json, plan_to_json
 from raidplan.topology import resolve
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
@@ -92,3 +92,17 @@ def test_every_destroyed_device_is_a_disk_a_partition_an_array_or_a_volume_of_th
     for step in plan.steps:
         for target in step.guard:
             assert target in made or not target.startswith("/dev/"), (step.id, target)
+
+
+def test_the_root_file_system_is_checked_first(tmp_path: Path) -> None:
+    file = tmp_path / "layout.yaml"
+    file.write_text(
+        "version: 1\nhost: h\nhardware: {disks: {d<0-2>: {serial: S<1>, size: 10GiB}}}\nfilesystems:\n"
+        "  root: {device: d0, type: ext4, mount: /}\n  data: {device: d1, type: ext4, mount: /srv}\n"
+        "  fast: {device: d2, type: xfs, mount: /fast}\n"
+    )
+    actions = [step.action for step in plan_of(file).steps]
+    [block] = [
+        action.content for action in actions if isinstance(action, WriteBlock) and action.file == "/etc/fstab"
+    ]
+    assert [line.split()[-1] for line in block.splitlines()] == ["1", "2", "0"]
