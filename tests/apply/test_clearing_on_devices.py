@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def decided(plan: Plan) -> Decision:
     decision = decide(plan, read_for(plan), Past())
     # What this machine lacks for the rest of the plan is not the matter here.
     others = ("the kernel", "the program update-initramfs")
-    return Decision(decision.whole, decision.left, decision.disks, tuple(r for r in decision.refusals if not r.startswith(others)))  # fmt: skip
+    return replace(decision, refusals=tuple(r for r in decision.refusals if not r.startswith(others)))
 
 
 def torn_down(plan: Plan, root: Path) -> Decision:

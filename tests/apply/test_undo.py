@@ -29,7 +29,7 @@ T = TypeVar("T")
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
 MIB = 2**20
 LAYOUT = """version: 1
-host: pair
+host: undone
 hardware: {disks: {d<0-1>: {size: 16MiB, serial: PAIR-<1>, wipe: true, partitions: {a: {size: 4MiB, type: linux}, b: {size: 4MiB, type: linux}}}}}
 """
 
@@ -115,7 +115,7 @@ def apply(plan: Plan, world: Real, folder: Path) -> None:
 
 
 def undone(world: Real, folder: Path) -> int:
-    return undo(argparse.Namespace(host="pair", state=str(folder), confirm="pair", destroy=None), world)
+    return undo(argparse.Namespace(host="undone", state=str(folder), confirm="undone", destroy=None), world)
 
 
 @pytest.mark.root
