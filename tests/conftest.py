@@ -1,7 +1,12 @@
-"""Options of the whole test suite."""
+"""Options of the whole test suite, and which of its tests run side by side."""
+
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 # Machines that build are noisy: how long an example takes says nothing about it.
 settings.register_profile("raidplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -14,17 +19,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The virtual servers first, for they take longest; tests that share one, or the loop devices, stay together."""
+    """The virtual servers first, for they take longest."""
     items.sort(key=lambda item: 0 if item.get_closest_marker("machine") else 1)
-    for item in items:
-        group = _group(item)
-        if group:
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
-def _group(item: pytest.Item) -> str:
-    """Which tests must not be spread over several processes."""
-    if item.get_closest_marker("machine"):
-        server = getattr(getattr(item, "callspec", None), "params", {}).get("server")
-        return f"{item.path.stem} {getattr(server, 'name', '')}".strip()
-    return "loop devices" if item.get_closest_marker("root") else ""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """With `-n`: every test by itself, but for those that share a virtual server or the loop devices."""
+    return Together(config, log)
+
+
+class Together(LoadScopeScheduling):
+    """Tests of one scope run in one process, one after the other."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, test = nodeid.partition("::")
+        marks = _marks(self.config.rootpath / path)
+        if "mark.machine" in marks:
+            server = test.partition("[")[2].strip("]").split("-")[0]
+            return f"{path} {server}" if path.endswith("test_servers.py") else path
+        return "loop devices" if "mark.root" in marks else nodeid
+
+
+@cache
+def _marks(file: Path) -> str:
+    return file.read_text()
