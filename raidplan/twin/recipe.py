@@ -106,9 +106,6 @@ SYNC_LIMIT = "dev.raid.speed_limit_max = 2000\n"
 LEAVE = "[Service]\nTimeoutStopSec=5\n"
 """At shutdown lvm2's service waits for syncs to end, as long as systemd lets it: 90 s, and no sync here is that short."""
 
-ZEROS = 'ACTION=="add|change", SUBSYSTEM=="scsi_disk", ATTR{zeroing_mode}="write"\n'
-"""Zeros come as data, which the host keeps as holes; for WRITE SAME it would allot every block (25 GB of inode tables)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -145,7 +142,6 @@ class Recipe:
             "etc/modules-load.d/md.conf": "md_mod\n",
             "etc/sysctl.d/60-sync.conf": SYNC_LIMIT,
             "etc/systemd/system/blk-availability.service.d/twin.conf": LEAVE,
-            "etc/udev/rules.d/60-zeros.rules": ZEROS,
             "etc/ssh/sshd_config.d/twin.conf": SSHD,
             "etc/systemd/system/twin-network.service": NETWORK_UNIT,
             "root/.ssh/authorized_keys": self.authorized_key,
