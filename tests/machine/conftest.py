@@ -10,7 +10,7 @@ from tests.machine.look import Arrays, arrays, serials
 from tests.machine.servers import SERVERS, Running, Server, running
 
 
-@pytest.fixture(scope="module", params=SERVERS, ids=lambda server: server.name)
+@pytest.fixture(scope="session", params=SERVERS, ids=lambda server: server.name)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server after apply and a reboot."""
     wanted: Server = request.param
@@ -18,13 +18,13 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield up
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def seen(server: Running) -> Arrays:
     """Its arrays as sysfs shows them."""
     return arrays(server.host)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def disk_serials(server: Running) -> dict[str, str]:
     """The serial number behind every block device."""
     return serials(server.host)
