@@ -161,12 +161,16 @@ def test_this_machine_decides(
 
     monkeypatch.setattr(reading, "read_for", lambda plan: Machine())
     monkeypatch.setattr(
-        session, "decide", lambda plan, machine, past, here: Decision(plan, plan, {}, ("d0 is not there",), machine)
+        session,
+        "decide",
+        lambda plan, machine, past, here: Decision(plan, plan, {}, ("d0 is not there",), machine),
     )
     assert run(["plan", layout]) == 4
     assert "refused: d0 is not there" in capsys.readouterr().err
     done = replace(whole(layout), steps=())
-    monkeypatch.setattr(session, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine))
+    monkeypatch.setattr(
+        session, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)
+    )
     assert run(["plan", layout, "--detailed-exitcode"]) == 0
     assert "nothing to do" in capsys.readouterr().out
 
