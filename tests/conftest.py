@@ -19,8 +19,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The virtual servers first, for they take longest."""
-    items.sort(key=lambda item: 0 if item.get_closest_marker("machine") else 1)
+    """The virtual servers first, for they take longest; rates are measured when the other tests have ended."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if not item.get_closest_marker("machine"):
+        return 3
+    return 2 if "server" in getattr(item, "fixturenames", ()) else int(item.path.stem == "test_links")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -263,7 +264,7 @@ def test_f28_a_member_beside_is_refused(plan: Plan, loops: Loops) -> None:
 
 
 def test_f31_random_bytes(plan: Plan, loops: Loops, tmp_path: Path) -> None:
-    put(loops.files[0], 0, os.urandom(64 * MIB))
+    put(loops.files[0], 0, random.Random(31).randbytes(64 * MIB))
     decision = torn_down(plan, tmp_path)
     assert decision.left.lost == ("data on d0 that nothing here recognises, from byte 0 on",)
     nothing_left(loops)

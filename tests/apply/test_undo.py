@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import random
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -87,11 +88,12 @@ def loops(tmp_path: Path) -> Iterator[list[str]]:
     # One with an old table, a file system's label inside it, and bytes of somebody at its end; one blank.
     table = "label: gpt\nsize=3MiB\nsize=5MiB\n"
     subprocess.run(["sfdisk", "--quiet", "--no-tell-kernel", nodes[0]], input=table, text=True, check=True)
+    chance = random.Random(31)
     with open(nodes[0], "r+b") as opened:
         opened.seek(9 * MIB)
-        opened.write(os.urandom(4096))
+        opened.write(chance.randbytes(4096))
         opened.seek(16 * MIB - 65536)
-        opened.write(os.urandom(4096))
+        opened.write(chance.randbytes(4096))
     yield nodes
     for node in nodes:
         subprocess.run(["losetup", "--detach", node], check=True)
