@@ -85,6 +85,16 @@ def _merge(one: Any, other: Any) -> Any:
     return one
 
 
+def quick_initramfs(twin: Twin) -> None:
+    """From now on the initramfs only looks new: what is in it is tested where a server boots from it.
+
+    Making one takes more than a minute of emulation; `really-update-initramfs` still does.
+    """
+    really = "/usr/sbin/really-update-initramfs"
+    twin.run(f"test -e {really} || mv /usr/sbin/update-initramfs {really}")
+    twin.put(b"#!/bin/sh\ntouch /boot/initrd.img-*\n", "/usr/sbin/update-initramfs", mode=0o755)
+
+
 @contextmanager
 def _gone_after(folder: Path) -> Iterator[None]:
     """The images of the disks take gigabytes; what else the server leaves behind may be looked at."""

@@ -9,6 +9,7 @@ import yaml
 
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
+from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -35,6 +36,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         install_raidplan(machine)
         done = apply(machine, yaml.safe_load(LAYOUT))
         assert done.returncode == 0, done.stderr[-3000:]
+        quick_initramfs(machine)  # the names of the arrays are in it by now
         machine.run("sysctl -q dev.raid.speed_limit_max=200000")  # what is in sync takes a bitmap at once
         machine.run(
             "cp -a /usr/share/doc /srv/parity/; cp -a /etc /srv/mirror/; mdadm --wait /dev/md/mirror /dev/md/parity; true"

@@ -11,6 +11,7 @@ from signal import SIGKILL
 import pytest
 
 from raidplan.twin import Disk, Twin, install_raidplan
+from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -67,8 +68,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     with Twin.start([*DISKS, *DECOYS], directory=tmp_path_factory.mktemp("killed")) as machine:
         install_raidplan(machine)
         machine.put(Path(__file__).with_name("killer.py"), "/root/killer.py")
-        # What is in the initramfs is looked at elsewhere; making it takes longer than all the rest.
-        machine.put(b"#!/bin/sh\ntouch /boot/initrd.img-*\n", "/usr/sbin/update-initramfs", mode=0o755)
+        quick_initramfs(machine)
         make = f"set -e; {NODE}\n"
         make += "mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --raid-devices=2 $(d DECOY-0) $(d DECOY-1)\n"
         make += "mdadm --wait /dev/md/foreign || true; mdadm --stop /dev/md/foreign; mke2fs -q -L precious $(d DECOY-2)"

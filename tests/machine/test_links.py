@@ -14,6 +14,7 @@ from raidplan.topology import Topology
 from raidplan.twin import Link, Twin
 from raidplan.twin.install import install_raidplan
 from raidplan.twin.wiring import disks_of
+from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -77,6 +78,7 @@ def measured(
     links = [Link(name, rate) for name, rate in THROTTLES.items()]
     with Twin.start(disks_of(topology.layout), links=links, directory=folder / "twin") as twin:
         install_raidplan(twin)
+        quick_initramfs(twin)
         twin.put(Path(file), "/root/layout.yaml")
         applied = twin.run("raidplan apply /root/layout.yaml --confirm links 2>&1", check=False, timeout=900)
         assert applied.returncode == 0, applied.stdout[-4000:]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.machine.look import arrays, details
-from tests.machine.servers import EXAMPLES, SERVERS, Running
+from tests.machine.servers import EXAMPLES, SERVERS, Running, quick_initramfs
 
 MIXED = next(server for server in SERVERS if server.name == "mixed")
 pytestmark = [
@@ -23,8 +23,7 @@ LAYOUT, FOLDER = "/root/loops.yaml", "/root/loops"
 def on_loops(server: Running) -> Iterator[Running]:
     """The loops example applied on loop devices inside the server."""
     server.twin.put(Path(EXAMPLES / "loops.yaml"), LAYOUT)
-    # The initramfs was looked at when the server was; making another takes longer than all that is tested here.
-    server.twin.put(b"#!/bin/sh\ntouch /boot/initrd.img-*\n", "/usr/sbin/update-initramfs", mode=0o755)
+    quick_initramfs(server.twin)
     up = server.host.run(f"raidplan loops up {LAYOUT} --directory {FOLDER}")
     assert up.rc == 0, up.stderr
     applied = server.host.run(f"raidplan apply {LAYOUT} --devices {FOLDER}/devices.json --confirm loops")

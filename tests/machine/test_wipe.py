@@ -10,6 +10,7 @@ import pytest
 from raidplan.facts.host import HOLD
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
+from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -41,9 +42,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array that runs, a file system, and a blank one of the same make."""
     with Twin.start([*DISKS, *DECOYS], directory=tmp_path_factory.mktemp("wipe")) as machine:
         install_raidplan(machine)
-        # Made for real once more only where the machine boots from it: it takes longer than all the rest.
-        machine.run("mv /usr/sbin/update-initramfs /usr/sbin/really-update-initramfs")
-        machine.put(b"#!/bin/sh\ntouch /boot/initrd.img-*\n", "/usr/sbin/update-initramfs", mode=0o755)
+        quick_initramfs(machine)
         make = f"set -e; {NODE}\n"
         make += "mirror foreign --metadata=1.2 $(d DECOY-0) $(d DECOY-1)\n"
         make += "mke2fs -q -L precious /dev/md/foreign; mdadm --stop /dev/md/foreign; mke2fs -q -L precious $(d DECOY-2)"
