@@ -29,12 +29,16 @@ PACKAGES = (
     "openssh-server",
     "procps",
     "python3",
+    "strace",
     "systemd-sysv",
     "udev",
     "util-linux",
     "xfsprogs",
 )
-"""The cloud kernel has md, virtio and device-mapper, and is less than half the size of the full one."""
+"""The cloud kernel has md, virtio and device-mapper, and is less than half the size of the full one.
+
+strace shows which programs were really started.
+"""
 
 MASKED = (
     "apt-daily-upgrade.timer",

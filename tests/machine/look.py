@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+from raidplan.twin import Twin
 
 
 @dataclass
@@ -81,3 +85,14 @@ def xfs(host: Any, mount: str) -> dict[str, int]:
         if "=" in word and not word.startswith("=")
     )
     return {key: int(value) for key, value in words.items() if value.isdigit()}
+
+
+def contents(twin: Twin, disks: Iterable[str]) -> dict[str, str]:
+    """The hash of every byte of disks, read from outside of the server, which is quicker and asks none of its caches."""
+    twin.run("sync")
+    return {disk: _hash(twin, disk) for disk in disks}
+
+
+def _hash(twin: Twin, disk: str) -> str:
+    with twin.disk_file(disk).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
 
+from raidplan import pipeline
+from raidplan.plan import Run
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
+from tests.machine.executed import TRACE, executed, is_probe
 from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
@@ -27,6 +31,8 @@ filesystems:
 swap:
   file: {file: /srv/mirror/swap, size: 64MiB, priority: 5}
 """
+LOG = "/root/programs"
+"""What strace saw of the first apply."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +40,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     disks = [Disk(f"disk{n}", 2**30, f"MOVE-{n}") for n in range(5)]
     with Twin.start(disks, directory=tmp_path_factory.mktemp("converge")) as machine:
         install_raidplan(machine)
-        done = apply(machine, yaml.safe_load(LAYOUT))
+        done = apply(machine, yaml.safe_load(LAYOUT), *TRACE.split(), f"--output={LOG}")
         assert done.returncode == 0, done.stderr[-3000:]
         quick_initramfs(machine)  # the names of the arrays are in it by now
         machine.run("sysctl -q dev.raid.speed_limit_max=200000")  # what is in sync takes a bitmap at once
@@ -44,9 +50,32 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         yield machine
 
 
-def apply(twin: Twin, layout: object) -> Result:
+def apply(twin: Twin, layout: object, *before: str) -> Result:
     twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), "/root/moves.yaml")
-    return twin.run(["raidplan", "apply", "/root/moves.yaml", "--confirm", "moves"], check=False, timeout=600)
+    command = ["raidplan", "apply", "/root/moves.yaml", "--confirm", "moves"]
+    return twin.run([*before, *command], check=False, timeout=600)
+
+
+def test_the_programs_that_ran_are_those_of_the_plan_and_probes(twin: Twin, tmp_path: Path) -> None:
+    file = tmp_path / "moves.yaml"
+    file.write_text(LAYOUT)
+    plan, _ = pipeline.plan(pipeline.check(str(file)))
+    assert plan
+    told = twin.run("lsblk -dnro NAME,SERIAL").stdout.split("\n")
+    nodes = {
+        f"{{m{serial[-1]}}}": f"/dev/{name}"
+        for name, _, serial in (line.partition(" ") for line in told)
+        if serial
+    }
+    planned = [
+        [nodes.get(word, word) for word in step.action.argv]
+        for step in plan.steps
+        if isinstance(step.action, Run)
+    ]
+    ran = executed(twin.get(LOG).decode())
+    changing = [argv for argv in ran if not is_probe(argv)]
+    assert sorted(changing) == sorted(planned)
+    assert len(planned) > 20 and len(ran) > len(planned) + 5
 
 
 def changed() -> dict[str, dict[str, dict[str, object]]]:

@@ -10,6 +10,7 @@ import pytest
 from raidplan.facts.host import HOLD
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
+from tests.machine.look import contents
 from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
@@ -52,10 +53,10 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 
 @pytest.fixture(autouse=True)
 def decoys_keep_every_byte(twin: Twin) -> Iterator[None]:
-    look = "for d in /dev/disk/by-id/scsi-*DECOY-?; do echo $d; sha256sum < $d; done"
-    before = twin.run(look, timeout=300).stdout
+    others = [disk.name for disk in DECOYS]
+    before = contents(twin, others)
     yield
-    assert twin.run(look, timeout=300).stdout == before
+    assert contents(twin, others) == before
 
 
 def sh(twin: Twin, script: str, *, check: bool = True) -> Result:
