@@ -14,7 +14,10 @@ settings.load_profile("raidplan")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--update-golden` rewrites what the examples are to give."""
+    """`--update-golden` rewrites what the examples are to give; `--every-write` cuts the power at each one."""
+    parser.addoption(
+        "--every-write", action="store_true", help="cut the power at every write, for an hour or two"
+    )
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
 
 

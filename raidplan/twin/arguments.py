@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,6 +110,8 @@ def disk_device(disk: Disk, machine: Machine) -> Properties:
         "rotation_rate": 7200 if disk.rotational else 1,
         "write-cache": "on" if write_cache else "off",
     }
+    if disk.halts_at_write:
+        device["werror"] = "stop"
     if disk.rotational:
         device["discard_granularity"] = 0  # no TRIM: a spinning disk offers none
     if disk.serial:
@@ -186,6 +189,9 @@ def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
     common: Properties = {"cache": {"direct": direct, "no-flush": no_flush}, "discard": "unmap"}
     below = f"n{machine.disks.index(disk)}"
     nodes: list[Properties] = [{"driver": "file", "node-name": below, "filename": str(path), **common}]
+    if disk.halts_at_write:
+        nodes.append({**_counting(disk.halts_at_write), "node-name": f"{below}w", "image": below, **common})
+        below += "w"
     for depth, group in enumerate(_groups(disk, machine), 1):
         node = f"n{machine.disks.index(disk)}t{depth}"
         nodes.append(
@@ -196,9 +202,27 @@ def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
     return nodes
 
 
+def _counting(last: int) -> Properties:
+    """QEMU's blkdebug as a counter: each write takes it to its next state, and in the last one a write fails."""
+    events = ("pwritev", "pwritev_zero")
+    return {
+        "driver": "blkdebug",
+        "set-state": [
+            {"event": event, "state": number, "new_state": number + 1}
+            for event in events
+            for number in range(1, last)
+        ],
+        "inject-error": [
+            {"event": event, "state": last, "iotype": kind, "errno": errno.EIO, "once": True}
+            for event, kind in zip(events, ("write", "write-zeroes"), strict=True)
+        ],
+    }
+
+
 def _top_node(disk: Disk, machine: Machine) -> str:
     depth = len(_groups(disk, machine))
-    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else "")
+    counting = "w" if disk.halts_at_write and not depth else ""
+    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else counting)
 
 
 def _option(name: str, properties: Mapping[str, object]) -> list[str]:

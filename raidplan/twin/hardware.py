@@ -23,7 +23,8 @@ class Disk:
 
     `behind` names the controller, port multiplier or bus: each distinct name is one SCSI host of its own in
     the guest. lsblk shows `serial`, `wwn` and `model` exactly as given; `check` refuses what SCSI cannot carry.
-    `limit_bytes_per_second` bounds reading and writing together.
+    `limit_bytes_per_second` bounds reading and writing together. At the `halts_at_write`-th write, counted from
+    when the machine was switched on, the whole machine stands still and that write is lost, as if the power went.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Disk:
     physical_block: int = 512
     rotational: bool = True
     limit_bytes_per_second: int | None = None
+    halts_at_write: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ def _size_problems(disk: Disk) -> Iterable[str]:
         yield f"{disk.size_bytes} bytes are no whole number of blocks of {disk.logical_block}"
     if disk.limit_bytes_per_second is not None and disk.limit_bytes_per_second <= 0:
         yield f"{disk.limit_bytes_per_second} bytes per second is no rate"
+    if disk.halts_at_write is not None and disk.halts_at_write < 1:
+        yield f"writes are counted from 1, so there is none of number {disk.halts_at_write}"
 
 
 def _unique(kind: str, names: Sequence[str]) -> None:

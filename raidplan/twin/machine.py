@@ -186,6 +186,19 @@ class Twin:
         take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
         self._boot(timeout)
 
+    def halted(self) -> bool:
+        """Whether a disk has stopped the machine, which waits for `power_cut`. Raises TwinError where it is off."""
+        with Monitor(self._paths.monitor) as monitor:
+            return bool(monitor.ask("query-status")["status"] == "io-error")
+
+    def mend(self, *names: str) -> None:
+        """From the next start on these disks no longer halt the machine. Raises ValueError."""
+        self._known(names)
+        mended = [
+            replace(disk, halts_at_write=None) if disk.name in names else disk for disk in self.machine.disks
+        ]
+        self.machine = replace(self.machine, disks=tuple(mended))
+
     def unplug(self, *names: str) -> None:
         """Pulls disks out, all at once; they stay out over a reboot until `plug`. Raises TwinError."""
         self._known(names)

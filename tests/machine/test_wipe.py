@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from signal import SIGKILL
 
 import pytest
 
@@ -229,3 +231,31 @@ def test_f68_a_hostile_name_reaches_neither_terminal_nor_files(twin: Twin) -> No
         twin, "cat /etc/mdadm/mdadm.conf /etc/fstab /etc/udev/rules.d/*raidplan* 2>/dev/null", check=False
     ).stdout
     assert "\x1b" not in files and "\nARRAY \n" not in files
+
+
+def test_f61_f62_undo_until_an_array_is_begun(twin: Twin) -> None:
+    """Killed in one program after the other, and undone each time, bit for bit; refused after the first `mdadm --create`."""
+    make = "quiet; bare 0 1; printf 'label: gpt\\nsize=300MiB\\nsize=200MiB\\n' | sfdisk -q $(d DISK-0); udevadm settle\n"
+    make += "mke2fs -q -F -L keep $(d DISK-0)1; mkswap -q -L old $(d DISK-1); udevadm settle"
+    sh(twin, make)
+    text = layout("back", 0, 1).replace("wipe: true", "wipe: true, partitions: {data: {size: rest}}")
+    twin.put(Path(__file__).with_name("killer.py"), "/root/killer.py")
+    _, digest = planned(twin, "back", text.replace("w<0-1>]", "w<0-1>.data]"))
+    assert digest
+    files = "sha256sum /etc/fstab /etc/mdadm/mdadm.conf"
+    before, said = contents(twin, ["disk0", "disk1"]), sh(twin, files).stdout
+    killed = ["python3", "-I", "/root/killer.py", "/root/back.seen", "0.3", "apply", "/root/back.yaml", "--destroy", digest]  # fmt: skip
+    undone = 0
+    while True:
+        done = twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killed], check=False, timeout=300)
+        assert done.returncode == 128 + SIGKILL, done.stderr[-3000:]
+        in_program = sh(twin, "tail -n 1 /root/back.seen").stdout
+        undo = twin.run(["raidplan", "undo", "back", "--destroy", digest], check=False, timeout=300)
+        if in_program.startswith("mdadm --create"):
+            assert undo.returncode == 4 and "the point of no return was passed" in undo.stderr, undo.stderr
+            break
+        assert undo.returncode == 0, undo.stderr
+        undone += 1
+        assert contents(twin, ["disk0", "disk1"]) == before, in_program
+        assert sh(twin, files).stdout == said
+    assert undone >= 2, "two disks were partitioned"

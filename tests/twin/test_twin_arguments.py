@@ -116,6 +116,23 @@ def test_a_comma_in_a_path_is_escaped() -> None:
     assert any("path=/run/a,,b/console.log," in word for word in arguments(Machine(()), Path("/run/a,b")))
 
 
+@pytest.mark.parametrize("limit", [None, 1000])
+def test_a_disk_that_halts_the_machine_counts_its_writes(limit: int | None) -> None:
+    told = arguments(Machine((Disk("a", GB, halts_at_write=3, limit_bytes_per_second=limit),)))
+    nodes = [json.loads(word) for flag, word in itertools.pairwise(told) if flag == "-blockdev"]
+    counting = next(node for node in nodes if node["driver"] == "blkdebug")
+    steps = {(rule["event"], rule["state"], rule["new_state"]) for rule in counting["set-state"]}
+    assert steps == {(event, state, state + 1) for event in ("pwritev", "pwritev_zero") for state in (1, 2)}
+    assert {(rule["event"], rule["state"]) for rule in counting["inject-error"]} == {
+        ("pwritev", 3),
+        ("pwritev_zero", 3),
+    }
+    device = next(json.loads(word) for word in told if '"disk-a"' in word)
+    assert device["werror"] == "stop"
+    below = {node["node-name"]: node.get("file", node.get("image")) for node in nodes}
+    assert counting["node-name"] in (device["drive"], below[device["drive"]])
+
+
 def test_the_guest_reaches_the_network_only_when_asked() -> None:
     assert any("restrict=on" in word for word in arguments(Machine(())))
     assert any("restrict=off" in word for word in arguments(Machine((), online=True)))
@@ -139,6 +156,7 @@ def test_the_guest_reaches_the_network_only_when_asked() -> None:
         (Disk("a", GB, logical_block=4096), "smaller than the logical"),
         (Disk("a", GB, logical_block=520), "possible are"),
         (Disk("a", GB, limit_bytes_per_second=0), "no rate"),
+        (Disk("a", GB, halts_at_write=0), "counted from 1"),
     ],
 )
 def test_what_the_machine_cannot_show_is_refused(disk: Disk, words: str) -> None:

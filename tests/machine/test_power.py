@@ -1,0 +1,105 @@
+"""Power that goes at a certain write to a disk, in the virtual server: after the boot, `apply` converges.
+
+A few of the writes here; all of them, two boots a minute, with `pytest tests/machine/test_power.py --every-write`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from time import sleep
+
+import pytest
+
+from raidplan.twin import Disk, Twin, UnreachableError, install_raidplan
+from tests.machine.look import contents
+from tests.machine.servers import quick_initramfs
+
+pytestmark = pytest.mark.machine
+
+LAYOUT = """\
+version: 1
+host: {name}
+hardware: {{disks: {{{name}<0-1>: {{size: 256MiB, serial: {name}-<1>}}}}}}
+arrays: {{{name}: {{level: raid1, members: [{name}<0-1>], bitmap: internal, initial_sync: freeze-until-reboot}}}}
+filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}}}}}
+"""
+DECOYS = [Disk(f"decoy{number}", 2**26, f"DECOY-{number}") for number in range(3)]
+SAMPLE = ((0, 2), (1, 9), (0, 24), (1, 40))
+"""Which of the two disks, and which write to it: while the array is made, and while the file system is."""
+PAIRS_OF_A_SERVER = 12
+UNTIL = 80
+"""Writes to one disk; an apply makes fewer, and that it came to its end is then what is seen."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    every = [(disk, write) for write in range(1, UNTIL + 1) for disk in (0, 1)]
+    cuts = every if metafunc.config.getoption("every_write") else SAMPLE
+    servers = [
+        tuple(cuts[first : first + PAIRS_OF_A_SERVER]) for first in range(0, len(cuts), PAIRS_OF_A_SERVER)
+    ]
+    metafunc.parametrize(
+        "server", servers, indirect=True, scope="module", ids=lambda server: f"{server[0][1]}-{server[-1][1]}"
+    )
+
+
+@pytest.fixture(scope="module")
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Twin, dict[str, tuple[int, int]]]]:
+    """Pairs of disks, each with the write at which the power goes, and disks of others."""
+    cuts = {f"p{number}": cut for number, cut in enumerate(request.param)}
+    disks = [
+        Disk(f"{name}{leg}", 2**28, f"{name}-{leg}", halts_at_write=write if leg == disk else None)
+        for name, (disk, write) in cuts.items()
+        for leg in (0, 1)
+    ]
+    with Twin.start([*disks, *DECOYS], directory=tmp_path_factory.mktemp("power")) as twin:
+        install_raidplan(twin)
+        quick_initramfs(twin)
+        legs = "$(lsblk -dnro NAME,SERIAL | sed -n 's/^\\(.*\\) DECOY-[01]$/\\/dev\\/\\1/p')"
+        twin.run(
+            f"mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --assume-clean "
+            f"--raid-devices=2 {legs}; mdadm --stop /dev/md/foreign"
+        )
+        yield twin, cuts
+
+
+def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
+    """Whether it went; else the apply came to its end."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(twin.run, command, check=False, timeout=300)
+        while not running.done() and not twin.halted():
+            sleep(0.2)
+        if running.done():
+            assert running.result().returncode == 0, running.result().stderr[-2000:]
+            return False
+        twin.power_cut()
+        with suppress(UnreachableError):
+            running.result()
+        return True
+
+
+def test_the_power_goes_at_a_write(server: tuple[Twin, dict[str, tuple[int, int]]]) -> None:
+    twin, cuts = server
+    others = contents(twin, [disk.name for disk in DECOYS])
+    went = 0
+    for name, (disk, write) in cuts.items():
+        twin.put(LAYOUT.format(name=name).encode(), f"/root/{name}.yaml")
+        command = ["raidplan", "apply", f"/root/{name}.yaml", "--confirm", name]
+        cut = applied_until_the_power_goes(twin, command)
+        if cut:
+            went += 1
+            twin.mend(f"{name}{disk}")
+            twin.start_again()
+            done = twin.run(command, check=False, timeout=300)
+            assert done.returncode == 0, (name, disk, write, done.stderr[-3000:])
+        again = twin.run(command, check=False, timeout=300)
+        assert again.returncode == 0 and "nothing to do" in again.stderr, (name, disk, write, again.stderr)
+        members = twin.run(f"mdadm --detail /dev/md/{name} | grep -c 'active sync'").stdout.strip()
+        assert members == "2", (name, disk, write)
+        twin.run(f"umount /srv/{name} && e2fsck -fn /dev/md/{name}")
+        print(f"disk {disk}, write {write}: {'the power went, ' if cut else ''}converged")  # noqa: T201  # shown with -s
+    assert went, "at least at one of the writes"
+    assert contents(twin, [disk.name for disk in DECOYS]) == others
