@@ -29,7 +29,7 @@ from tests.apply.simulated import Killed
 T = TypeVar("T")
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
 MIB = 2**20
-STRIDE = 3
+STRIDE = 5
 """Of the effects, one in so many is a point to be killed at: each takes seconds on real devices."""
 LAYOUT = """version: 1
 host: undone
