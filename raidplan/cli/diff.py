@@ -50,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Compares, prints, and fails if data would be destroyed."""
     from raidplan.cli import FINDINGS, OK, UNABLE
     from raidplan.cli.output import emit, wants_colour
-    from raidplan.diff import diff
     from raidplan.render.forms import Look
 
     old, new = _sides(arguments)
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if invalid:
         emit(_without_diff(invalid, arguments.format, look), arguments.output)
         return UNABLE
-    made = diff(_side(old, new), _side(new, old))
+    made = _compared(old, new)
     emit(_rendered(made, arguments.format, look, allowed=arguments.allow_destroy), arguments.output)
     return FINDINGS if made.losses and not arguments.allow_destroy else OK
 
@@ -112,13 +111,20 @@ def _checked(file: str, reader: Reader | None = None) -> Loaded:
     return check(file, settings_for(file), reader=reader)
 
 
-def _side(loaded: Loaded | None, other: Loaded | None) -> Side:
-    """What is compared; a file that is not there describes nothing on the other one's host."""
-    from raidplan.diff import Side, nothing
+def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
+    """What differs; one of the two files may not be there."""
+    from raidplan.diff import diff, forgotten, nothing
 
-    if loaded is None:
-        assert other is not None and other.topology is not None
-        return nothing(other.topology.host)
+    if new is None:
+        assert old is not None
+        return forgotten(_side(old))
+    side = _side(new)
+    return diff(_side(old) if old else nothing(side.topology.host), side)
+
+
+def _side(loaded: Loaded) -> Side:
+    from raidplan.diff import Side
+
     assert loaded.topology is not None
     return Side(loaded.topology, loaded.findings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from raidplan.diff.found import found_and_gone
@@ -33,6 +34,15 @@ def diff(old: Side, new: Side) -> Diff:
         found=found,
         gone=gone,
     )
+
+
+def forgotten(old: Side) -> Diff:
+    """What a layout described whose file is gone; that destroys nothing, since nothing can be applied."""
+    host = old.topology.host
+    storage = Storage(old.topology, nothing(host).topology)
+    things = (*_built(storage), *machine_things(storage))
+    left = (replace(thing, fate=Fate.FORGOTTEN) for thing in things if thing.fate is Fate.DESTROYED)
+    return Diff((host, host), (), tuple(left), (), (), (), ())
 
 
 def nothing(host: str) -> Side:

@@ -36,6 +36,8 @@ class Fate(StrEnum):
     """A disk that is the same by its serial number, WWN or path."""
     EXCHANGED = "exchanged"
     """Another disk by the same name."""
+    FORGOTTEN = "no longer described"
+    """The file that described it is gone; it stands as it did."""
     KEPT = "kept"
 
     @property
@@ -123,6 +125,11 @@ class Diff:
     """Findings of the new layout that the old one did not have."""
     gone: tuple[Located, ...]
     """Findings of the old layout that the new one does not have."""
+
+    @property
+    def forgotten(self) -> bool:
+        """There is no new layout: what the old one described stays, and nothing describes it."""
+        return any(thing.fate is Fate.FORGOTTEN for thing in self.things)
 
     @property
     def empty(self) -> bool:

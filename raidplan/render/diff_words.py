@@ -26,6 +26,7 @@ NOUNS = {
 }  # fmt: skip
 MARKS = {
     "created": "+", "destroyed": "-", "re-created": "!", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "x",
+    "no longer described": "-",
 }  # fmt: skip
 STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", "=": "faint"}
 """What each mark is coloured as."""
@@ -69,6 +70,8 @@ def sections(diff: Diff) -> Iterator[Section]:
 def title(diff: Diff) -> str:
     """Which host this is about."""
     old, new = diff.hosts
+    if diff.forgotten:
+        return f"the layout of {old} is gone"
     return f"changes of {new}" if old == new else f"changes from {old} to {new}"
 
 
@@ -79,6 +82,8 @@ def summary(diff: Diff, *, allowed: bool = False) -> str:
         room = f", {drive_size(sum(known))}" if known else ""
         end = "allowed by --allow-destroy" if allowed else "--allow-destroy says that this is meant"
         return f"data on {plural(len(diff.losses), 'thing')} would be destroyed{room}: {end}"
+    if diff.forgotten:
+        return "nothing is destroyed by that: what the layout provisioned stays on the machine, and is no longer described"
     return "nothing differs" if diff.empty else "no data would be destroyed"
 
 

@@ -109,6 +109,50 @@ def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
     assert run.code == 0 and "What the change means" not in run.body
 
 
+def test_a_deleted_layout_is_said_and_fails_nothing(site: Site) -> None:
+    (site.checkout / "layouts" / "old.yaml").unlink()
+    run = site.run()
+    assert (run.code, commands(run.log)) == (0, []) and run.body == run.summary
+    assert (
+        "<details>\n<summary>A layout is deleted</summary>\n\n### raidplan: the layout of rio is gone"
+        in run.body
+    )
+    assert "nothing is destroyed by that" in run.body and "| no longer described: array " in run.body
+    assert "/srv/rio-data" in run.body
+    assert "no layout is changed" not in run.body and "nothing to report" not in run.body
+    (call,) = run.calls
+    assert "--method POST" in call
+
+
+def test_a_layout_under_another_name_is_a_deleted_and_a_new_one(site: Site) -> None:
+    (site.checkout / "layouts" / "old.yaml").rename(site.checkout / "layouts" / "new.yaml")
+    run = site.run()
+    assert run.code == 0 and run.body.count("<summary>A layout is deleted</summary>") == 1
+    assert run.body.count("<summary>Plan for blank disks</summary>") == 1
+
+
+def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> None:
+    odd = ["--format=json.yaml", "a\n::error::b.yaml", "$(touch BAD)<img>.yaml"]
+    for name in odd:
+        site.write(f"layouts/{name}", GOOD)
+    site.write("layouts/broken.yaml", "version: 1\n")
+    site.write("layouts/x.hardware.yaml", "disks: {}\n")
+    site.base = site.commit()
+    shutil.rmtree(site.checkout / "layouts")
+    run = site.run()
+    assert (run.code, commands(run.log), commands(run.body)) == (0, [], [])
+    assert run.body.count("the layout of rio is gone") == 1 + len(odd)
+    assert run.body.count("A layout is deleted that could not be read.") == 1
+    assert "<img" not in run.body and not list(site.folder.rglob("BAD"))
+
+
+def test_a_link_in_the_place_of_a_folder_does_not_bring_a_deleted_layout_back(site: Site) -> None:
+    shutil.move(site.checkout / "layouts", site.folder / "elsewhere")
+    (site.checkout / "layouts").symlink_to(site.folder / "elsewhere")
+    run = site.run()
+    assert run.code == 0 and "no layout is changed" in run.summary
+
+
 def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
     site.write("layouts/h.hardware.yaml", "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n")
     site.write(
