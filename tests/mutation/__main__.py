@@ -23,7 +23,10 @@ from tests.mutation.seen import Seen, Uses, to_ask
 from tests.mutation.trial import BROKEN, OPTIONS, SURVIVED, ask, quickly
 
 TARGETS = ("raidplan/rules", "raidplan/geometry", "raidplan/levels.py", "raidplan/size.py")
-TESTS = ("tests/rules", "tests/geometry", "tests/layout", "tests/test_size.py")
+TESTS = (
+    "tests/rules", "tests/geometry", "tests/layout", "tests/test_size.py",
+    "tests/compiler", "tests/estimate", "tests/survival", "tests/render/test_golden.py",
+)  # fmt: skip
 SHARED = ("hypothesis", "jinja2", "pydantic", "yaml")
 """What every trial imports and none changes."""
 FORK = multiprocessing.get_context("fork")
@@ -43,7 +46,7 @@ def main() -> int:
             import_module(module)
         sys.pycache_prefix, sys.dont_write_bytecode = folder, False  # every trial imports the same modules
         seen = _kept(arguments.seen, files)
-        uses = Uses(files)
+        uses = Uses({str(file.resolve()): file.read_text() for file in files})
         tasks = [(mutant, to_ask(mutant, seen.lines, seen.seconds, uses)) for mutant in chosen]
         results = dict(_tried(tasks, arguments.jobs))
     _report(results)

@@ -100,19 +100,26 @@ def _places(
         if isinstance(child, ast.stmt):
             inner = child
             if isinstance(node, ast.Module):
-                defines = frozenset(_defined(child))
+                defines = frozenset(defined(child))
         if inner is not None:
             yield id(child), (inner, function, defines)
         within = function or (child if isinstance(child, ast.FunctionDef) else None)
         yield from _places(child, inner, within, defines)
 
 
-def _defined(statement: ast.stmt) -> Iterator[str]:
-    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
-        yield statement.name
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+def defined(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement gives a meaning; not those within functions."""
+    match statement:
+        case ast.FunctionDef(name=name):
+            yield name
+        case ast.ClassDef(name=name, body=body):
+            yield name
+            for each in body:
+                yield from defined(each)
+        case _:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id
 
 
 def _changes(node: ast.AST) -> list[tuple[str, ast.AST]]:

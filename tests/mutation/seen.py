@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from tests.mutation.mutants import Mutant
+from tests.mutation.mutants import Mutant, defined
 
-MOST = 400
-"""So many tests are asked about one mutant; what they do not notice counts as survived."""
+MOST = 40
+"""Seconds of processor time, under the trace: tests of so long are asked about one mutant, and what they do not notice
+counts as survived."""
 Line = tuple[str, int]
 """A file and a line of it."""
 
@@ -42,11 +42,11 @@ class Seen:
         def trace(frame: FrameType, event: str, argument: Any) -> Any:
             return within(frame, event, argument) if frame.f_code.co_filename in self.files else None
 
-        before = time.perf_counter()
+        before = sum(os.times()[:4])
         sys.settrace(trace)
         yield
         sys.settrace(None)
-        self.seconds[item.nodeid] = time.perf_counter() - before
+        self.seconds[item.nodeid] = sum(os.times()[:4]) - before
         self.lines[item.nodeid] = frozenset(found)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -58,37 +58,77 @@ class Seen:
 def to_ask(
     mutant: Mutant, lines: Mapping[str, frozenset[Line]], seconds: Mapping[str, float], uses: Uses
 ) -> list[str]:
-    """The tests that may notice, those first that go deepest into the function, then the quick ones.
+    """The tests that may notice: of each way through the function first the quickest, the deepest way first; long ones last.
 
-    What runs at import may matter to any test: those that run its users come first.
+    What runs at import shows where its names are used; if no function does, any test may notice it.
     """
     file = str(mutant.file.resolve())
     if mutant.around is None:
-        near, needed = uses.lines(mutant.names), frozenset[Line]()
+        needed, near = uses.of(mutant.names)
     else:
         first, last = mutant.around
         near = frozenset((file, line) for line in range(first, last + 1))
         needed = frozenset((file, line) for line in mutant.lines)
-    asked = [test for test, ran in lines.items() if not needed or ran & needed]
-    return sorted(asked, key=lambda test: (-len(lines[test] & near), seconds[test]))[:MOST]
+    ways: dict[frozenset[Line], list[str]] = {}
+    for test in sorted(lines, key=seconds.__getitem__):
+        if not needed or lines[test] & needed:
+            ways.setdefault(lines[test] & near, []).append(test)
+    ranked = sorted(
+        (seconds[test] > MOST / 10, turn, -len(way), test)
+        for way, tests in ways.items()
+        for turn, test in enumerate(tests)
+    )
+    asked, spent = [], 0.0
+    for *_, test in ranked:
+        if spent + seconds[test] <= MOST or not asked:
+            asked.append(test)
+            spent += seconds[test]
+    return asked
 
 
 class Uses:
     """Where the names of modules are used in functions."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self.found: dict[str, set[Line]] = {}
-        for file in files:
-            for top in ast.walk(ast.parse(file.read_text())):
-                if isinstance(top, ast.FunctionDef):
-                    self._note(top, str(file.resolve()))
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self.functions: list[tuple[str, ast.FunctionDef]] = []
+        self.tables: list[tuple[frozenset[str], frozenset[str]]] = []
+        """What each statement outside of functions defines, and the names it is made of."""
+        for file, source in sources.items():
+            tree = ast.parse(source)
+            self.functions += [(file, node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+            self.tables += [
+                (frozenset(defined(each)), frozenset(name for name, _ in _named(each)))
+                for each in _statements(tree.body)
+            ]
 
-    def _note(self, function: ast.FunctionDef, file: str) -> None:
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name | ast.Attribute):
-                name = node.id if isinstance(node, ast.Name) else node.attr
-                self.found.setdefault(name, set()).add((file, node.lineno))
+    def of(self, names: frozenset[str]) -> tuple[frozenset[Line], frozenset[Line]]:
+        """The lines that use any of them, or what is made of them; and the functions around these lines."""
+        wanted = names
+        while more := frozenset().union(*(made for made, of in self.tables if of & wanted)) - wanted:
+            wanted |= more
+        used, around = set(), set()
+        for file, function in self.functions:
+            lines = {(file, line) for name, line in _named(function) if name in wanted}
+            used |= lines
+            if lines:
+                last = function.end_lineno or function.lineno
+                around |= {(file, line) for line in range(function.lineno, last + 1)}
+        return frozenset(used), frozenset(around)
 
-    def lines(self, names: Collection[str]) -> frozenset[Line]:
-        """The lines that use any of them."""
-        return frozenset().union(*(self.found.get(name, set()) for name in names))
+
+def _named(top: ast.AST) -> Iterator[tuple[str, int]]:
+    """The names in a function, or in what is no function."""
+    for node in ast.walk(top):
+        if isinstance(node, ast.Name):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute):
+            yield node.attr, node.lineno
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Those outside of functions."""
+    for each in body:
+        if isinstance(each, ast.ClassDef):
+            yield from _statements(each.body)
+        elif not isinstance(each, ast.FunctionDef):
+            yield each

@@ -9,9 +9,10 @@ import pytest
 
 from tests.mutation.__main__ import TARGETS, _files
 from tests.mutation.mutants import Mutant, mutants, mutated
-from tests.mutation.seen import Uses, to_ask
+from tests.mutation.seen import MOST, Line, Uses, to_ask
 
 FILE = Path("raidplan/size.py")
+PATH = str(FILE.resolve())
 
 MADE = {
     "a < 1": ["a <= 1", "a < 2", "a < 0"],
@@ -71,18 +72,32 @@ def mutant(source: str, what: str) -> Mutant:
     return found
 
 
-def test_the_tests_that_run_the_line_are_asked_the_deepest_first() -> None:
-    source = "LIMIT = 5\ndef f(a):\n    if a:\n        return a < 7\n    return LIMIT\n"
-    path = str(FILE.resolve())
-    lines = {
-        "not at all": frozenset[tuple[str, int]](),
-        "slow": frozenset({(path, 3), (path, 4)}),
-        "quick": frozenset({(path, 3), (path, 4)}),
-        "other": frozenset({(path, 3), (path, 5)}),
-    }
-    seconds = {"not at all": 1.0, "slow": 9.0, "quick": 1.0, "other": 1.0}
-    uses = Uses([])
-    uses.found = {"LIMIT": {(path, 5)}}
-    assert to_ask(mutant(source, "Lt to LtE"), lines, seconds, uses) == ["quick", "slow"]
-    assert to_ask(mutant(source, "5 to 6"), lines, seconds, uses)[0] == "other"
-    assert len(to_ask(mutant(source, "5 to 6"), lines, seconds, uses)) == 4
+def ran(*numbers: int) -> frozenset[Line]:
+    return frozenset((PATH, number) for number in numbers)
+
+
+SOURCE = "LIMIT = 5\ndef f(a):\n    if a:\n        return a < 7\n    return LIMIT\n"
+LINES = {"none": ran(), "slow": ran(3, 4), "quick": ran(3, 4), "other": ran(3, 5), "deep": ran(3, 4, 5)}
+SECONDS = {"none": 1.0, "slow": 9.0, "quick": 1.0, "other": 2.0, "deep": 3.0}
+
+
+def asked(source: str, what: str, **seconds: float) -> list[str]:
+    return to_ask(mutant(source, what), LINES, SECONDS | seconds, Uses({PATH: source}))
+
+
+def test_the_tests_that_run_the_line_are_asked_each_way_in_turn() -> None:
+    assert asked(SOURCE, "Lt to LtE") == ["deep", "quick", "slow"]
+
+
+def test_what_runs_at_import_shows_where_it_is_used() -> None:
+    assert asked(SOURCE, "5 to 6") == ["deep", "other"]
+    assert asked(SOURCE.replace("LIMIT = 5", "FEW = 5; LIMIT = {1: FEW}"), "5 to 6") == ["deep", "other"]
+    assert set(asked(SOURCE.replace("LIMIT = 5", "UNUSED = 5"), "5 to 6")) == set(LINES)
+    method = "class C:\n    limit = 5\n    def f(self):\n        return self.limit\n"
+    assert set(asked(method, "5 to 6")) == {"slow", "quick", "deep"}
+
+
+def test_long_tests_are_asked_last_and_not_all_of_them() -> None:
+    assert asked(SOURCE, "Lt to LtE", deep=MOST - 12.0) == ["quick", "deep", "slow"]
+    assert asked(SOURCE, "Lt to LtE", deep=MOST - 5.0) == ["quick", "deep"]
+    assert asked(SOURCE, "Lt to LtE", slow=MOST + 5.0, quick=MOST + 5.0, deep=MOST + 5.0) == ["deep"]
