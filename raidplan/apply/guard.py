@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
+from raidplan.facts.block import read_at
+from raidplan.facts.tables import read_table
 from raidplan.run import run
 
 SYS_BLOCK = Path("/sys/dev/block")
 SECTOR = 512
 """sysfs counts in these."""
+BY_PARTUUID = "/dev/disk/by-partuuid/"
 
 
 def not_blank(target: str) -> list[str]:
@@ -22,11 +26,14 @@ def not_blank(target: str) -> list[str]:
         mode = os.stat(target)
     except FileNotFoundError:
         return [f"{target} is not there"] if target.startswith("/dev/") else []
+    except OSError as no:
+        return [f"{target} cannot be looked at: {no.strerror}"]
     if not target.startswith("/dev/"):
         return [f"{target} exists already"]
     if not stat.S_ISBLK(mode.st_mode):
         return [f"{target} is not a block device"]
-    return [*_in_use(target, mode.st_rdev), *_signatures(target)]
+    other = _another(target, mode.st_rdev) if target.startswith(BY_PARTUUID) else ""
+    return [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
 
 
 def instance_of(node: str) -> tuple[str, int]:
@@ -41,6 +48,26 @@ def instance_of(node: str) -> tuple[str, int]:
         return (sys / "diskseq").read_text().strip(), size
     except FileNotFoundError:
         return str(sys.resolve(strict=True)), size
+
+
+def _another(target: str, number: int) -> str:
+    """What a link leads to, if not to the partition that it names: udev may be late, and any rule can make links.
+
+    The table on the disk decides.
+    """
+    sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
+    try:
+        partition = int((sys / "partition").read_text())
+        sectors = int((sys.parent / "queue/logical_block_size").read_text())
+        table = read_table(partial(read_at, f"/dev/{sys.parent.name.replace('!', '/')}"), sectors)
+    except (OSError, ValueError):
+        return f"{target} leads to {sys.name}, whose partition table cannot be read"
+    uuids = [entry.uuid for entry in table.entries if entry.number == partition] if table else []
+    return (
+        ""
+        if uuids == [target.removeprefix(BY_PARTUUID)]
+        else f"{target} leads to {sys.name}, another partition"
+    )
 
 
 def _in_use(target: str, number: int) -> list[str]:

@@ -61,9 +61,10 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     if left.steps:
         refusals += preflight(Situation(left, given.machine, given.disks), here=here)
     refusals += still_held(named) if refusals else []
-    now = seen(plan, disks, machine)
     if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
-        refusals += changed(plan.machine, now)
+        refusals += changed(plan.machine, seen(plan, disks, machine))
+    # What is left may need fewer programs: the plan that is shown speaks of those alone.
+    now = seen(left, disks, machine)
     left = replace(left, machine=now, machine_digest=machine_digest(now))
     return Decision(plan, left, disks, tuple(dict.fromkeys(refusals)), named)
 

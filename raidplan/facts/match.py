@@ -47,7 +47,9 @@ def match(disks: Sequence[DiskIdentity], machine: Machine) -> tuple[dict[str, Di
     for wanted in disks:
         fitting = _fitting(wanted, machine)
         words = (
-            list(_unfit(wanted, fitting[0])) if len(fitting) == 1 else [_not_one(wanted, fitting, machine)]
+            list(_unfit(wanted, fitting[0], machine))
+            if len(fitting) == 1
+            else [_not_one(wanted, fitting, machine)]
         )
         if words:
             problems += (Mismatch(wanted.name, text) for text in words)
@@ -138,8 +140,14 @@ def _nodes(disks: Sequence[DiskFact]) -> str:
     return f"{shown} and {len(nodes) - 12} more" if len(nodes) > 12 else shown
 
 
-def _unfit(wanted: DiskIdentity, disk: DiskFact) -> Iterator[str]:
+def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[str]:
     """What is wrong with the one disk that has the identifiers."""
+    twins = [other for other in machine.disks if other.node != disk.node and _is_same(disk, other)]
+    if twins:
+        yield (
+            f"{_nodes([disk, *twins])} are one disk by several paths (wwn {disk.wwn}, serial {disk.serial}): "
+            f"what is written by one path is not seen by the other; leave it one path"
+        )
     sizes = f"{disk.node} has {_exact(disk.size)}, planned {_exact(wanted.size)}"
     if disk.size < wanted.size:
         yield f"{sizes}: it is {wanted.size - disk.size} bytes too small"
@@ -147,6 +155,14 @@ def _unfit(wanted: DiskIdentity, disk: DiskFact) -> Iterator[str]:
         yield f"{sizes}: {(disk.size / wanted.size - 1) * 100:.1f} % more, is it another disk?"
     if disk.logical_block != wanted.logical_block:
         yield f"{disk.node} has logical blocks of {disk.logical_block} bytes, planned {wanted.logical_block}"
+
+
+def _is_same(one: DiskFact, other: DiskFact) -> bool:
+    """Both tell the same world-wide name, serial number and size: no two disks do."""
+    told = [
+        (comparable("wwn", disk.wwn), comparable("serial", disk.serial), disk.size) for disk in (one, other)
+    ]
+    return all(told[0]) and told[0] == told[1]
 
 
 def _exact(size: int) -> str:

@@ -1,0 +1,245 @@
+"""Wrong and moving disks: found by what they are, or refused before the first write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import guard
+from raidplan.apply.execute import execute
+from raidplan.apply.guard import not_blank
+from raidplan.apply.journal import Past
+from raidplan.apply.seen import changed, seen
+from raidplan.apply.session import Decision, decide, with_devices
+from raidplan.apply.zero import NotCleared, zero
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.match import match
+from raidplan.plan import DiskIdentity, Plan, Run, Step, Zero
+from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import LAYOUT, TB, Box, plan_of
+from tests.images import MIB, image, tool
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(LAYOUT, tmp_path)
+
+
+def box(*serials: str) -> Machine:
+    """Blank disks, sda first; a serial may come with a WWN: `PAIR-0 0x5000c500a0000000`."""
+    made = Box()
+    for letter, told in zip("abcdef", serials, strict=False):
+        serial, _, wwn = told.partition(" ")
+        made.disk(f"sd{letter}", serial)
+        made.disks[f"sd{letter}"] = replace(made.disks[f"sd{letter}"], wwn=wwn)
+    return made.machine()
+
+
+def decided(plan: Plan, machine: Machine) -> Decision:
+    return decide(plan, machine, Past(), here=False)
+
+
+@pytest.mark.parametrize(
+    ("now", "nodes"),
+    [
+        (("PAIR-1", "PAIR-0"), {"d0": "/dev/sdb", "d1": "/dev/sda"}),
+        (("STICK", "PAIR-0", "PAIR-1"), {"d0": "/dev/sdb", "d1": "/dev/sdc"}),
+        (("PAIR-1", "STICK", "OTHER", "PAIR-0"), {"d0": "/dev/sdd", "d1": "/dev/sda"}),
+    ],
+)
+def test_f11_f18_other_names_change_nothing_but_the_names(
+    plan: Plan, now: tuple[str, ...], nodes: dict[str, str], tmp_path: Path
+) -> None:
+    """The plan that was made for the names of before holds, and its commands get those of now."""
+    before = decided(plan, box("PAIR-0", "PAIR-1"))
+    assert before.nodes == {"d0": "/dev/sda", "d1": "/dev/sdb"} and not before.refusals
+    after = decided(before.left, box(*now))
+    assert (after.refusals, after.nodes) == ((), nodes)
+    assert after.left.steps == before.left.steps and after.left.machine == before.left.machine
+    world = Ran(plan, tmp_path, State())
+    tables = [step for step in after.left.steps if step.phase == "partition"]
+    execute(Plan("h", "", "", (), tuple(replace(s, needs=(), guard=(), awaits=()) for s in tables)), after.disks, lambda event: None, Silent(), world)  # fmt: skip
+    assert sorted(word for line in world.ran for word in line if word.startswith("/dev/sd")) == sorted(nodes.values())  # fmt: skip
+
+
+class Ran(Simulated):
+    """Notes the commands."""
+
+    def run(self, argv, stdin=""):  # type: ignore[no-untyped-def]
+        self.ran = [*getattr(self, "ran", ()), tuple(argv)]
+        return replace(super().effect("run", "", lambda: guard.run(["true"])), argv=tuple(argv))
+
+
+class Silent:
+    """A journal that keeps nothing."""
+
+    def intent(self, step: str) -> None: ...
+    def ended(self, step: str, seconds: float, made: str = "") -> None: ...
+    def failed(self, step: str, message: str) -> None: ...
+    def refused(self, step: str, message: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("now", "why"),
+    [
+        pytest.param(("PAIR-0",), "d1: no disk has serial PAIR-1", id="f13"),
+        pytest.param(("PAIR-0", "PAIR-7"), "d1: no disk has serial PAIR-1", id="f14"),
+        pytest.param(("PAIR-0", "PAIR-1", "PAIR-1"), "d1: 2 disks have serial PAIR-1: /dev/sdb, /dev/sdc", id="f16"),
+    ],
+)  # fmt: skip
+def test_f13_f14_f16_no_step_is_left_for_a_machine_that_does_not_fit(
+    plan: Plan, now: tuple[str, ...], why: str
+) -> None:
+    """One disk in doubt refuses the whole plan, that of the other disk too."""
+    assert any(said.startswith(why) for said in decided(plan, box(*now)).refusals)
+
+
+def test_f14_the_same_serial_with_other_content_is_another_disk(plan: Plan) -> None:
+    made = decided(plan, box("PAIR-0", "PAIR-1")).left
+    other = Box().disk("sda", "PAIR-0").disk("sdb", "PAIR-1").table("sdb").machine()
+    assert any("d1.content was nothing when the plan was made" in said for said in decided(made, other).refusals)  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [TB - 512, TB * 2])
+def test_f15_f49_another_size_is_another_disk(plan: Plan, size: int) -> None:
+    machine = box("PAIR-0", "PAIR-1")
+    machine = replace(machine, disks=(machine.disks[0], replace(machine.disks[1], size=size)))
+    assert any("d1: /dev/sdb has" in said and f"({size} bytes)" in said for said in decided(plan, machine).refusals)  # fmt: skip
+
+
+def test_f16_what_two_disks_tell_can_be_told_apart_by_more() -> None:
+    """A USB dock gives both its disks one serial number: with their paths they are two."""
+    disks = tuple(DiskFact(f"/dev/sd{n}", f"sd{n}", TB, serial="DOCK", path=f"usb-{n}") for n in "ab")
+    wanted = [DiskIdentity(n, TB, serial="DOCK", path=f"usb-{n}") for n in "ab"]
+    found, problems = match(wanted, Machine(disks))
+    assert [disk.node for disk in found.values()] == ["/dev/sda", "/dev/sdb"] and not problems
+
+
+def test_f17_one_disk_by_two_paths_is_refused() -> None:
+    """Even where the layout tells the paths apart: two members on one disk would be the least harm."""
+    disks = tuple(
+        DiskFact(f"/dev/sd{n}", f"sd{n}", TB, serial="LUN", wwn="0x6001405a", path=f"pci-{n}") for n in "ab"
+    )
+    wanted = [DiskIdentity(n, TB, serial="LUN", path=f"pci-{n}") for n in "ab"]
+    found, problems = match(wanted, Machine(disks))
+    assert not found
+    assert all("/dev/sda" in str(one) and "/dev/sdb" in str(one) for one in problems)
+    assert all("are one disk by several paths (wwn 0x6001405a, serial LUN)" in str(one) for one in problems)
+
+
+def test_f17_below_a_map_of_multipath_a_path_is_in_use(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
+    machine = box("PAIR-0", "PAIR-1")
+    held = tuple(replace(disk, users=("held by mpatha (dm-0)",)) for disk in machine.disks)
+    refusals = decided(plan, replace(machine, disks=held)).refusals
+    assert any("mpatha" in said for said in refusals)
+
+
+def test_f19_identical_disks_in_another_machine(plan: Plan) -> None:
+    """The disks were moved: what the plan was made for is the installation as well."""
+    here = replace(box("PAIR-0", "PAIR-1"), machine_id="aaaa")
+    made = decided(plan, here).left
+    assert decided(made, here).refusals == ()
+    refusals = decided(made, replace(here, machine_id="bbbb")).refusals
+    assert refusals == ("machine-id was aaaa when the plan was made, and is bbbb",)
+
+
+def test_a_plan_for_what_is_left_is_applied_where_it_was_made(plan: Plan) -> None:
+    """It runs fewer programs than the whole plan: those are no difference."""
+    tools = {name: {"path": name, "version": "9"} for name in plan.tools}
+    machine = box("PAIR-0", "PAIR-1")
+    machine = replace(machine, objects={**machine.objects, "tool": tools})
+    made = decided(plan, machine).left
+    assert set(made.tools) < set(plan.tools) and decided(made, machine).refusals == ()
+
+
+def test_f19_every_property_of_the_machine_counts(plan: Plan) -> None:
+    disks = {"d0": box("PAIR-0").disks[0]}
+    before = seen(plan, disks, box("PAIR-0"))
+    for name, other in {"serial": "X", "wwn": "X", "size": 1, "logical_block": 4096}.items():
+        now = seen(plan, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
+        assert [words.split()[0] for words in changed(before, now)] == [f"d0.{name}"]
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Nodes that are no disks, among them links below /dev that end at files."""
+    folder = Path("/dev/shm") / f"raidplan-{os.getpid()}"
+    folder.mkdir()
+    (folder / "file").write_bytes(b"precious" * 512)
+    (folder / "one").symlink_to(folder / "two")
+    (folder / "two").symlink_to(folder / "file")
+    (folder / "circle").symlink_to(folder / "circle")
+    os.mkfifo(folder / "fifo")
+    yield {"null": "/dev/null", "folder": str(folder), **{each.name: str(each) for each in folder.iterdir()}}
+    assert (folder / "file").read_bytes() == b"precious" * 512
+    for each in folder.iterdir():
+        each.unlink()
+    folder.rmdir()
+
+
+@pytest.mark.parametrize("name", ["null", "folder", "file", "one", "fifo"])
+def test_f20_what_is_no_block_device_is_never_written(odd: dict[str, str], name: str) -> None:
+    assert not_blank(odd[name]) == [f"{odd[name]} is not a block device"]
+    if name != "fifo":  # opening it would wait for a reader
+        with pytest.raises((NotCleared, OSError)):
+            zero(odd[name], Zero(odd[name], ((0, 512),)))
+
+
+def test_f20_a_link_to_itself_is_not_there(odd: dict[str, str]) -> None:
+    assert not_blank(odd["circle"]) == [f"{odd['circle']} cannot be looked at: Too many levels of symbolic links"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["null", "folder", "file", "one", "circle", "fifo"])
+def test_f20_devices_that_are_none_are_refused(plan: Plan, odd: dict[str, str], name: str) -> None:
+    named = with_devices(plan, {"d0": odd[name]})
+    said = f"d0: {odd[name]} is not a disk of this machine, which has /dev/sda, /dev/sdb"
+    assert said in decided(named, box("PAIR-0", "PAIR-1")).refusals
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
+def test_f21_a_link_to_another_partition_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both partitions are blank: nothing but the table tells that the link is wrong."""
+    nodes = []
+    monkeypatch.setattr(guard, "BY_PARTUUID", f"{tmp_path}/")
+    uuids = ["aaaaaaaa-1111-4222-8333-123456789abc", "bbbbbbbb-1111-4222-8333-123456789abc"]
+    try:
+        for uuid in uuids:
+            file = image(tmp_path, 16 * MIB, uuid[0])
+            tool("sfdisk", "--quiet", file, stdin=f"label: gpt\nsize=4MiB, uuid={uuid}\n")
+            nodes.append(tool("losetup", "--find", "--show", "--partscan", file).strip())
+            if not Path(f"{nodes[-1]}p1").exists():
+                tool("partx", "--add", nodes[-1])
+        link = tmp_path / uuids[0]
+        for number, node in enumerate(nodes):
+            link.unlink(missing_ok=True)
+            link.symlink_to(f"{node}p1")
+            said = guard._another(str(link), os.stat(link).st_rdev)
+            assert said == ("" if number == 0 else f"{link} leads to {Path(node).name}p1, another partition")
+        tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", nodes[0], stdin="label: gpt\nsize=4MiB\n")  # fmt: skip
+        link.unlink()
+        link.symlink_to(f"{nodes[0]}p1")
+        assert "another partition" in guard._another(str(link), os.stat(link).st_rdev), "a table made anew"
+    finally:
+        for node in nodes:
+            tool("losetup", "--detach", node)
+
+
+def test_f21_a_step_does_not_write_where_a_link_leads_elsewhere(tmp_path: Path) -> None:
+    class Misled(Simulated):
+        def not_blank(self, device: str) -> list[str]:
+            return [f"{device} leads to sdx1, another partition"]
+
+    node = "/dev/disk/by-partuuid/x"
+    world = Misled(Plan("h", "", "", (), ()), tmp_path, State(nodes={node}))
+    step = Step("make", "format", "make", Run(("mke2fs", node)), "x", targets=(node,), guard=(node,))
+    outcome = execute(Plan("h", "", "", (), (step,)), {}, lambda event: None, Silent(), world)
+    assert outcome.failed == {"make": f"not done, because {node} leads to sdx1, another partition"}
+    assert not world.executed
