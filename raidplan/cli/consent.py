@@ -14,15 +14,18 @@ if TYPE_CHECKING:
 
 def add_consent(parser: argparse.ArgumentParser) -> None:
     """The options that stand for a typed yes."""
-    parser.add_argument(
-        "--confirm",
-        metavar="HOST",
-        help="the layout's host name, in place of typing it; not enough where something is destroyed",
-    )
+    add_confirm(parser, "; not enough where something is destroyed")
     parser.add_argument(
         "--destroy",
         metavar="DIGEST",
         help="the digest that `plan` prints below the list of what is destroyed (sha256:…): exactly that, and nothing else",
+    )
+
+
+def add_confirm(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """The option for what destroys nothing."""
+    parser.add_argument(
+        "--confirm", metavar="HOST", help=f"the layout's host name, in place of typing it{more}"
     )
 
 
@@ -32,17 +35,22 @@ def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
         return _exactly(plan, arguments.destroy)
     if plan.lost and not _may_be_typed(plan, arguments):
         return False
-    if arguments.confirm is not None and arguments.confirm != plan.host:
-        talk(f"raidplan: --confirm {arguments.confirm}, but the layout is for {plan.host}")
-    if arguments.confirm is not None:
-        return bool(arguments.confirm == plan.host)
-    if not sys.stdin.isatty():
-        talk(f"to go on without a terminal, give --confirm {plan.host}")
-        return False
     what = f"destroy the {len(plan.lost)} things listed above" if plan.lost else "write to these disks"
-    sys.stderr.write(f"Type the host name ({plan.host}) to {what}: ")
+    return agreed(plan.host, what, arguments)
+
+
+def agreed(host: str, what: str, arguments: argparse.Namespace) -> bool:
+    """The host's name was given or is typed now."""
+    if arguments.confirm is not None and arguments.confirm != host:
+        talk(f"raidplan: --confirm {arguments.confirm}, but the layout is for {host}")
+    if arguments.confirm is not None:
+        return bool(arguments.confirm == host)
+    if not sys.stdin.isatty():
+        talk(f"to go on without a terminal, give --confirm {host}")
+        return False
+    sys.stderr.write(f"Type the host name ({host}) to {what}: ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip() == plan.host
+    return sys.stdin.readline().strip() == host
 
 
 def _exactly(plan: Plan, given: str) -> bool:

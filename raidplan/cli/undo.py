@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
-    from raidplan.cli.consent import add_consent
+    from raidplan.cli.consent import add_confirm
     from raidplan.cli.parser import add_output
     from raidplan.cli.state import add_state
 
@@ -26,7 +26,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "host", metavar="HOST", nargs="?", help="the layout's host name, by default this host's"
     )
-    add_consent(parser)
+    add_confirm(parser)
     add_state(parser)
     add_output(parser, "text")
     parser.set_defaults(func=run)
@@ -58,7 +58,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal import open_journal, read_past
     from raidplan.apply.undo import go_back, way_back
     from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
-    from raidplan.cli.consent import confirmed
+    from raidplan.cli.consent import agreed
     from raidplan.cli.output import talk
     from raidplan.cli.state import state_folder
     from raidplan.plan import plan_from_json
@@ -84,7 +84,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk(f"{name} ({way.disks[name].node}): {len(pieces)} blocks are put back as they were")
     for file in way.files:
         talk(f"{file} is put back as it was")
-    if not confirmed(plan, arguments):
+    if not agreed(plan.host, "put them back", arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
     journal = open_journal(folder, world)

@@ -119,7 +119,7 @@ def apply(plan: Plan, world: Real, folder: Path) -> None:
 
 
 def undone(world: Real, folder: Path) -> int:
-    return undo(argparse.Namespace(host="undone", state=str(folder), confirm="undone", destroy=None), world)
+    return undo(argparse.Namespace(host="undone", state=str(folder), confirm="undone"), world)
 
 
 @pytest.mark.root

@@ -87,6 +87,7 @@ def test_the_power_goes_at_a_write(server: tuple[Twin, dict[str, tuple[int, int]
     went = 0
     for name, (disk, write) in cuts.items():
         twin.put(LAYOUT.format(name=name).encode(), f"/root/{name}.yaml")
+        twin.run("sync")  # the layout is not what is to be lost
         command = ["raidplan", "apply", f"/root/{name}.yaml", "--confirm", name]
         cut = applied_until_the_power_goes(twin, command)
         if cut:

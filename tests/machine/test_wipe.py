@@ -250,7 +250,7 @@ def test_f61_f62_undo_until_an_array_is_begun(twin: Twin) -> None:
         done = twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killed], check=False, timeout=300)
         assert done.returncode == 128 + SIGKILL, done.stderr[-3000:]
         in_program = sh(twin, "tail -n 1 /root/back.seen").stdout
-        undo = twin.run(["raidplan", "undo", "back", "--destroy", digest], check=False, timeout=300)
+        undo = twin.run(["raidplan", "undo", "back", "--confirm", "back"], check=False, timeout=300)
         if in_program.startswith("mdadm --create"):
             assert undo.returncode == 4 and "the point of no return was passed" in undo.stderr, undo.stderr
             break
