@@ -36,7 +36,7 @@ Range = tuple[int, int]
 
 
 class NoRoom(Exception):
-    """The copies cannot be kept; the message says why. Nothing was written to any disk."""
+    """The journal or the copies cannot be kept; the message says why. Nothing was written to any disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,10 @@ class Work:
             held.callback(close, self.world.hold(disk.node))
             if disk.instance and self.world.instance(disk.node) != (disk.instance, disk.size):
                 raise GuardFailed(f"not done, because {disk.node} is no longer the disk that was {name}")
+        if step.proof and step.proof.kind in ("directory", "mount"):
+            link = self.world.link_on_the_way(step.proof.key)
+            if link:
+                raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
         targets = [self.resolved(target) for target in step.guard]
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [why for target in targets for why in self.world.not_blank(target)]

@@ -6,14 +6,17 @@ Whole or not at all: written beside, synced, renamed. Mode and owner stay, the e
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
-from raidplan.apply.world import World
+from raidplan.apply.world import Changed, World
 from raidplan.plan.step import WriteBlock, WriteFile
 
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
 KEPT = ".raidplan-old"
 """What the earlier version's name ends in; udev and mdadm read no such files."""
+TRIES = 10
+"""How often a file is read anew that somebody else writes at the same time."""
 
 
 class BrokenBlock(ValueError):
@@ -81,8 +84,19 @@ def read_text(file: str) -> str | None:
 
 
 def write(action: WriteFile | WriteBlock, world: World) -> bool:
-    """Brings the file to its wanted text; False if it had it already. Raises OSError, BrokenBlock."""
+    """Brings the file to its wanted text; False if it had it already. Raises OSError, BrokenBlock.
+
+    What somebody else writes into it in the meantime is kept: the block is put into that then.
+    """
     path = Path(os.path.realpath(world.path(action.file)))
+    for _ in range(TRIES):
+        with suppress(Changed):
+            return _write(action, path, world)
+    raise BrokenBlock(f"{action.file} is written by somebody else again and again: find out by whom")
+
+
+def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
+    """Raises Changed, OSError, BrokenBlock."""
     old = read_text(str(path))
     new = wanted_text(action, old)
     if new == old:
@@ -91,5 +105,6 @@ def write(action: WriteFile | WriteBlock, world: World) -> bool:
     if old is not None:
         kept = path.with_name(path.name + KEPT)
         world.replace(kept, old.encode("utf-8", "surrogateescape"), like=path, mode=action.mode)
-    world.replace(path, new.encode("utf-8", "surrogateescape"), like=path, mode=action.mode)
+    data = new.encode("utf-8", "surrogateescape")
+    world.replace(path, data, like=path, mode=action.mode, still=lambda: read_text(str(path)) == old)
     return True

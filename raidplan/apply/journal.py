@@ -68,6 +68,8 @@ class Journal:
     _number: int = 0
     _hash: str = FIRST
     _lock: Lock = field(default_factory=Lock)
+    _lost: OSError | None = None
+    """Why a record may be there in part: nothing that came after it would be believed."""
 
     @property
     def file(self) -> Path:
@@ -119,14 +121,20 @@ class Journal:
 
     def _add(self, kind: str, **more: object) -> None:
         with self._lock:
-            self._number += 1
+            if self._lost:
+                raise self._lost
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            record = {"number": self._number, "before": self._hash, "time": now, "kind": kind, **more}
+            record = {"number": self._number + 1, "before": self._hash, "time": now, "kind": kind, **more}
             line = json.dumps(record, ensure_ascii=True).encode() + b"\n"
             first = not self.file.exists()
-            self.world.append(self.file, line)
-            if first:
-                self.world.sync(self.folder)
+            try:
+                self.world.append(self.file, line)
+                if first:
+                    self.world.sync(self.folder)
+            except OSError as no:
+                self._lost = no
+                raise
+            self._number += 1
             self._hash = hashlib.sha256(line).hexdigest()
 
 
@@ -141,8 +149,11 @@ def open_journal(folder: Path, world: World) -> Journal:
     whole = _whole(data)
     records = list(_records(whole, journal.file))
     if len(whole) < len(data):
-        world.effect("write", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
-        world.sync(journal.file)
+        try:
+            world.effect("write", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
+            world.sync(journal.file)
+        except OSError as no:
+            raise BrokenJournal(f"the end of {journal.file} cannot be mended: {no.strerror}") from None
     journal.past = past_of(records)
     journal._number = len(records)
     lines = whole.splitlines(keepends=True)

@@ -14,13 +14,16 @@ LOCK = "/run/raidplan.lock"
 
 
 class Held(Exception):
-    """Something is being applied."""
+    """Something is being applied, or it cannot be told."""
 
 
 @contextmanager
 def only_one(file: str = LOCK) -> Iterator[int]:
-    """Holds the lock, an open file to be kept by every program that is started. Raises Held, OSError."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    """Holds the lock, an open file to be kept by every program that is started. Raises Held."""
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as no:
+        raise Held(f"{file} cannot be opened, so that nobody else could be kept off: {no.strerror}") from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from raidplan.apply.against import against, unknown_origin, unproven
-from raidplan.apply.copies import keep
+from raidplan.apply.copies import NoRoom, keep
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
@@ -87,19 +88,35 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
 def carry_out(
     decision: Decision, journal: Journal, tell: Callable[[Event], None], *, workers: int = WORKERS
 ) -> Outcome:
-    """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned."""
+    """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned.
+
+    Raises NoRoom before the first step.
+    """
     world = journal.world
-    journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
     known = journal.past.copies if journal.past.is_open else {}
-    journal.copied(*keep(decision.left, decision.disks, decision.machine, journal.folder, world, known))
+    try:
+        journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
+        journal.copied(*keep(decision.left, decision.disks, decision.machine, journal.folder, world, known))
+    except OSError as no:
+        what = f"the journal and the copies in {journal.folder} cannot be kept: {no.strerror}"
+        raise NoRoom(f"{what}; name another folder with --state") from None
     try:
         outcome = execute(decision.left, decision.disks, tell, journal, world, workers=workers)
     finally:
-        lift(decision.left, world)
+        with suppress(OSError):  # the next run removes it, and says so if it must not begin
+            lift(decision.left, world)
     if outcome.complete:
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})
         outcome.unproven = unproven(decision.whole, named)
         if not outcome.unproven:
-            journal.close()
+            outcome.unproven = _not_closed(journal)
     return outcome
+
+
+def _not_closed(journal: Journal) -> list[str]:
+    try:
+        journal.close()
+    except OSError as no:
+        return [f"the journal {journal.file} did not take its last record: {no.strerror}"]
+    return []

@@ -22,6 +22,10 @@ from raidplan.run import Result, run
 T = TypeVar("T")
 
 
+class Changed(Exception):
+    """Somebody else has written the file in the meantime; nothing was replaced."""
+
+
 class World:
     """This machine; `keep` are open files that the programs it runs hold as well, such as the lock."""
 
@@ -41,6 +45,11 @@ class World:
     def not_blank(self, device: str) -> list[str]:
         """Why a step must not write over a device, in words."""
         return not_blank(device)
+
+    def link_on_the_way(self, path: str) -> str:
+        """The symbolic link that a path is or leads through; empty if there is none."""
+        file = self.path(path)
+        return next((str(part) for part in (*reversed(file.parents), file) if part.is_symlink()), "")
 
     def exists(self, node: str) -> bool:
         """There is such a node."""
@@ -84,15 +93,17 @@ class World:
         """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotCleared."""
         self.effect("restore", node, lambda: put_back(node, pieces))
 
-    def replace(self, file: Path, data: bytes, *, like: Path, mode: int) -> None:
-        """Makes `file` hold the data, whole or not at all: written beside, synced, renamed.
+    def replace(
+        self, file: Path, data: bytes, *, like: Path, mode: int, still: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Makes `file` hold the data, whole or not at all: written beside, synced, renamed if it is `still` as it was.
 
-        Mode, owner and extended attributes are those of `like`, or `mode` where there is none. Raises OSError.
+        Mode, owner and extended attributes are those of `like`, or `mode` where there is none. Raises OSError, Changed.
         """
         beside = file.with_name(f".{file.name}.raidplan-new")
         self.effect("write", str(beside), lambda: _write_beside(beside, data, like, mode))
         self.sync(beside)
-        self.effect("rename", str(file), lambda: beside.rename(file))
+        self.effect("rename", str(file), lambda: _rename(beside, file, still))
         self.sync(file.parent)
 
     def append(self, file: Path, data: bytes) -> None:
@@ -140,6 +151,13 @@ def _write_beside(beside: Path, data: bytes, like: Path, mode: int) -> None:
         os.fchmod(descriptor, found.st_mode & 0o7777)
         for name in os.listxattr(like):
             os.setxattr(descriptor, name, os.getxattr(like, name))
+
+
+def _rename(beside: Path, file: Path, still: Callable[[], bool]) -> None:
+    if not still():
+        beside.unlink()
+        raise Changed(str(file))
+    beside.rename(file)
 
 
 def _append(file: Path, data: bytes) -> None:

@@ -56,10 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.lock import Held, only_one
     from raidplan.apply.world import World
+    from raidplan.cli.stopping import stopped_by_signals
 
+    os.umask(0o022)  # folders that are made, by us or by a tool, are for nobody else to write
     try:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
-        with only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
+        with stopped_by_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
             return _apply(plan, arguments, World([lock]))
     except (Held, BrokenJournal, NoRoom) as no:
         talk(f"refused: {no}")

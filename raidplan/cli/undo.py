@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if os.geteuid() != 0:
         talk("refused: not root: run it with sudo")
         return REFUSED
+    os.umask(0o022)
     try:
         with only_one() as lock:
             return undo(arguments, World([lock]))

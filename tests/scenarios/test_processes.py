@@ -1,0 +1,194 @@
+"""Signals, a second apply, what the kernel runs out of, and the surroundings that programs get."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.execute import Event, execute
+from raidplan.apply.lock import Held, only_one
+from raidplan.apply.world import World
+from raidplan.cli import apply as apply_command
+from raidplan.cli import run as command_line
+from raidplan.cli.stopping import stopped_by_signals
+from raidplan.plan import Plan, Run, Step
+from tests.apply.stacks import LAYOUT
+
+ROOT = Path(__file__).parents[2]
+
+
+class Silent:
+    """A journal that keeps nothing."""
+
+    def intent(self, step: str) -> None: ...
+    def ended(self, step: str, seconds: float, made: str = "") -> None: ...
+    def failed(self, step: str, message: str) -> None: ...
+    def refused(self, step: str, message: str) -> None: ...
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_f03_a_signal_lets_the_running_step_end_and_begins_no_other(number: int, tmp_path: Path) -> None:
+    """The tool of the step sees nothing of it, and is waited for."""
+    go, made = tmp_path / "go", tmp_path / "made"
+    wait = f"trap 'exit 9' TERM HUP INT; until [ -e {go} ]; do sleep 0.02; done; touch {made}"
+    steps = (
+        Step("running", "format", "running", Run(("sh", "-c", wait)), "x", targets=("a",)),
+        Step("next", "format", "next", Run(("touch", str(tmp_path / "next"))), "x", needs=("running",)),
+    )
+
+    def strike() -> None:
+        os.kill(os.getpid(), number)
+        go.touch()
+
+    def tell(event: Event) -> None:
+        if (event.kind, event.step.id) == ("started", "running"):
+            threading.Timer(0.2, strike).start()
+
+    with stopped_by_signals():
+        outcome = execute(Plan("h", "", "", (), steps), {}, tell, Silent(), World())
+    assert outcome.interrupted and (outcome.done, outcome.left) == (["running"], ["next"])
+    assert made.exists() and not (tmp_path / "next").exists()
+
+
+def test_f03_what_is_ignored_stays_ignored_and_everything_is_put_back() -> None:
+    """As with nohup(1)."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGHUP, signal.SIGTERM)}
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stopped_by_signals():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+        assert signal.getsignal(signal.SIGTERM) == before[signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGHUP, before[signal.SIGHUP])
+
+
+FEW_FILES = """
+import resource, sys
+from raidplan.apply.execute import execute
+from raidplan.apply.world import World
+from raidplan.plan import Plan, Run, Step
+from raidplan.run import run
+run(["true"])
+class Silent:
+    def __getattr__(self, name): return lambda *args, **more: print(name, *args[:1])
+resource.setrlimit(resource.RLIMIT_NOFILE, (MOST, MOST))
+steps = (Step("a", "format", "a", Run(("touch", sys.argv[1])), "x", targets=("a",)),)
+outcome = execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World())
+print("failed:", *outcome.failed.values())
+print("done:", *outcome.done)
+"""
+
+
+def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> None:
+    """However few there are: the step is done and told so, or it failed and the journal knows."""
+    seen = set()
+    for limit in range(3, 24, 2):
+        marker = tmp_path / str(limit)
+        code = FEW_FILES.replace("MOST", str(limit))
+        done = subprocess.run([sys.executable, "-c", code, str(marker)], cwd=ROOT, capture_output=True, text=True, check=False)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0] == "intent a"
+        ended = "ended a" in lines
+        assert ended == marker.exists() == ("done: a" in lines), done.stdout
+        assert ended or ("failed a" in lines and "Too many open files" in done.stdout), done.stdout
+        seen.add(ended)
+    assert seen == {True, False}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's apply takes the lock")
+def test_f33_a_second_apply_is_refused_whatever_its_disks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lock = str(tmp_path / "lock")
+    monkeypatch.setattr(only_one.__wrapped__, "__defaults__", (lock,))  # type: ignore[attr-defined]
+    file = tmp_path / "layout.yaml"
+    file.write_text(LAYOUT.replace("PAIR-", "ELSEWHERE-"))
+    with only_one():
+        assert command_line(["apply", str(file), "--confirm", "pair", "--state", str(tmp_path / "state")]) == 4  # fmt: skip
+    said = capsys.readouterr().err
+    assert f"holds {lock}" in said and said.endswith("nothing was written\n")
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder"])
+def test_f63_a_lock_that_is_no_file_is_refused(kind: str, tmp_path: Path) -> None:
+    lock, target = tmp_path / "lock", tmp_path / "target"
+    if kind == "folder":
+        lock.mkdir()
+    else:
+        lock.symlink_to(target)
+    if kind == "link":
+        target.write_text("precious")
+    with pytest.raises(Held, match="cannot be opened, so that nobody else could be kept off"), only_one(str(lock)):  # fmt: skip
+        pass
+    assert not target.exists() or target.read_text() == "precious"
+
+
+HOSTILE = {
+    "LANG": "ar_EG.UTF-8",
+    "LC_ALL": "tr_TR.UTF-8",
+    "PATH": "/tmp:.",
+    "MDADM_NO_UDEV": "1",
+    "MDADM_EXPERIMENTAL": "1",
+    "LVM_SYSTEM_DIR": "/tmp",
+    "LD_LIBRARY_PATH_": "x",
+    "BLKID_FILE": "/tmp/x",
+}
+
+
+def offline(tmp_path: Path, **more: object) -> bytes:
+    file = tmp_path / "layout.yaml"
+    file.write_text(LAYOUT)
+    words = [sys.executable, "-m", "raidplan", "plan", str(file), "--offline", "--format", "json"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=True, **more)  # type: ignore[call-overload]
+    return bytes(done.stdout)
+
+
+def test_f44_the_plan_is_the_same_in_every_surrounding(tmp_path: Path) -> None:
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    plain = offline(tmp_path, env=here)
+    assert offline(tmp_path, env={**here, **HOSTILE, "PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}) == plain
+    assert offline(tmp_path, env=here, cwd=gone, preexec_fn=lambda: (gone.rmdir(), os.umask(0o777))) == plain
+    assert offline(tmp_path, env=here, stdin=subprocess.DEVNULL, close_fds=True, preexec_fn=lambda: os.close(2)) == plain  # fmt: skip
+
+
+def test_f44_a_tool_runs_where_the_working_folder_is_gone(tmp_path: Path) -> None:
+    code = "import os, sys; os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])\n"
+    code += "from raidplan.run import run; print(run(['echo', 'well']).stdout)"
+    words = [sys.executable, "-c", code, str(tmp_path / "gone")]
+    here = {**os.environ, "PYTHONPATH": str(ROOT), **HOSTILE}
+    done = subprocess.run(words, cwd=ROOT, env=here, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "well", done.stderr
+
+
+def test_f44_folders_are_for_nobody_else_whatever_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`mkdir --parents` of a mount point would make them with the caller's."""
+    seen: list[int] = []
+
+    def look(*_: object) -> int:
+        seen.append(os.umask(0))
+        return 0
+
+    monkeypatch.setattr(apply_command, "_apply", look)
+    monkeypatch.setattr(only_one.__wrapped__, "__defaults__", (str(tmp_path / "lock"),))  # type: ignore[attr-defined]
+    file = tmp_path / "layout.yaml"
+    file.write_text(LAYOUT)
+    before = os.umask(0)
+    try:
+        apply_command.run(argparse.Namespace(layout=str(file), devices=None, color="never"))
+    finally:
+        os.umask(before)
+    assert seen == [0o022]
