@@ -7,9 +7,10 @@ disk then lives on unharmed when this process is killed or its connection is los
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from threading import Event, Timer
 from typing import TYPE_CHECKING, BinaryIO
@@ -74,6 +75,38 @@ def run(
     if check and not result.ok:
         raise CommandFailed(result.argv, result.returncode, result.stderr)
     return result
+
+
+@contextmanager
+def filtered(argv: Sequence[str], source: BinaryIO) -> Iterator[BufferedReader]:
+    """What a program that only reads makes of a file, from where that stands, while it makes it.
+
+    Raises CommandFailed at the end if it did not return 0, whatever the reader thought of the part that came.
+    """
+    program = find_tool(argv[0])
+    if not program:
+        raise CommandFailed(argv, NOT_FOUND, f"{argv[0]} is not installed")
+    import sh
+
+    outgoing, incoming = os.pipe2(os.O_CLOEXEC)
+    with os.fdopen(outgoing, "rb") as made, _memory("stderr") as err:
+        command = sh.Command(program).bake(
+            _in=source, _out=incoming, _err=err, _env=ENVIRONMENT, _new_session=True, _truncate_exc=False,
+            _return_cmd=True, _bg=True, _bg_exc=False,
+        )  # fmt: skip
+        running = command(*argv[1:])
+        os.close(incoming)
+        failed = 0
+        try:
+            yield made
+        finally:
+            made.close()  # a reader that gave up early ends the program as well
+            try:
+                running.wait()
+            except sh.ErrorReturnCode as no:
+                failed = no.exit_code
+        if failed:
+            raise CommandFailed(argv, failed, _text(err))
 
 
 def find_tool(name: str) -> str:

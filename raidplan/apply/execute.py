@@ -14,6 +14,7 @@ from os import close
 from typing import Literal, Protocol
 
 from raidplan.apply.files import write
+from raidplan.apply.initramfs import renew
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
 from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
@@ -184,6 +185,10 @@ class Work:
 
     def _act(self, step: Step) -> None:
         match step.action:
+            case Run(argv, stdin, arrays) if arrays:
+                problem = renew(argv, arrays, self.world)
+                if problem:
+                    raise StepFailed(problem)
             case Run(argv, stdin):
                 result = self.world.run(tuple(map(self.resolved, argv)), stdin)
                 if result.returncode:

@@ -12,6 +12,7 @@ from raidplan.apply.files import BrokenBlock, outside_block
 from raidplan.apply.guard import not_blank
 from raidplan.apply.hold import HOLDING
 from raidplan.apply.in_use import alone, used_by_others
+from raidplan.apply.initramfs import cannot_be_renewed
 from raidplan.apply.mounted import kept_as_mounted
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.traces import words
@@ -88,6 +89,12 @@ def modules_loadable(situation: Situation) -> Iterator[str]:
         found = situation.machine.observe("module", module)
         if not found or not (found.get("loaded") or found.get("loadable")):
             yield f"the kernel {situation.machine.kernel} has no module {module}"
+
+
+def initramfs_can_be_made(situation: Situation) -> Iterator[str]:
+    """A full /boot is found out now, and not when everything else is done."""
+    if any(isinstance(step.action, Run) and step.action.initramfs for step in situation.plan.steps):
+        yield from cannot_be_renewed(Path("/"), situation.machine.kernel)
 
 
 def machine_is_clear(situation: Situation) -> Iterator[str]:
@@ -255,5 +262,6 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     group_folders_free,
     nobody_else_uses_what_is_cleared,
     mount_points_empty,
+    initramfs_can_be_made,
 )
 """Checks that look at devices, folders and programs."""

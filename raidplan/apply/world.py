@@ -6,6 +6,7 @@ A test stands in for it: it counts the effects, ends the process before or after
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -105,6 +106,21 @@ class World:
         self.sync(beside)
         self.effect("rename", str(file), lambda: _rename(beside, file, still))
         self.sync(file.parent)
+
+    def keep_beside(self, file: Path, kept: Path) -> None:
+        """Makes `kept` a copy of the file, whole or not at all, with its times. Raises OSError.
+
+        A copy and no link: dracut writes into the file that is there.
+        """
+        beside = kept.with_name(f".{kept.name}.raidplan-new")
+        try:
+            self.effect("write", str(beside), lambda: shutil.copy2(file, beside))
+            self.sync(beside)
+            self.effect("rename", str(kept), lambda: beside.rename(kept))
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+        self.sync(kept.parent)
 
     def append(self, file: Path, data: bytes) -> None:
         """Adds to the end of a file and syncs it. Raises OSError."""

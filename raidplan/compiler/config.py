@@ -25,7 +25,7 @@ def config_steps(topology: Topology) -> Iterator[Step]:
     if rules:
         yield from _udev(topology, rules)
     if arrays:
-        yield _initramfs(bool(rules))
+        yield _initramfs(arrays, bool(rules))
     if arrays:
         yield from watch_steps(topology)
     mounts = _of("fstab", lines)
@@ -86,13 +86,17 @@ def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
     )
 
 
-def _initramfs(rules: bool) -> Step:
+def _initramfs(arrays: list[str], rules: bool) -> Step:
+    words = [word.partition("=") for line in arrays for word in line.split()]
     written = ("config.mdadm.conf", *(("config.udev",) if rules else ()))
     return Step(
         id="config.initramfs",
         phase="configure",
         say="put the new configuration into the initramfs, so that arrays keep their names at boot",
-        action=Run(("update-initramfs", "-u", "-k", "all")),
+        action=Run(
+            ("update-initramfs", "-u", "-k", "all"),
+            initramfs=tuple(value for key, _, value in words if key == "UUID"),
+        ),
         because="arrays",
         needs=written,
         follows=written,

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask
@@ -130,16 +131,13 @@ def _file(file: Path) -> Properties | None:
 
 
 def read_initramfs(root: Path, kernel: str) -> Objects:
-    """Whether every initramfs of the kernel is as new as what it holds a copy of; nothing without one."""
-    boot = root / "boot"
-    images = [
-        image
-        for name in (f"initrd.img-{kernel}", f"initramfs-{kernel}.img", f"initrd-{kernel}")
-        for image in boot.glob(name)
-    ]
+    """Whether every initramfs is as new as what it holds a copy of, and none is still unproven; nothing without one."""
+    images = initramfs.images(root, kernel)
     sources = [root / path.lstrip("/") for path in CONFIGURATION[1:]] + list(root.glob(RULES))
     newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
-    return {"current": {"fresh": all(image.stat().st_mtime >= newest for image in images)}} if images else {}
+    unproven = any(image.with_name(image.name + initramfs.BEFORE).exists() for image in images)
+    fresh = not unproven and all(image.stat().st_mtime >= newest for image in images)
+    return {"current": {"fresh": fresh}} if images else {}
 
 
 def memory_bytes(root: Path) -> int:

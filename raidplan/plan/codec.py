@@ -58,8 +58,9 @@ def step_to_data(step: Step) -> dict[str, Any]:
 
 def _action_to_data(action: Action) -> dict[str, Any]:
     match action:
-        case Run():
-            return {"argv": list(action.argv)} | ({"stdin": action.stdin} if action.stdin else {})
+        case Run(argv, stdin, arrays):
+            given = {"stdin": stdin} if stdin else {}
+            return {"argv": list(argv), **given} | ({"initramfs": list(arrays)} if arrays else {})
         case WriteFile():
             return {"file": action.file, "content": action.content, "mode": f"{action.mode:04o}"}
         case WriteBlock():
@@ -116,7 +117,7 @@ def _step_from_data(data: dict[str, Any]) -> Step:
 
 def _action_from_data(data: dict[str, Any]) -> Action:
     if "argv" in data:
-        return Run(tuple(data["argv"]), data.get("stdin", ""))
+        return Run(tuple(data["argv"]), data.get("stdin", ""), tuple(data.get("initramfs", ())))
     if "zero" in data:
         ranges = tuple((int(start), int(size)) for start, size in data["ranges"])
         return Zero(data["zero"], ranges, None if data["found"] is None else tuple(data["found"]))

@@ -18,6 +18,8 @@ class Run:
 
     argv: tuple[str, ...]
     stdin: str = ""
+    initramfs: tuple[str, ...] = ()
+    """The UUIDs of the arrays that every initramfs must name when it has ended; the earlier images are kept until then."""
 
 
 @dataclass(frozen=True, slots=True)

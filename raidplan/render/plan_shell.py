@@ -27,16 +27,22 @@ WIDTH = 110
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """What the functions run beyond the tools that every system has."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
+INITRAMFS_TOOLS = ("cpio", "df", "find", "mktemp", "unmkinitramfs")
+BOOT = "/boot"
 
 
 def plan_shell(plan: Plan) -> str:
     """The script. It exits with 0, 3 (stopped part-way), 4 (refused, nothing was written) or 130."""
     variables = _variables(plan.disks)
     clears = any(isinstance(step.action, Zero) for step in plan.steps)
-    functions = ("functions.sh", "clearing.sh") if clears else ("functions.sh",)
+    used = {"functions.sh": True, "clearing.sh": clears, "initramfs.sh": _renewed(plan)}
     parts = [
         "\n".join(_head(plan)),
-        *(files("raidplan.render").joinpath(name).read_text("utf-8").rstrip("\n") for name in functions),
+        *(
+            files("raidplan.render").joinpath(name).read_text("utf-8").rstrip("\n")
+            for name, is_used in used.items()
+            if is_used
+        ),
         "# In braces, so that nothing runs before all of this has been read.\n{\nexec </dev/null",
         "\n".join(_before(plan, variables)),
         *(
@@ -52,6 +58,10 @@ def refusal_shell(lines: Sequence[str]) -> str:
     """A script that only says why there is none."""
     comments = "".join(f"# {visible(line)}\n" for line in lines)
     return f"#!/bin/sh\n{comments}echo 'raidplan: the layout has errors, so there is no plan' >&2\nexit 2\n"
+
+
+def _renewed(plan: Plan) -> bool:
+    return any(isinstance(step.action, Run) and step.action.initramfs for step in plan.steps)
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -81,12 +91,8 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
-    yield _wrapped(
-        [
-            "require_tools",
-            *map(quoted, sorted({*plan.tools, *OWN_TOOLS, *(CLEARING_TOOLS if clears else ())})),
-        ]
-    )
+    more = (*(CLEARING_TOOLS if clears else ()), *(INITRAMFS_TOOLS if _renewed(plan) else ()))
+    yield _wrapped(["require_tools", *map(quoted, sorted({*plan.tools, *OWN_TOOLS, *more}))])
     if plan.disks:
         yield "disks=$(list_disks)"
         yield from (_find(disk, variables[disk.name]) for disk in plan.disks)
@@ -98,6 +104,8 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
         if _word(disk, variables) in blank:
             yield f"require_blank_range {_word(disk, variables)} {start} {size}"
     yield from (_found(action, variables) for action in clears if action.found is not None)
+    if _renewed(plan):
+        yield f"require_room_for_initramfs {BOOT}"
     if plan.lost:
         kind = "own" if plan.own else "listed"
         listed = "".join(f"  ! {visible(words)}\n" for words in plan.lost)
@@ -157,6 +165,8 @@ def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> 
 
 def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
     match step.action:
+        case Run(argv, _, arrays) if arrays:
+            yield _wrapped(["renew_initramfs", BOOT, quoted(" ".join(arrays)), *map(quoted, argv)])
         case Run(argv, stdin):
             command = _wrapped([_word(word, variables) for word in argv])
             yield from _with_input(command, stdin_of(stdin) if stdin else ("", ""))

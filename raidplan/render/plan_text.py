@@ -94,9 +94,11 @@ def shape(step: Step) -> object:
 def action_lines(step: Step) -> Iterator[str]:
     """The command or the change, as a person would write it down."""
     match step.action:
-        case Run(argv, stdin):
+        case Run(argv, stdin, arrays):
             yield "$ " + command_text(argv) + (" <<" if stdin else "")
             yield from _content(stdin)
+            if arrays:
+                yield f"then prove that every image names {plural(len(arrays), 'array')}; the earlier ones stay until it does"
         case WriteFile(file, content, mode):
             yield f"write {visible(file)} (mode {mode:04o}):"
             yield from _content(content)

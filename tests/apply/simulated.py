@@ -17,9 +17,11 @@ from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths
+from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
 from raidplan.run import Result
 from tests.apply.changed import changed, half_changed
+from tests.initramfs import cpio
 
 T = TypeVar("T")
 CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesystem": ["ext4 {}"], "swap": ["swap {}"],
@@ -94,6 +96,8 @@ class Simulated(World):
         objects |= read_paths(self.root, paths_of(plan))
         for key in objects.get("directory", {}):
             objects["directory"][key] = {"exists": True}
+        if not self._initramfs_is_new():
+            objects.get("initramfs", {}).pop("current", None)
         disks = tuple(
             DiskFact(f"/dev/{d.name}", d.name, d.size, serial=d.serial, wwn=d.wwn, path=d.path, model=d.model,
                      logical_block=d.logical_block, instance="1",
@@ -163,11 +167,27 @@ class Simulated(World):
                 arrays = self.state.objects.get("array", {})
                 for key in [key for key, found in arrays.items() if found["node"] == node]:
                     del arrays[key]
+            case ("update-initramfs", *_):
+                self._initramfs()
+                self._perform(self._step(argv))
             case ("rm", "--force", file):
                 self.path(file).unlink(missing_ok=True)
                 self.state.objects.get("swap", {}).pop(f"file:{file}", None)
             case _ if not changed(self, argv):
                 self._perform(self._step(argv))
+
+    def _initramfs(self, whole: bool = True) -> None:
+        """Every image holds mdadm.conf as it is now; one that was not made to its end is no image."""
+        conf = self.path("/etc/mdadm/mdadm.conf").read_bytes()
+        for image in self.path("/boot").glob("initrd.img-?.?"):
+            image.write_bytes(cpio({"etc/mdadm/mdadm.conf": conf}) if whole else b"half")
+
+    def _initramfs_is_new(self) -> bool:
+        conf, boot = self.path("/etc/mdadm/mdadm.conf"), self.path("/boot")
+        if not conf.exists() or any(boot.glob(f"*{BEFORE}")):
+            return False
+        made = cpio({"etc/mdadm/mdadm.conf": conf.read_bytes()})
+        return all(image.read_bytes() == made for image in boot.glob("initrd.img-?.?"))
 
     def _step(self, argv: tuple[str, ...]) -> Step:
         return next(
@@ -201,6 +221,8 @@ class Simulated(World):
     def _half(self, line: str) -> None:
         """The tool was killed in the middle: what it made looks whole and is not."""
         half_changed(self, tuple(line.split(" ")))
+        if line.startswith("update-initramfs "):
+            self._initramfs(whole=False)
         step = next(
             (s for s in self.plan.steps if isinstance(s.action, Run) and " ".join(self._argv(s)) == line),
             None,

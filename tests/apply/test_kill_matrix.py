@@ -17,6 +17,7 @@ from raidplan.apply.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.plan import Plan
 from tests.apply.simulated import Killed, Simulated, State
+from tests.initramfs import boot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAYOUTS = ("raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far", "rio-2007", "rio-swap-cure",
@@ -42,6 +43,7 @@ def machine(root: Path) -> State:
     """A blank machine with a line of somebody else's in fstab, and a foreign disk."""
     (root / "etc").mkdir(parents=True)
     (root / "etc/fstab").write_text(FSTAB)
+    boot(root, "6.1")
     return State(content={"/dev/foreign": ["ext4 precious"]}, foreign=frozenset({"/dev/foreign"}))
 
 

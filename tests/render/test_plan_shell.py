@@ -120,7 +120,11 @@ EXAMPLE = "examples/tel-aviv-jbod.yaml"
 PROBES = """
 require_blank() { printf '%s\\0' 1 require_blank "$1" >>"$LOG"; }
 await_node() { printf '%s\\0' 1 await_node "$1" >>"$LOG"; }
+require_room_for_initramfs() { :; }
+renew_initramfs() { shift 2; "$@"; }
 """
+OTHERS = ("cpio", "unmkinitramfs")
+"""What unpacks an initramfs, where such an image is made."""
 
 
 def test_the_whole_machine(tmp_path: Path) -> None:
@@ -130,7 +134,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
         f'NAME="{nodes[disk.name]}" TYPE="disk" SIZE="{disk.size}" LOG-SEC="512" SERIAL="{disk.serial}" WWN="" MODEL="x y"'
         for disk in made.disks
     ]
-    bench = Bench(tmp_path, made.tools, "\n".join(reversed(rows)) + "\n")
+    bench = Bench(tmp_path, [*made.tools, *OTHERS], "\n".join(reversed(rows)) + "\n")
     steps = tuple(replace(each, action=_below(tmp_path, each.action)) for each in made.steps)
     script = own_path(plan_shell(replace(made, steps=steps)))
     head, brace, body = script.partition("# In braces,")
@@ -174,7 +178,7 @@ def test_a_missing_disk_stops_before_anything(tmp_path: Path) -> None:
     made = of_layout(EXAMPLE)
     bench = Bench(
         tmp_path,
-        made.tools,
+        [*made.tools, *OTHERS],
         'NAME="/dev/sda" TYPE="disk" SIZE="1" LOG-SEC="512" SERIAL="x" WWN="" MODEL=""\n',
     )
     result = bench.run(own_path(plan_shell(made)))

@@ -274,6 +274,77 @@ set_attribute() {
 	printf '%s\n' "$2" >"$1"
 }
 
+# The initramfs: the earlier image of each kernel stays beside until the new one is proven.
+
+# initramfs_images FOLDER: the image of each kernel that is in the folder, or with a second word what is kept of it.
+initramfs_images() {
+	for kernel in "$1"/vmlinu[xz]-*; do
+		image=$1/initrd.img-${kernel#"$1"/vmlinu?-}
+		[ ! -f "$image$2" ] || printf '%s\n' "$image"
+	done
+}
+
+# require_room_for_initramfs FOLDER: for a copy of each image, for each to grow by a fifth, and one while it is made.
+require_room_for_initramfs() {
+	[ -n "$(initramfs_images "$1" '')" ] || refuse "there is no initramfs in $1: mount $1, or make one"
+	needed=$(initramfs_images "$1" '' | while read -r image; do
+		wc -c <"$image"
+	done | awk '{ all += $1; if ($1 > most) most = $1 } END { printf "%d", (all + most) * 1.2 / 1024 + 1 }')
+	free=$(df -P -k "$1" | awk 'END { print $4 }')
+	[ "$free" -ge "$needed" ] ||
+		refuse "$1 has $free KiB free, and an initramfs made anew beside each present one takes $needed KiB"
+}
+
+# initramfs_names IMAGE UUID...: the image can be unpacked, and its mdadm.conf names the arrays.
+initramfs_names() {
+	image=$1
+	shift
+	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/raidplan-initramfs.XXXXXX")
+	named=
+	if unmkinitramfs "$image" "$unpacked" >/dev/null; then
+		named=$(find "$unpacked" -path '*/etc/mdadm/mdadm.conf' -type f -exec sed -n '/^ARRAY /p' '{}' +)
+	fi
+	rm -rf "$unpacked"
+	for uuid in "$@"; do
+		case "$named " in
+		*UUID="$uuid"[!0-9a-f]*) ;;
+		*)
+			printf 'raidplan: %s does not name the array %s in its mdadm.conf\n' "$image" "$uuid" >&2
+			return 1
+			;;
+		esac
+	done
+}
+
+# renew_initramfs FOLDER 'UUID...' COMMAND...
+renew_initramfs() {
+	boot=$1 arrays=$2
+	shift 2
+	for image in $(initramfs_images "$boot" ''); do
+		if [ ! -e "$image.raidplan-before" ]; then
+			cp -p "$image" "$image.raidplan-before.new"
+			sync
+			mv -f "$image.raidplan-before.new" "$image.raidplan-before"
+		fi
+	done
+	proven=yes
+	"$@" || proven=no
+	for image in $(initramfs_images "$boot" ''); do
+		# shellcheck disable=SC2086  # a word for each array
+		[ "$proven" = no ] || initramfs_names "$image" $arrays || proven=no
+	done
+	sync
+	for image in $(initramfs_images "$boot" .raidplan-before); do
+		if [ "$proven" = yes ]; then
+			rm -f "$image.raidplan-before"
+		else
+			mv -f "$image.raidplan-before" "$image"
+		fi
+	done
+	sync
+	[ "$proven" = yes ] || refuse "the initramfs does not hold the new configuration: the earlier one is back in $boot"
+}
+
 # In braces, so that nothing runs before all of this has been read.
 {
 exec </dev/null
@@ -281,8 +352,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid lsblk mdadm mkdir mke2fs modprobe mount readlink sed sfdisk systemctl \
-	update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
+	systemctl unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_li0=$(find_disk li0 2147483648 512 LINE-A200 '' '' '')
 disk_li1=$(find_disk li1 3221225472 512 LINE-B300 '' '' '')
@@ -290,6 +361,7 @@ require_distinct "$disk_li0" "$disk_li1"
 require_all_blank "$disk_li0" "$disk_li1"
 require_blank_range "$disk_li0" 1048576 2143289344
 require_blank_range "$disk_li1" 1048576 3215982592
+require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf
 # layout line 14 (arrays)
@@ -361,7 +433,7 @@ await_node /dev/disk/by-uuid/d680460a-1fbd-5ab2-a142-606000c6da6e
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)
 step 8/12 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u -k all
+renew_initramfs /boot 73f3d392:1aeb5c4e:9d1260fa:8fcc4553 update-initramfs -u -k all
 
 # enter 1 line into /etc/fstab
 # layout line 17 (filesystems)

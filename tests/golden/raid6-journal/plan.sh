@@ -275,6 +275,77 @@ set_attribute() {
 	printf '%s\n' "$2" >"$1"
 }
 
+# The initramfs: the earlier image of each kernel stays beside until the new one is proven.
+
+# initramfs_images FOLDER: the image of each kernel that is in the folder, or with a second word what is kept of it.
+initramfs_images() {
+	for kernel in "$1"/vmlinu[xz]-*; do
+		image=$1/initrd.img-${kernel#"$1"/vmlinu?-}
+		[ ! -f "$image$2" ] || printf '%s\n' "$image"
+	done
+}
+
+# require_room_for_initramfs FOLDER: for a copy of each image, for each to grow by a fifth, and one while it is made.
+require_room_for_initramfs() {
+	[ -n "$(initramfs_images "$1" '')" ] || refuse "there is no initramfs in $1: mount $1, or make one"
+	needed=$(initramfs_images "$1" '' | while read -r image; do
+		wc -c <"$image"
+	done | awk '{ all += $1; if ($1 > most) most = $1 } END { printf "%d", (all + most) * 1.2 / 1024 + 1 }')
+	free=$(df -P -k "$1" | awk 'END { print $4 }')
+	[ "$free" -ge "$needed" ] ||
+		refuse "$1 has $free KiB free, and an initramfs made anew beside each present one takes $needed KiB"
+}
+
+# initramfs_names IMAGE UUID...: the image can be unpacked, and its mdadm.conf names the arrays.
+initramfs_names() {
+	image=$1
+	shift
+	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/raidplan-initramfs.XXXXXX")
+	named=
+	if unmkinitramfs "$image" "$unpacked" >/dev/null; then
+		named=$(find "$unpacked" -path '*/etc/mdadm/mdadm.conf' -type f -exec sed -n '/^ARRAY /p' '{}' +)
+	fi
+	rm -rf "$unpacked"
+	for uuid in "$@"; do
+		case "$named " in
+		*UUID="$uuid"[!0-9a-f]*) ;;
+		*)
+			printf 'raidplan: %s does not name the array %s in its mdadm.conf\n' "$image" "$uuid" >&2
+			return 1
+			;;
+		esac
+	done
+}
+
+# renew_initramfs FOLDER 'UUID...' COMMAND...
+renew_initramfs() {
+	boot=$1 arrays=$2
+	shift 2
+	for image in $(initramfs_images "$boot" ''); do
+		if [ ! -e "$image.raidplan-before" ]; then
+			cp -p "$image" "$image.raidplan-before.new"
+			sync
+			mv -f "$image.raidplan-before.new" "$image.raidplan-before"
+		fi
+	done
+	proven=yes
+	"$@" || proven=no
+	for image in $(initramfs_images "$boot" ''); do
+		# shellcheck disable=SC2086  # a word for each array
+		[ "$proven" = no ] || initramfs_names "$image" $arrays || proven=no
+	done
+	sync
+	for image in $(initramfs_images "$boot" .raidplan-before); do
+		if [ "$proven" = yes ]; then
+			rm -f "$image.raidplan-before"
+		else
+			mv -f "$image.raidplan-before" "$image"
+		fi
+	done
+	sync
+	[ "$proven" = yes ] || refuse "the initramfs does not hold the new configuration: the earlier one is back in $boot"
+}
+
 # In braces, so that nothing runs before all of this has been read.
 {
 exec </dev/null
@@ -282,8 +353,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid lsblk mdadm mkdir mkfs.xfs modprobe mount readlink sed sfdisk systemctl udevadm \
-	update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_jo0=$(find_disk jo0 2147483648 512 JOUR-D500 '' '' '')
 disk_jo1=$(find_disk jo1 2147483648 512 JOUR-D501 '' '' '')
@@ -297,6 +368,7 @@ require_blank_range "$disk_jo1" 1048576 2143289344
 require_blank_range "$disk_jo2" 1048576 2143289344
 require_blank_range "$disk_jo3" 1048576 2143289344
 require_blank_range "$disk_jossd" 1048576 1073741824
+require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 28 (arrays)
@@ -441,7 +513,7 @@ await_node /dev/disk/by-uuid/0494e0c5-e2a2-5003-b0d5-62daf5084954
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 28 (arrays)
 step 16/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
-update-initramfs -u -k all
+renew_initramfs /boot abd55f68:4f6651c2:87b843f8:177b037a update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 42 (monitoring.mail)

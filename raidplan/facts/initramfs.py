@@ -1,0 +1,164 @@
+"""What an initramfs holds: cpio archives (newc) one after another, plain or compressed.
+
+The format: Documentation/driver-api/early-userspace/buffer-format.rst of the kernel. Where a file stands in several
+archives, the last one counts, so an image is read to its end; one that was cut off or cannot be unpacked shows there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+from raidplan.run import CommandFailed, filtered, find_tool
+
+BEFORE = ".raidplan-before"
+"""What the name of the earlier image ends in, as long as the new one is not proven."""
+IMAGES = ("initrd.img-{}", "initramfs-{}.img", "initrd-{}")
+"""The names that initramfs-tools and dracut give to the image of a kernel."""
+CONFIGURATIONS = ("etc/mdadm/mdadm.conf", "etc/mdadm.conf")
+"""Where initramfs-tools and dracut put mdadm's configuration."""
+LONGEST_NAME, LARGEST_FILE = 4096, 1024**2
+"""Bytes: PATH_MAX, and more than a configuration file needs."""
+
+FILTERS = {
+    b"\x1f\x8b": ("gzip", "-dc"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "-dcq"),
+    b"\x02\x21\x4c\x18": ("lz4", "-dcq"),  # the legacy frame, which is the one that the kernel reads
+    b"\x04\x22\x4d\x18": ("lz4", "-dcq"),
+    b"\xfd7zXZ\0": ("xz", "-dc"),
+    b"\x5d\0\0": ("xz", "-dc", "--format=lzma"),
+    b"BZh": ("bzip2", "-dc"),
+    b"\x89LZO": ("lzop", "-dc"),
+}
+"""The first bytes of a compressed archive, and what unpacks it: the programs that such images are made with."""
+
+
+class Unreadable(ValueError):
+    """The image cannot be read to its end; the message says why."""
+
+
+def images(root: Path, kernel: str) -> list[Path]:
+    """The image of each kernel that can be booted from /boot, and of the running one; not of kernels long gone."""
+    boot = root / "boot"
+    kernels = {file.name.partition("-")[2] for file in boot.glob("vmlinu[xz]-*")} | {kernel}
+    named = (boot / name.format(each) for each in sorted(kernels) for name in IMAGES)
+    return [image for image in named if image.is_file()]
+
+
+def arrays_named(image: Path) -> frozenset[str]:
+    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
+    last, empty = b"", True
+    for name, data in _files(image):
+        empty = False
+        if name in CONFIGURATIONS:
+            last = data
+    if empty:
+        raise Unreadable(f"{image} holds no file")
+    lines = (line.split() for line in last.decode(errors="replace").splitlines())
+    return frozenset(
+        word.partition("=")[2].lower()
+        for words in lines
+        if words and words[0].upper() == "ARRAY"
+        for word in words[1:]
+        if word.upper().startswith("UUID=")
+    )
+
+
+def unpacker(image: Path) -> str:
+    """The program that unpacks the image and is not installed; empty if nothing is missing. Raises Unreadable."""
+    with _opened(image) as source:
+        for _ in _archives(source, image):
+            pass
+        argv = _packed_with(source, image)
+    return argv[0] if argv and not find_tool(argv[0]) else ""
+
+
+def _files(image: Path) -> Iterator[tuple[str, bytes]]:
+    """The name and content of each small file, in order."""
+    with _opened(image) as source:
+        yield from _archives(source, image)
+        argv = _packed_with(source, image)
+        if not argv:
+            return
+        with image.open("rb", buffering=0) as packed:
+            os.lseek(packed.fileno(), source.tell(), os.SEEK_SET)
+            try:
+                with filtered(argv, packed) as unpacked:
+                    yield from _archives(unpacked, image)
+                    if unpacked.peek(1):
+                        raise Unreadable(f"{image} holds what is no archive behind the last one")
+            except CommandFailed as no:
+                raise Unreadable(f"{image} cannot be unpacked: {no}") from None
+
+
+@contextmanager
+def _opened(image: Path) -> Iterator[BufferedReader]:
+    try:
+        with image.open("rb") as source:
+            yield source
+    except OSError as no:
+        raise Unreadable(f"{image} cannot be read: {no.strerror}") from None
+
+
+def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:
+    """What unpacks the rest of the image; nothing at its end."""
+    start = source.peek(8)
+    argv = next((argv for magic, argv in FILTERS.items() if start.startswith(magic)), ())
+    if not argv and (start or not source.tell()):
+        raise Unreadable(f"{image} holds no archive at byte {source.tell()}")
+    return argv
+
+
+def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]]:
+    """The small files of the plain archives from here on; the source then stands behind the last of them."""
+    while _skipped_zeroes(source):
+        if source.peek(6)[:6] not in (b"070701", b"070702"):
+            return
+        while True:
+            name, size = _header(source, image)
+            if name == "TRAILER!!!":
+                break
+            data = _exactly(source, size, image) if size <= LARGEST_FILE else b""
+            _skip(source, 0 if data else size, image)
+            _skip(source, -size % 4, image)
+            yield name.removeprefix("./"), data
+
+
+def _skipped_zeroes(source: BufferedReader) -> bool:
+    """Whether something else than padding follows."""
+    while start := source.peek(4096):
+        zeroes = len(start) - len(start.lstrip(b"\0"))
+        source.read(zeroes)
+        if zeroes < len(start):
+            return True
+    return False
+
+
+def _header(source: BinaryIO, image: Path) -> tuple[str, int]:
+    """Name and size in bytes of the next file: 13 fields of 8 hexadecimal digits behind the magic number."""
+    header = _exactly(source, 110, image)
+    try:
+        size, length = int(header[54:62], 16), int(header[94:102], 16)
+    except ValueError:
+        length = 0
+    if header[:6] not in (b"070701", b"070702") or not 0 < length <= LONGEST_NAME:
+        raise Unreadable(f"{image} holds a damaged archive")
+    name = _exactly(source, length, image).rstrip(b"\0").decode(errors="replace")
+    _skip(source, -(110 + length) % 4, image)
+    return name, size
+
+
+def _exactly(source: BinaryIO, size: int, image: Path) -> bytes:
+    data = source.read(size)
+    if len(data) < size:
+        raise Unreadable(f"{image} ends in the middle of an archive")
+    return data
+
+
+def _skip(source: BinaryIO, size: int, image: Path) -> None:
+    while size:
+        size -= len(_exactly(source, min(size, LARGEST_FILE), image))
