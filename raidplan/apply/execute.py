@@ -10,18 +10,23 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from os import close
 from typing import Literal, Protocol
 
 from raidplan.apply.files import write
 from raidplan.apply.initramfs import renew
+from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
 from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
+from raidplan.size import parse_size
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has ended."""
 LOOK_AGAIN_SECONDS = 0.2
+TELL_SECONDS = 1.0
+"""Between two looks at how far the running steps are."""
 WORKERS = 8
 
 
@@ -35,12 +40,16 @@ class GuardFailed(StepFailed):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something happened to a step; `seconds` since it was started."""
+    """Something happened to a step; `seconds` since it was started.
 
-    kind: Literal["started", "done", "failed"]
+    `running` tells how far it is, and comes only for steps that know: `percent` of their work.
+    """
+
+    kind: Literal["started", "running", "done", "failed"]
     step: Step
     seconds: float = 0.0
     message: str = ""
+    percent: int | None = None
 
 
 class Record(Protocol):
@@ -69,6 +78,8 @@ class Outcome:
     interrupted: bool = False
     unproven: list[str] = field(default_factory=list)
     """What was promised and is not there, when everything was read back."""
+    syncs: tuple[Sync, ...] = ()
+    """What md goes on with."""
 
     @property
     def complete(self) -> bool:
@@ -99,8 +110,11 @@ def execute(
                         running[pool.submit(work.do, step)] = step
                 if not running:
                     break
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                for future in wait(running, TELL_SECONDS, return_when=FIRST_COMPLETED).done:
                     _finish(future, running.pop(future), outcome, tell)
+                for step in running.values():
+                    if event := work.news(step):
+                        tell(event)
             except KeyboardInterrupt:
                 # A second one ends the wait as well; the children go on by themselves.
                 if outcome.interrupted:
@@ -146,10 +160,26 @@ class Work:
     world: World
     still: ExitStack
     """Holds the disks that were partitioned, until the end of all steps."""
+    begun: dict[str, float] = field(default_factory=dict)
+    """When each step was begun, by the clock that never goes back."""
+    shares: dict[str, float] = field(default_factory=dict)
+    """Which part of its work each step has done, where it knows."""
+    told: dict[str, int] = field(default_factory=dict)
+
+    def news(self, step: Step) -> Event | None:
+        """How far a running step is, if it knows, and is further than it was."""
+        share = self.shares.get(step.id, written_share(step, self.world))
+        percent = None if share is None else min(100, int(100 * share))
+        if percent is None or percent <= self.told.get(step.id, -1):
+            return None
+        self.told[step.id] = percent
+        return Event(
+            "running", step, time.monotonic() - self.begun.get(step.id, time.monotonic()), percent=percent
+        )
 
     def do(self, step: Step) -> float:
         """Does one step and gives its seconds. Raises GuardFailed (nothing was done), StepFailed, OSError."""
-        started = time.monotonic()
+        started = self.begun[step.id] = time.monotonic()
         with ExitStack() as held:
             try:
                 self._guard(step, held)
@@ -199,7 +229,7 @@ class Work:
             case SetAttribute(file, content):
                 self.world.set_attribute(file, content)
             case Zero(device):
-                self.world.zero(self.resolved(device), step.action)
+                self.world.zero(self.resolved(device), step.action, partial(self.shares.__setitem__, step.id))
         if step.new_partitions:
             for name in step.disks & self.disks.keys():
                 self.still.callback(close, self.world.still(self.disks[name].node))
@@ -218,6 +248,17 @@ class Work:
             time.sleep(LOOK_AGAIN_SECONDS)
             missing = [node for node in missing if not self.world.exists(node)]
         return missing
+
+
+def written_share(step: Step, world: World) -> float | None:
+    """Which part of a file dd has written; None for any other step. dd itself is asked to say nothing."""
+    if not (isinstance(step.action, Run) and step.action.argv[0] == "dd"):
+        return None
+    words = dict(word.split("=", 1) for word in step.action.argv[1:] if "=" in word)
+    try:
+        return world.path(words["of"]).stat().st_size / (int(words["count"]) * parse_size(words["bs"]))
+    except (OSError, KeyError, ValueError, ZeroDivisionError):
+        return None
 
 
 def made_by(step: Step) -> str:

@@ -14,6 +14,7 @@ from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
 from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
+from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown import REMADE, taken_apart
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
@@ -109,6 +110,7 @@ def carry_out(
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})
         outcome.unproven = unproven(decision.whole, named)
+        outcome.syncs = syncs(decision.whole, named, world, outcome.done)
         if not outcome.unproven:
             outcome.unproven = _not_closed(journal)
     return outcome

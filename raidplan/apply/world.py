@@ -86,9 +86,9 @@ class World:
         """Writes into a sysfs attribute. Raises OSError."""
         self.effect("set", file, lambda: _write_into(attribute(self.path(file)), content.encode()))
 
-    def zero(self, device: str, action: Zero) -> None:
-        """Clears ranges of a device. Raises OSError, NotCleared."""
-        self.effect("zero", device, lambda: zero(device, action))
+    def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
+        """Clears ranges of a device, and tells which share is done. Raises OSError, NotCleared."""
+        self.effect("zero", device, lambda: zero(device, action, tell))
 
     def put_back(self, node: str, pieces: Mapping[int, bytes]) -> None:
         """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotCleared."""

@@ -30,9 +30,9 @@ class NotCleared(ValueError):
     """The device is not what it should be, or does not do what it is told; the message says why."""
 
 
-def zero(device: str, action: Zero) -> None:
+def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:
     """Clears the ranges of a block device. Raises OSError, NotCleared; the latter before anything is written
-    if something is on it that was not there when the plan was made.
+    if something is on it that was not there when the plan was made. `tell` hears which share is done.
 
     The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
     """
@@ -45,8 +45,11 @@ def zero(device: str, action: Zero) -> None:
         if new:
             raise NotCleared(f"{device} carries what it did not when the plan was made: {'; '.join(new)}")
         ranges = list(_within(os.lseek(descriptor, 0, os.SEEK_END), action.ranges))
+        before, all_of_it = 0, sum(size for _, size in ranges)
         for start, size in ranges:
-            _write(descriptor, start, size)
+            for done in _written(descriptor, start, size):
+                tell((before + done) / all_of_it)
+            before += size
         os.fsync(descriptor)
         _forget_partitions(descriptor)
         for start, size in ranges:
@@ -123,11 +126,13 @@ def _within(end: int, ranges: tuple[tuple[int, int], ...]) -> Iterator[tuple[int
             yield first, last - first
 
 
-def _write(descriptor: int, start: int, size: int) -> None:
+def _written(descriptor: int, start: int, size: int) -> Iterator[int]:
+    """Writes zeroes, and tells after each part how many bytes were written."""
     nothing = memoryview(bytes(min(size, MIB)))
     done = 0
     while done < size:
         done += os.pwrite(descriptor, nothing[: size - done], start + done)
+        yield done
 
 
 def _prove(device: str, start: int, size: int) -> None:

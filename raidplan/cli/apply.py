@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal import open_journal
     from raidplan.apply.session import decide
+    from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
     from raidplan.cli.consent import confirmed
     from raidplan.cli.output import talk
@@ -90,6 +91,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         if past.is_open:
             open_journal(folder, world).close()
         talk(f"{plan.host} is as the layout says: nothing to do")
+        for sync in syncs(plan, decision.machine, world):
+            talk(str(sync))
         return OK
     if past.is_open:
         talk(f"this goes on with the apply that was begun {past.began} and interrupted")
@@ -167,6 +170,8 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
             show(event)
 
         outcome = carry_out(decision, journal, tell)
+        for sync in outcome.syncs:
+            note(sync)
     for step, message in outcome.failed.items():
         talk(f"failed: {step}: {message}")
     if not outcome.complete:
@@ -181,4 +186,6 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
         talk("every step ended well, but what stands is not what was asked")
         return STOPPED
     talk(f"{decision.whole.host} is as the layout says: every property was read back")
+    for sync in outcome.syncs:
+        talk(str(sync))
     return OK

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from raidplan.apply.execute import Event
+from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Display(Protocol):
 
 
 @contextmanager
-def events_to(file: str | None) -> Iterator[Callable[[Event], None]]:
+def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
     """Writes each event to a file as a line of JSON, at once. Raises Unable if it cannot be opened."""
     if file is None:
         yield lambda event: None
@@ -40,14 +41,24 @@ def events_to(file: str | None) -> Iterator[Callable[[Event], None]]:
         raise Unable(f"cannot write {file}: {no.strerror}") from None
     with opened:
 
-        def note(event: Event) -> None:
+        def note(event: Event | Sync) -> None:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            line = {"time": now, "event": event.kind, "step": event.step.id, "phase": event.step.phase,
-                    "say": event.step.say, "seconds": round(event.seconds, 3), "message": event.message}  # fmt: skip
-            opened.write(json.dumps(line) + "\n")
+            told = _sync(event) if isinstance(event, Sync) else _step(event)
+            opened.write(json.dumps({"time": now, **told}) + "\n")
             opened.flush()
 
         yield note
+
+
+def _step(event: Event) -> dict[str, object]:
+    known = {} if event.percent is None else {"percent": event.percent}
+    return {"event": event.kind, "step": event.step.id, "phase": event.step.phase, "say": event.step.say,
+            "seconds": round(event.seconds, 3), "message": event.message, **known}  # fmt: skip
+
+
+def _sync(sync: Sync) -> dict[str, object]:
+    return {"event": "sync", "array": sync.array, "action": sync.action, "say": str(sync), "percent": round(sync.percent, 1),
+            "bytes_per_second": sync.bytes_per_second, "seconds_left": sync.seconds_left}  # fmt: skip
 
 
 def display(steps: int) -> Display:
@@ -70,7 +81,7 @@ class Lines:
         return None
 
     def __call__(self, event: Event) -> None:
-        if event.kind == "started":
+        if event.kind in ("started", "running"):
             return
         self.ended += 1
         clock = f"{time.monotonic() - self.started:6.1f} s"
@@ -108,6 +119,10 @@ class Live:
         if event.kind == "started":
             self.running[event.step.id] = int(self.progress.add_task(event.step.say, total=None))
             return
+        if event.kind == "running":
+            running = self.running[event.step.id]
+            self.progress.update(running, total=100, completed=event.percent)  # type: ignore[arg-type]  # as below
+            return
         task = self.running.pop(event.step.id)
         self.progress.remove_task(task)  # type: ignore[arg-type]  # a TaskID is an int
         self.progress.advance(self.total)
@@ -117,11 +132,12 @@ class Live:
 
 def _columns() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     return Progress(
         TimeElapsedColumn(),
         BarColumn(bar_width=20),
+        TaskProgressColumn(),
         TextColumn("{task.description}", markup=False),
         console=Console(stderr=True),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ class Old(Simulated):
             blocks.append(BlockFact("md127", f"array:{OLD}", "/dev/md127", "array", 900 * GIB, 0, ("d0", "d1"), (), found, content, "clean"))  # fmt: skip
         return replace(machine, blocks=tuple(blocks))
 
-    def zero(self, device: str, action: Zero) -> None:
+    def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
         identity = self._identity(device)
 
         def act() -> None:

@@ -1,0 +1,98 @@
+"""What md still does by itself when every step has ended: initial syncs, rebuilds, checks; how far, how fast, how long."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from raidplan.apply.world import World
+from raidplan.facts import Machine
+from raidplan.facts.block import number_of, text_of
+from raidplan.plan import Plan
+
+SECTOR = 512
+KIB = 1024
+WORDS = {
+    "resync": "resync",
+    "recover": "rebuild",
+    "recovery": "rebuild",
+    "reshape": "reshape",
+    "check": "check",
+    "repair": "repair",
+}
+"""What the kernel calls it in sync_action (Documentation/admin-guide/md.rst), and what a person does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """One array at work; `done` and `total` in bytes of each member, 0 where the kernel does not tell."""
+
+    array: str
+    """The kernel's name."""
+    action: str
+    done: int
+    total: int
+    bytes_per_second: int
+    """0 as long as the kernel has not measured it."""
+    waits: bool = False
+    """For another array on the same disks."""
+
+    @property
+    def percent(self) -> float:
+        """Of what is to be gone through."""
+        return 100 * self.done / self.total if self.total else 0.0
+
+    @property
+    def seconds_left(self) -> int | None:
+        """At the present speed."""
+        if not self.total or not self.bytes_per_second:
+            return None
+        return max(0, self.total - self.done) // self.bytes_per_second
+
+    def __str__(self) -> str:
+        if self.waits:
+            return f"{self.array}: the {self.action} waits for that of another array on the same disks; it begins by itself"
+        left = self.seconds_left
+        how = "" if left is None else f" at {self.bytes_per_second / 1e6:.0f} MB/s, {_duration(left)} left"
+        return f"{self.array}: {self.action} {self.percent:.0f} %{how}; goes on in the background"
+
+
+def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ()) -> tuple[Sync, ...]:
+    """What the arrays of the plan do now; `new` are the steps that ended in this run."""
+    found = []
+    for step in plan.steps:
+        if step.proof is None or step.proof.kind != "array" or not step.creates:
+            continue
+        array = machine.observe("array", step.proof.key) or {}
+        sync = _sync(str(array.get("device", "")), world, new=step.id in new)
+        found += [sync] if sync else []
+    return tuple(found)
+
+
+def _sync(array: str, world: World, *, new: bool) -> Sync | None:
+    md = world.path(f"/sys/block/{array.replace('/', '!')}/md")
+    action = text_of(md / "sync_action") if array else ""
+    if action not in WORDS:
+        return None  # idle or frozen
+    # A new RAID5 is built like a spare that is filled.
+    called = "initial sync" if new and action in ("resync", "recover", "recovery") else WORDS[action]
+    completed = text_of(md / "sync_completed")
+    done, _, total = completed.partition(" / ")
+    speed = number_of(md / "sync_speed") * KIB
+    return Sync(array, called, _bytes(done), _bytes(total), speed, waits=completed == "delayed")
+
+
+def _bytes(sectors: str) -> int:
+    return int(sectors) * SECTOR if sectors.isdecimal() else 0
+
+
+def _duration(seconds: int) -> str:
+    minutes = -(-seconds // 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = (
+        [f"{days} d"] * (days > 0)
+        + [f"{hours} h"] * (hours > 0)
+        + [f"{minutes} min"] * (minutes > 0 and not days)
+    )
+    return " ".join(parts) or "no time"

@@ -1,0 +1,86 @@
+"""What goes on when every step has ended, read from a sysfs of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.syncs import Sync, syncs
+from raidplan.apply.world import World
+from raidplan.facts import Machine
+from raidplan.plan import Plan, Proof, Run, Step
+
+STEP = Step(
+    "array.x", "array", "make x", Run(("mdadm",)), "arrays.x", guard=("{d0}",), proof=Proof("array", "u", {})
+)
+MACHINE = Machine(objects={"array": {"u": {"device": "md_x"}}})
+PLAN = Plan("h", "", "", (), (STEP,))
+
+
+class Scratch(World):
+    """A root in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.root = root
+
+    def path(self, file: str) -> Path:
+        return self.root / file.lstrip("/")
+
+
+def found(root: Path, action: str, completed: str, speed: str, *, new: bool = True) -> tuple[Sync, ...]:
+    md = root / "sys/block/md_x/md"
+    md.mkdir(parents=True)
+    for name, text in (("sync_action", action), ("sync_completed", completed), ("sync_speed", speed)):
+        (md / name).write_text(f"{text}\n")
+    return syncs(PLAN, MACHINE, Scratch(root), ["array.x"] if new else [])
+
+
+@pytest.mark.parametrize(
+    ("action", "completed", "speed", "new", "said"),
+    [
+        (
+            "resync",
+            "117187500 / 3906250000",
+            "117188",
+            True,
+            "initial sync 3 % at 120 MB/s, 4 h 30 min left; goes on in the background",
+        ),
+        ("resync", "none", "none", True, "initial sync 0 %; goes on in the background"),
+        ("resync", "0 / 2000", "0", True, "initial sync 0 %; goes on in the background"),
+        (
+            "recover",
+            "1000 / 2000",
+            "1",
+            False,
+            "rebuild 50 % at 0 MB/s, 9 min left; goes on in the background",
+        ),
+        (
+            "recover",
+            "delayed",
+            "none",
+            True,
+            "the initial sync waits for that of another array on the same disks; it begins by itself",
+        ),
+        (
+            "check",
+            "2000 / 2000",
+            "5000",
+            True,
+            "check 100 % at 5 MB/s, no time left; goes on in the background",
+        ),
+    ],
+)
+def test_said(tmp_path: Path, action: str, completed: str, speed: str, new: bool, said: str) -> None:
+    (sync,) = found(tmp_path, action, completed, speed, new=new)
+    assert str(sync) == f"md_x: {said}"
+
+
+@pytest.mark.parametrize("action", ["idle", "frozen", ""])
+def test_nothing_goes_on(tmp_path: Path, action: str) -> None:
+    assert found(tmp_path, action, "none", "none") == ()
+
+
+def test_an_array_that_is_not_there(tmp_path: Path) -> None:
+    assert syncs(PLAN, Machine(), Scratch(tmp_path)) == ()

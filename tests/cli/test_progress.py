@@ -1,0 +1,109 @@
+"""What a person and a program see while `apply` runs: percent where a step knows it, and what md goes on with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from threading import Event as Signal
+
+import pytest
+from rich.console import Console
+
+from raidplan.apply import execute
+from raidplan.apply.execute import Event, written_share
+from raidplan.apply.syncs import Sync
+from raidplan.apply.world import World
+from raidplan.cli import progress
+from raidplan.cli.progress import Lines, Live, events_to
+from raidplan.plan import Plan, Run, Step, Zero
+from tests.apply.test_execute import Record
+
+STEP = Step("teardown.d0", "teardown", "clear [bold]d0", Zero("/dev/x", ((0, 4),)), "disks.d0")
+SYNC = Sync("md_x", "initial sync", 3 * 10**9, 10**11, 120_000_000)
+
+
+class Slow(World):
+    """Clears half of it, and the rest when somebody has heard of that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = Signal()
+
+    def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
+        tell(0.5)
+        assert self.heard.wait(30)
+        tell(1.0)
+
+
+def test_a_step_that_knows_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "TELL_SECONDS", 0.01)
+    world, told = Slow(), list[tuple[str, int | None]]()
+
+    def tell(event: Event) -> None:
+        told.append((event.kind, event.percent))
+        if event.kind == "running":
+            world.heard.set()
+
+    assert execute.execute(Plan("h", "", "", (), (STEP,)), {}, tell, Record(), world).complete
+    assert told[:2] == [("started", None), ("running", 50)] and told[-1] == ("done", None)
+    assert len(told) == len(set(told)), "nothing is told twice"
+
+
+def test_how_much_of_a_file_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "swap"
+    dd = Step(
+        "swap", "format", "write", Run(("dd", "if=/dev/zero", f"of={file}", "bs=1MiB", "count=4")), "swap.s"
+    )
+    assert written_share(dd, World()) is None
+    file.write_bytes(bytes(1024**2))
+    assert written_share(dd, World()) == 0.25
+    assert written_share(STEP, World()) is None
+
+
+def test_events_are_lines_of_json(tmp_path: Path) -> None:
+    file = tmp_path / "events"
+    with events_to(str(file)) as note:
+        for one in (
+            Event("started", STEP),
+            Event("running", STEP, 2.0, percent=40),
+            Event("done", STEP, 5.0),
+            SYNC,
+        ):
+            note(one)
+    started, running, done, sync = map(json.loads, file.read_text().splitlines())
+    assert [line["event"] for line in (started, running, done, sync)] == [
+        "started",
+        "running",
+        "done",
+        "sync",
+    ]
+    assert running["percent"] == 40 and "percent" not in done and running["step"] == "teardown.d0"
+    assert sync | {"time": ""} == {
+        "time": "", "event": "sync", "array": "md_x", "action": "initial sync", "percent": 3.0, "bytes_per_second": 120_000_000,
+        "seconds_left": 808, "say": "md_x: initial sync 3 % at 120 MB/s, 14 min left; goes on in the background",
+    }  # fmt: skip
+
+
+def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines(1)
+    for kind in ("started", "running", "done"):
+        lines(Event(kind, STEP, 1.0, percent=50))  # type: ignore[arg-type]
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_percent_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = StringIO()
+    monkeypatch.setattr(
+        "rich.console.Console", lambda stderr: Console(file=screen, force_terminal=True, width=120)
+    )
+    with Live(1) as live:
+        live(Event("started", STEP))
+        live(Event("running", STEP, 1.0, percent=40))
+        live.progress.refresh()
+        shown = screen.getvalue()
+        live(Event("done", STEP, 2.0))
+    assert " 40%" in shown and "clear [bold]d0" in shown
+    assert "done   clear [bold]d0 (2.0 s)" in screen.getvalue()
+    assert progress.display(1) is not None
