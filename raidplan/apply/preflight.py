@@ -14,9 +14,10 @@ from raidplan.apply.hold import HOLDING
 from raidplan.apply.in_use import alone, used_by_others
 from raidplan.apply.initramfs import cannot_be_renewed
 from raidplan.apply.mounted import kept_as_mounted
+from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.traces import words
-from raidplan.plan import Plan, Run, Step, WriteBlock, Zero
+from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.run import find_tool
 from raidplan.size import human
 
@@ -60,6 +61,33 @@ def is_root(situation: Situation) -> Iterator[str]:
     """Only root can write to disks."""
     if not situation.machine.is_root:
         yield "not root: run it with sudo"
+
+
+def root_may_administer(situation: Situation) -> Iterator[str]:
+    """Root of a container is not root of the machine."""
+    if situation.machine.is_root:
+        yield from cannot_administer()
+
+
+def udev_runs(situation: Situation) -> Iterator[str]:
+    """New devices have names that udev gives them."""
+    if any(step.awaits for step in situation.plan.steps):
+        yield from udev_is_absent()
+
+
+def tools_are_roots(situation: Situation) -> Iterator[str]:
+    """A program that others may change makes them root."""
+    for tool in situation.plan.tools:
+        yield from changed_by_others(found) if (found := find_tool(tool)) else ()
+
+
+def files_can_be_written(situation: Situation) -> Iterator[str]:
+    """A configuration file that cannot be replaced would be found out after everything else was done."""
+    files = [s.action for s in situation.plan.steps if isinstance(s.action, WriteBlock | WriteFile)]
+    if situation.machine.is_root:
+        for action in files:
+            size = len(file_text(situation.machine, action.file) or "") + len(action.content)
+            yield from unwritable(action.file, 2 * size)
 
 
 def tools_present(situation: Situation) -> Iterator[str]:
@@ -257,7 +285,11 @@ OF_FACTS: tuple[Check, ...] = (
 
 OF_THIS_MACHINE: tuple[Check, ...] = (
     is_root,
+    root_may_administer,
     tools_present,
+    tools_are_roots,
+    udev_runs,
+    files_can_be_written,
     other_targets_blank,
     group_folders_free,
     nobody_else_uses_what_is_cleared,

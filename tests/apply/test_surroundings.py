@@ -1,0 +1,257 @@
+"""Rights, udev, tools, files: what is missing of them is said before the first write, not after half of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import preflight, surroundings
+from raidplan.apply.files import write
+from raidplan.apply.preflight import Situation
+from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable
+from raidplan.apply.world import World
+from raidplan.facts import Machine
+from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
+from tests.images import tool
+
+ROOT = Path(__file__).parents[2]
+root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+BLOCK = "UUID=2 /srv ext4 defaults 0 2\n"
+
+
+def situation(*actions: Run | WriteBlock | WriteFile, machine: Machine | None = None) -> Situation:
+    steps = tuple(
+        Step(str(n), "configure", str(n), action, "x", awaits=("/dev/md/x",)) for n, action in enumerate(actions)
+    )  # fmt: skip
+    return Situation(Plan("h", "", "", (), steps), machine or Machine(is_root=True), {})
+
+
+def test_every_check_is_made() -> None:
+    mine = {preflight.root_may_administer, preflight.udev_runs, preflight.tools_are_roots, preflight.files_can_be_written}  # fmt: skip
+    assert mine <= set(preflight.OF_THIS_MACHINE)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "users", "said"),
+    [
+        ("000001ffffffffff", "0 0 4294967295", ""),
+        ("00000000a80425fb", "0 0 4294967295", "root without CAP_SYS_ADMIN"),
+        ("000001ffffffffff", "0 100000 65536", "root of a user namespace only"),
+    ],
+)
+def test_f43_root_of_a_container(capabilities: str, users: str, said: str, tmp_path: Path) -> None:
+    """The second is what Docker gives."""
+    (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\nCapBnd:\t0\n")
+    (tmp_path / "uid_map").write_text(f"         {users}\n")
+    found = [*cannot_administer(tmp_path)]
+    assert len(found) == bool(said) and all(words.startswith(said) for words in found)
+
+
+@root
+def test_f43_root_without_its_capability_is_told_so() -> None:
+    code = "from raidplan.apply.surroundings import cannot_administer; print(*cannot_administer())"
+    words = [sys.executable, "-c", code]
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for before, said in (
+        ([], ""),
+        (["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"], "root without CAP_SYS_ADMIN"),
+        (["unshare", "--user", "--map-root-user"], "root of a user namespace only"),
+    ):
+        done = subprocess.run([*before, *words], env=here, capture_output=True, text=True, check=False)
+        if done.returncode and before:
+            continue  # not to be had here
+        assert done.stdout.startswith(said) and bool(done.stdout.strip()) == bool(said), done
+
+
+def test_f43_whoever_is_not_root_is_refused() -> None:
+    assert [*preflight.is_root(situation(machine=Machine(is_root=False)))] == ["not root: run it with sudo"]
+    assert [*preflight.is_root(situation(machine=Machine(is_root=True)))] == []
+
+
+def test_f36_without_udev_nothing_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
+    (words,) = preflight.udev_runs(situation(Run(("true",))))
+    assert words.startswith("udev does not run (there is no ")
+    (tmp_path / "control").touch()
+    assert not [*preflight.udev_runs(situation(Run(("true",))))]
+
+
+def test_f36_what_awaits_no_device_needs_no_udev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
+    assert not [*preflight.udev_runs(situation())]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program in a folder of its own."""
+    folder = tmp_path / "bin"
+    folder.mkdir(mode=0o755)
+    file = folder / "mdadm"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    return file
+
+
+@root
+@pytest.mark.parametrize(
+    ("file", "folder", "owner", "said"),
+    [
+        (0o755, 0o755, 0, ""),
+        (0o775, 0o755, 0, "mdadm can be written by others than root (mode 775): chmod go-w"),
+        (0o757, 0o755, 0, "mdadm can be written by others than root (mode 757)"),
+        (0o755, 0o777, 0, "bin can be written by others than root (mode 777)"),
+        (0o755, 0o755, 1000, "mdadm belongs to user 1000, not to root"),
+    ],
+)
+def test_f69_a_tool_that_others_may_change_is_refused(
+    program: Path, file: int, folder: int, owner: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.chmod(file)
+    os.chown(program, owner, 0)
+    program.parent.chmod(folder)
+    link = program.parent.parent / "link"
+    link.symlink_to(program)
+    monkeypatch.setattr(preflight, "find_tool", lambda name: str(link))
+    found = [*preflight.tools_are_roots(situation(Run(("mdadm",))))]
+    assert len(found) == bool(said) and all(said in words for words in found)
+
+
+@root
+def test_f69_the_tools_of_this_machine_are_roots() -> None:
+    assert not [*changed_by_others("/bin/sh")]
+
+
+@root
+def test_f39_f69_a_tool_in_path_is_not_asked(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from raidplan.run import find_tool, run
+
+    program.rename(program.parent / "echo")
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert find_tool("echo") in ("/bin/echo", "/usr/bin/echo") and run(["echo", "real"]).stdout == "real\n"
+
+
+@pytest.fixture
+def etc(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own for /etc: 1 MiB, 16 inodes."""
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=16", "x", folder], check=False).returncode:  # fmt: skip
+        pytest.skip("no file system can be mounted here")
+    (folder / "fstab").write_text("# mine\n")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def full(etc: Path) -> None:
+    (etc / "big").write_bytes(bytes(1000 * 1024))
+
+
+def without_inodes(etc: Path) -> None:
+    for number in range(12):
+        (etc / f"f{number}").touch()
+
+
+def read_only(etc: Path) -> None:
+    tool("mount", "-o", "remount,ro", etc)
+
+
+def a_folder(etc: Path) -> None:
+    (etc / "fstab").unlink()
+    (etc / "fstab").mkdir()
+
+
+@pytest.mark.root
+@root
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (None, ""),
+        (full, "bytes left, too few to replace"),
+        (without_inodes, "inodes left, too few to replace"),
+        (read_only, "cannot be written to, so"),
+        (a_folder, "is not a regular file"),
+    ],
+)
+def test_f53_f54_an_etc_that_takes_no_file_is_known_before_the_first_write(etc: Path, harm, said: str) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+    block = WriteBlock(str(etc / "fstab"), BLOCK, "pair")
+    if harm:
+        harm(etc)
+    found = [*preflight.files_can_be_written(situation(block))]
+    assert len(found) == bool(said) and all(said in words for words in found), found
+    if not said:
+        assert write(block, World())
+
+
+@pytest.mark.root
+@root
+def test_f53_an_immutable_file_or_folder(tmp_path: Path) -> None:
+    file, image = tmp_path / "etc/fstab", tmp_path / "image"
+    with image.open("wb") as made:
+        made.truncate(8 * 2**20)
+    tool("mke2fs", "-q", "-t", "ext4", image)
+    (tmp_path / "etc").mkdir()
+    tool("mount", "-o", "loop", image, tmp_path / "etc")
+    try:
+        file.write_text("# mine\n")
+        for each in (file, file.parent):
+            assert not [*unwritable(str(file), 100)]
+            tool("chattr", "+i", each)
+            assert [*unwritable(str(file), 100)] == [f"{each} is immutable or append-only: chattr -i -a {each}"]  # fmt: skip
+            tool("chattr", "-i", each)
+    finally:
+        tool("umount", tmp_path / "etc")
+
+
+def test_f53_nothing_is_said_to_whoever_is_not_root_anyway(tmp_path: Path) -> None:
+    block = WriteBlock("/proc/nothing/fstab", BLOCK, "pair")
+    assert not [*preflight.files_can_be_written(situation(block, machine=Machine()))]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        None,
+        b"",
+        b"UUID=1 / ext4 defaults 0 1",
+        b"UUID=1 / ext4 defaults 0 1\r\nUUID=3 /x ext4 defaults 0 1\r\n",
+        b"UUID=1 /\0 ext4\n\0",
+        b"# line\n" * 10_000,
+        b"\xef\xbb\xbf# with a mark\n",
+    ],
+    ids=["missing", "empty", "no-end", "crlf", "nul", "10000-lines", "byte-order-mark"],
+)
+def test_f53_every_state_of_fstab_keeps_its_bytes(before: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "etc/fstab"
+    file.parent.mkdir()
+    if before is not None:
+        file.write_bytes(before)
+    block = WriteBlock(str(file), BLOCK, "pair")
+    assert not [*unwritable(str(file), 100)]
+    assert write(block, World()) and not write(block, World())
+    after = file.read_bytes()
+    kept = before or b""
+    gap = b"" if not kept or kept.endswith(b"\n") else b"\n"
+    assert after == kept + gap + b"# >>> raidplan pair\n" + BLOCK.encode() + b"# <<< raidplan pair\n"
+    old = file.with_name("fstab.raidplan-old")
+    assert old.read_bytes() == before if before is not None else not old.exists()
+
+
+def test_f53_a_linked_fstab_is_written_where_it_is(tmp_path: Path) -> None:
+    """Also one that leads to nothing yet."""
+    for name in ("real", "none"):
+        link, target = tmp_path / f"{name}-link", tmp_path / name / "fstab"
+        target.parent.mkdir()
+        if name == "real":
+            target.write_text("# mine\n")
+        link.symlink_to(target)
+        assert write(WriteBlock(str(link), BLOCK, "pair"), World())
+        assert link.is_symlink() and BLOCK in target.read_text()
+
+
+def test_flags_of_a_file_system_without_any() -> None:
+    assert surroundings._flags(Path("/proc/self/status")) == 0
