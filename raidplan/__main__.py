@@ -1,5 +1,6 @@
 """`python -m raidplan`, and what the `raidplan` command runs."""
 
+import gc
 import sys
 
 from raidplan.cli import run
@@ -7,6 +8,9 @@ from raidplan.cli import run
 
 def main() -> None:
     """Runs the command line and exits with its code."""
+    gc.set_threshold(
+        100_000
+    )  # nearly all that a short command makes stays: looking for what does not is in vain
     sys.exit(run(sys.argv[1:]))
 
 

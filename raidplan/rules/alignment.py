@@ -10,7 +10,7 @@ from raidplan.geometry.gpt import MOST_SLACK, slack_bytes
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, counted, listed, place, redundant
+from raidplan.rules.subjects import arrays, counted, listed, places, redundant
 from raidplan.size import exact, human
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def whole_disk_on_uefi(topology: Topology) -> Iterator[Hit]:
         if disks:
             yield Hit(
                 (*path, "whole_disks"),
-                f"{listed(disks, 4)} of {name} have no partition table, which UEFI firmware may try to repair: "
+                f"{listed(disks)} of {name} have no partition table, which UEFI firmware may try to repair: "
                 "some boards overwrite the superblock",
                 "remove 'whole_disks': each disk gets a partition of type Linux RAID",
             )
@@ -156,10 +156,10 @@ def nested_array_off_stripe(topology: Topology) -> Iterator[Hit]:
             stripe = topology.devices[off[0]].stripe
             yield Hit(
                 (*path, "members"),
-                f"the data of {name} begin {exact(offset)} into {listed(off, 3, last=' and ')}, "
+                f"the data of {name} begin {exact(offset)} into {listed(off, last=' and ')}, "
                 f"{human(offset % stripe)} into a stripe of {exact(stripe)}",
                 'write metadata: "1.0", whose data begin at 0',
-                related=tuple(place("array", ("arrays", leg)) for leg in off[:4]),
+                related=places("array", ("arrays",), off),
             )
 
 

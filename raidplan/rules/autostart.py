@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, listed, place, redundant
+from raidplan.rules.subjects import array_disks, arrays, listed, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.findings import Path
@@ -85,11 +85,11 @@ def degraded_autostart(topology: Topology) -> Iterator[Hit]:
             continue
         disks = list(dict.fromkeys(disk for each in members.values() for disk in each))
         bare = [name for name in members if topology.layout.arrays[name].policy == "resync"]
-        cost = f"; without a bitmap, {listed(bare, 3)} must then be rebuilt whole" if bare else ""
+        cost = f"; without a bitmap, {listed(bare)} must then be rebuilt whole" if bare else ""
         yield Hit(
             unreliable[component_name],
-            f"{component_name} is known to lose disks ({listed(disks, 4)}), and {listed(list(members), 3, last=' and ')} "
+            f"{component_name} is known to lose disks ({listed(disks)}), and {listed(list(members), last=' and ')} "
             f"would start without them after 30 s{cost}",
             "write boot: {degraded: wait}, and look for the cause: cable, port, firmware",
-            related=tuple(place("array", ("arrays", name)) for name in list(members)[:4]),
+            related=places("array", ("arrays",), members),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import listed, mounted, place
+from raidplan.rules.subjects import SHOWN, listed, mounted, place
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -181,14 +181,14 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
 def _behind(path: Path, what: str, hidden: dict[str, Path], disks: list[str], others: list[str]) -> Hit:
     """`others`: the disks from which the machine still starts."""
     parts = list(dict.fromkeys(hidden[disk] for disk in disks))
-    where = listed([str(part[-1]) for part in parts], 3, last=" and ")
+    where = listed([str(part[-1]) for part in parts], last=" and ")
     return Hit(
         path,
-        f"{what} is on {listed(disks, 4, last=' and ')} behind {where}, where firmware and boot loader rarely see a disk"
-        + (f": the machine starts from {listed(others, 4, last=' and ')} alone" if others else ""),
+        f"{what} is on {listed(disks, last=' and ')} behind {where}, where firmware and boot loader rarely see a disk"
+        + (f": the machine starts from {listed(others, last=' and ')} alone" if others else ""),
         "use ports of the board for it; if the firmware of the controller shows these disks, write bootable: true there",
         severity=Severity.WARNING if others else None,
-        related=tuple(place(SECTION[str(part[1])], part) for part in parts[:3]),
+        related=tuple(place(SECTION[str(part[1])], part) for part in parts[:SHOWN]),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.boot import boot_filesystem, esps
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import footing, listed, losses, place
+from raidplan.rules.subjects import footing, listed, losses, place, places
 
 if TYPE_CHECKING:
     from raidplan.findings import Path
@@ -78,7 +78,7 @@ def no_boot_partition(topology: Topology) -> Iterator[Hit]:
     if disks:
         yield Hit(
             ("hardware", "firmware"),
-            f"{name} is on {listed(disks, 4, last=' and ')}, and no disk has {kind}: nothing can be started from them",
+            f"{name} is on {listed(disks, last=' and ')}, and no disk has {kind}: nothing can be started from them",
             f"give each of them a partition {part}",
             related=(place("file system", ("filesystems", name)),),
         )
@@ -139,8 +139,8 @@ def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
             ("filesystems", name, "device"),
             f"{array} survives the loss of {may_lose} of its disks, and without {listed(sorted(loaders), last=' and ')} "
             "nothing starts the machine: no other disk has a boot loader",
-            f"make a partition like {loaders[min(loaders)]} on {listed(bare, 4, last=' and ')} too, and install the loader on each",
-            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in sorted(loaders)[:4]),
+            f"make a partition like {loaders[min(loaders)]} on {listed(bare, last=' and ')} too, and install the loader on each",
+            related=places("disk", ("hardware", "disks"), sorted(loaders)),
         )
 
 
@@ -267,8 +267,8 @@ def bios_boot_from_4kn(topology: Topology) -> Iterator[Hit]:
         path: Path = ("hardware", "firmware")
         yield Hit(
             path,
-            f"a BIOS cannot boot from {listed(large, 4, last=' or ')}: {'they have' if len(large) > 1 else 'it has'} "
+            f"a BIOS cannot boot from {listed(large, last=' or ')}: {'they have' if len(large) > 1 else 'it has'} "
             "logical sectors of 4096 bytes",
             "boot with UEFI, or from a disk with sectors of 512 bytes",
-            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in large[:4]),
+            related=places("disk", ("hardware", "disks"), large),
         )

@@ -11,7 +11,7 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import bus_above
 from raidplan.rules.shares import paths
-from raidplan.rules.subjects import arrays, listed, own_disks, place, redundant
+from raidplan.rules.subjects import arrays, listed, mb, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -69,7 +69,7 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
             if len(disks) > 1:
                 yield Hit(
                     (*path, "members"),
-                    f"{len(disks)} of {len(array.named_members)} members of {name} ({listed(disks, 4)}) share the PCI "
+                    f"{len(disks)} of {len(array.named_members)} members of {name} ({listed(disks)}) share the PCI "
                     f"bus {bus}{_pci_rate(topology, bus, disks[0], len(disks))}",
                     _ports(topology)
                     or "put a PCIe host adapter in place of the PCI card, or leave these disks out",
@@ -85,7 +85,7 @@ def _pci_rate(topology: Topology, bus: str, disk: str, disks: int) -> str:
         if link.path == ("hardware", "buses", bus)
     )
     rate = next(rates, None)
-    return f", which carries {rate / 1e6:.0f} MB/s, {rate / 1e6 / disks:.0f} for each" if rate else ""
+    return f", which carries {mb(rate)} MB/s, {mb(rate / disks)} for each" if rate else ""
 
 
 def pci_disks(topology: Topology) -> dict[str, str]:
@@ -216,7 +216,7 @@ def link_slower_than_disk(topology: Topology) -> Iterator[Hit]:
             where = f"{disk.behind}, whose ports carry" if key == "behind" else "a link that carries"
             yield Hit(
                 ("hardware", "disks", name, key),
-                f"{name} can read {disk.rate / 1e6:.0f} MB/s and hangs on {where} {line / 1e6:.0f} MB/s",
+                f"{name} can read {mb(disk.rate)} MB/s and hangs on {where} {mb(line)} MB/s",
                 _faster(topology, known[key])
                 if key == "behind"
                 else "look for a jumper or a setting, or take a faster disk",

@@ -10,7 +10,17 @@ from raidplan.levels import copy_sets
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import KINDS, disks_of_parts, members_of_parts, most_together, parts_of_disks
-from raidplan.rules.subjects import arrays, counted, footing, listed, losses, own_disks, place, redundant
+from raidplan.rules.subjects import (
+    SHOWN,
+    arrays,
+    counted,
+    footing,
+    listed,
+    losses,
+    own_disks,
+    place,
+    redundant,
+)
 from raidplan.size import human
 
 if TYPE_CHECKING:
@@ -20,7 +30,7 @@ if TYPE_CHECKING:
 
 JOINED_IN = ("multiplier", "expander", "enclosure")
 """Parts that may hold one array each of several that are joined."""
-SHOWN = 16
+MOST_ORDER = 16
 """Members of an order that still fit a hint."""
 
 
@@ -76,7 +86,7 @@ def mirror_pair_shares_component(topology: Topology) -> Iterator[Hit]:
                 f"{listed(pair, last=' and ')} of {name} hold the same data and fail with "
                 f"the {KINDS[part.kind]} {part.name}{more}",
                 f"change their order: members: [{', '.join(order)}]"
-                if 0 < len(order) <= SHOWN
+                if 0 < len(order) <= MOST_ORDER
                 else f"change the order of the members, one of each {KINDS[part.kind]} in turn",
                 related=tuple(
                     place(KINDS[p.kind], p.path) for p in {p.path: p for _, p in together}.values()
@@ -157,7 +167,7 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
         fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
         for number, spare in enumerate(array.spares):
             part = _fatal_part(topology, spare, counts, most)
-            free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:4]
+            free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:SHOWN]
             advice = _other_spare(topology, part, free) if part is not None else ""
             if part is not None and advice:
                 yield Hit(
@@ -225,7 +235,9 @@ def nested_without_redundancy(topology: Topology) -> Iterator[Hit]:
         for kind in JOINED_IN:
             boxes = [_box(topology, leg, kind) for leg in legs]
             if all(boxes) and len(set(boxes)) > 1 and not any(footing(topology, leg).exposed for leg in legs):
-                inside = ", ".join(f"{leg} in {box}" for leg, box in list(zip(legs, boxes, strict=True))[:4])
+                inside = ", ".join(
+                    f"{leg} in {box}" for leg, box in list(zip(legs, boxes, strict=True))[:SHOWN]
+                )
                 size = f" ({human(topology.devices[name].size)})" if name in topology.devices else ""
                 yield Hit(
                     path,

@@ -11,7 +11,7 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import own_ports, with_ports
 from raidplan.rules.links import carrier, oversubscribed
 from raidplan.rules.shares import ENOUGH, Crowd, crowds, shares, shares_together
-from raidplan.rules.subjects import counted, listed, place
+from raidplan.rules.subjects import SHOWN, counted, listed, mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -256,11 +256,11 @@ def arrays_share_links(topology: Topology) -> Iterator[Hit]:
         name, (alone_pace, left) = min(hurt.items(), key=lambda each: each[1][1])
         yield Hit(
             ("arrays", next(iter(hurt))),
-            f"{listed(list(hurt), 5, last=' and ')} share {listed(list(over), 4, last=' and ')}: alone each member has "
-            f"{alone_pace / 1e6:.0f} MB/s, with all arrays busy {left / 1e6:.0f}",
+            f"{listed(list(hurt), last=' and ')} share {listed(list(over), last=' and ')}: alone each member has "
+            f"{mb(alone_pace)} MB/s, with all arrays busy {mb(left)}",
             "count on that while all are busy, as in a scrub; nothing to do where they take turns",
             on_key=True,
-            related=tuple(place(link.kind, link.path) for link in list(over.values())[:4]),
+            related=tuple(place(link.kind, link.path) for link in list(over.values())[:SHOWN]),
         )
 
 
@@ -299,8 +299,8 @@ def _hit(topology: Topology, crowd: Crowd, wider: str, mildest: Severity = Sever
     ports = with_ports(topology, lambda name: name not in behind)
     return Hit(
         link.path,
-        f"the {counted(crowd.disks, 'disk')} in use behind {link.name} could send {crowd.demand / 1e6:.0f} MB/s at once, "
-        f"and {carrier(link)} carries {(link.bytes_per_second or 0) / 1e6:.0f}",
+        f"the {counted(crowd.disks, 'disk')} in use behind {link.name} could send {mb(crowd.demand)} MB/s at once, "
+        f"and {carrier(link)} carries {mb(link.bytes_per_second or 0)}",
         f"{wider}, or move disks: {ports}" if ports else wider,
         on_key=True,
         severity=mildest if crowd.part < ENOUGH else Severity.NOTE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, listed, place
+from raidplan.rules.subjects import array_disks, arrays, listed, place, places
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def head_parking(topology: Topology) -> Iterator[Hit]:
         if soon:
             yield Hit(
                 (*path, "members"),
-                f"{listed(list(soon), 4, last=' and ')} of {name} park their heads after {min(soon.values()):g} s without "
+                f"{listed(list(soon), last=' and ')} of {name} park their heads after {min(soon.values()):g} s without "
                 "work, up to thousands of times a day",
                 "switch it off on each disk (idle3ctl -d, hdparm -J or the maker's tool), then write head_parking: none",
-                related=tuple(place("disk", ("hardware", "disks", disk)) for disk in list(soon)[:4]),
+                related=places("disk", ("hardware", "disks"), soon),
             )
 
 
@@ -113,7 +113,7 @@ def hot_disks(topology: Topology) -> Iterator[Hit]:
         first, most = next(iter(hot)), max(hot.values())
         yield Hit(
             ("hardware", "disks", first, "temperature"),
-            f"{listed(list(hot), 4, last=' and ')} {'run' if len(hot) > 1 else 'runs'} at up to {most} degrees",
+            f"{listed(list(hot), last=' and ')} {'run' if len(hot) > 1 else 'runs'} at up to {most} degrees",
             "leave space between the disks and force air through them",
             related=tuple(place("disk", ("hardware", "disks", disk)) for disk in list(hot)[1:4]),
         )
@@ -155,7 +155,7 @@ def disks_not_watched(topology: Topology) -> Iterator[Hit]:
     smartd.conf(5).
     """
     if topology.layout.monitoring.smart is False and topology.layout.arrays:
-        names = listed(list(topology.layout.arrays), 4, last=" and ")
+        names = listed(list(topology.layout.arrays), last=" and ")
         yield Hit(
             ("monitoring", "smart"),
             f"nothing reads the SMART data of the disks of {names}, or has them test themselves",
@@ -217,7 +217,7 @@ def no_power_loss_protection(topology: Topology) -> Iterator[Hit]:
             if weak:
                 yield Hit(
                     at,
-                    f"{what}{name} is on {listed(weak, 4, last=' and ')}, without protection of the cache from a power cut",
+                    f"{what}{name} is on {listed(weak, last=' and ')}, without protection of the cache from a power cut",
                     "take drives with power-loss protection for it",
-                    related=tuple(place("disk", ("hardware", "disks", disk)) for disk in weak[:4]),
+                    related=places("disk", ("hardware", "disks"), weak),
                 )

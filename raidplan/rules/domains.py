@@ -18,15 +18,12 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import all_of, arrays, counted, losses, own_disks, place, redundant
+from raidplan.rules.subjects import SHOWN, all_of, arrays, counted, losses, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.survival import Component
     from raidplan.topology import Topology
-
-SHOWN = 4
-"""Components that a message names."""
 
 
 @rule(Severity.WARNING)
@@ -139,7 +136,7 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
                     f"{first.part.name} takes {taken} members with it{more}{rest}",
                     _apart(topology, array, first),
                     severity=severity,
-                    related=tuple(place(KINDS[each.part.kind], each.part.path) for each in some[: 2 * SHOWN]),
+                    related=tuple(place(KINDS[each.part.kind], each.part.path) for each in some[:SHOWN]),
                 )
 
 
@@ -207,5 +204,5 @@ def _apart(topology: Topology, array: Array, killer: Killer) -> str:
     gone = topology.once(disks_of_parts)[killer.part.path]
     free = [
         disk for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT) if disk not in gone
-    ][:4]
+    ][:SHOWN]
     return f"leave at most {keeps} of them to one {KINDS[kind]}" + (f"; {are_free(free)}" if free else "")

@@ -43,7 +43,7 @@ class Rule:
     search: Search | None
     """None for what another stage states."""
     text: str
-    acceptable: bool = True
+    acceptable: bool
     """A person may decide to live with its errors."""
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, guarded_disks, listed, losses, place
+from raidplan.rules.subjects import arrays, guarded_disks, listed, losses, places
 
 if TYPE_CHECKING:
     from raidplan.kinds.disk import Disk
@@ -63,12 +63,12 @@ def no_error_recovery_limit(topology: Topology) -> Iterator[Hit]:
         grave = losses(array) <= 1 and any(disks[disk].rotational for disk in slow)
         yield Hit(
             (*path, "members"),
-            f"{listed(slow, 4, last=' and ')} of {name} {_retries(disks[slow[0]], len(slow))}, and the kernel "
+            f"{listed(slow, last=' and ')} of {name} {_retries(disks[slow[0]], len(slow))}, and the kernel "
             f"waits {float(_timeout(disks[slow[0]])):g} s: one bad sector makes md drop the disk",
             "have 'smartctl -l scterc,70,70' run at every boot and write error_recovery: 7s; for a disk that cannot, "
             f"have a udev rule set device/timeout to {PATIENT} and write command_timeout: {PATIENT}s",
             severity=Severity.ERROR if grave else None,
-            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in slow[:4]),
+            related=places("disk", ("hardware", "disks"), slow),
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
-from raidplan.rules.subjects import arrays, footing, listed, place
+from raidplan.rules.subjects import arrays, footing, listed, mb, places
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -53,10 +53,10 @@ def unmirrored_journal(topology: Topology) -> Iterator[Hit]:
         if exposed:
             yield Hit(
                 (*path, "journal"),
-                f"the journal of {name} is lost with {listed(exposed, 4, last=' or ')}: {name} then goes read-only, "
+                f"the journal of {name} is lost with {listed(exposed, last=' or ')}: {name} then goes read-only, "
                 "though its members are well",
                 _mirror(topology, exposed),
-                related=tuple(place("disk", ("hardware", "disks", disk)) for disk in exposed[:4]),
+                related=places("disk", ("hardware", "disks"), exposed),
             )
 
 
@@ -109,11 +109,11 @@ def journal_on_hard_disk(topology: Topology) -> Iterator[Hit]:
         hard = sorted(disk for disk in below if disks[disk].rotational)
         if hard:
             rate = disks[hard[0]].rate
-            pace = f", {rate / 1e6:.0f} MB/s at most" if rate else ""
+            pace = f", {mb(rate)} MB/s at most" if rate else ""
             yield Hit(
                 (*path, "journal"),
-                f"all writes of {name} pass through {listed(hard, 3, last=' and ')}, a hard disk{pace}"
+                f"all writes of {name} pass through {listed(hard, last=' and ')}, a hard disk{pace}"
                 if len(hard) == 1
-                else f"all writes of {name} pass through {listed(hard, 3, last=' and ')}, which are hard disks{pace}",
+                else f"all writes of {name} pass through {listed(hard, last=' and ')}, which are hard disks{pace}",
                 "put the journal on a raid1 of solid-state disks, or do without: consistency: bitmap",
             )

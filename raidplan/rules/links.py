@@ -13,14 +13,13 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import behind_multipliers
 from raidplan.rules.shares import ENOUGH, Share, held_back, shares
-from raidplan.rules.subjects import arrays, counted, listed, place
+from raidplan.rules.subjects import SHOWN, arrays, counted, listed, mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
 
 UNEQUAL = 1.5
 """One member of a stripe is that many times as fast as another."""
-SHOWN = 4
 WIDER = {
     "pci": "put a PCIe host adapter in place of the PCI card",
     "pcie": "take a slot with more lanes or of a newer generation",
@@ -123,12 +122,12 @@ def _passing(share: Share) -> int:
 
 
 def _mb(rate: float | None) -> str:
-    return f"{(rate or 0) / 1e6:.0f}"
+    return mb(rate or 0)
 
 
 def _and_more(others: list[Squeeze]) -> str:
     names = [link.name for _, link in others]
-    return f"; so {'do' if len(names) > 1 else 'does'} {listed(names, SHOWN)}" if names else ""
+    return f"; so {'do' if len(names) > 1 else 'does'} {listed(names)}" if names else ""
 
 
 def _relief(topology: Topology, link: Link) -> str:

@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, counted, listed, own_disks, place
+from raidplan.rules.subjects import arrays, counted, listed, own_disks, places
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -60,8 +60,8 @@ def mixed_sector_sizes(topology: Topology) -> Iterator[Hit]:
             rare, *_ = sorted(kinds.values(), key=len)
             yield Hit(
                 (*path, "members"),
-                f"{' and '.join(f'{listed(names, 3)} of {name} {_has(names)} sectors of {size} bytes' for size, names in sorted(kinds.items()))}",
-                f"take disks of one sector size; some can be formatted to another ({listed(rare, 3)}: sg_format, nvme format)",
+                f"{' and '.join(f'{listed(names)} of {name} {_has(names)} sectors of {size} bytes' for size, names in sorted(kinds.items()))}",
+                f"take disks of one sector size; some can be formatted to another ({listed(rare)}: sg_format, nvme format)",
             )
 
 
@@ -111,8 +111,8 @@ def mixed_media_members(topology: Topology) -> Iterator[Hit]:
         if turning[True] and turning[False]:
             yield Hit(
                 (*path, "members"),
-                f"{name} has {counted(len(turning[True]), 'hard disk')} ({listed(turning[True], 3)}) and "
-                f"{counted(len(turning[False]), 'solid-state disk')} ({listed(turning[False], 3)}) in one stripe",
+                f"{name} has {counted(len(turning[True]), 'hard disk')} ({listed(turning[True])}) and "
+                f"{counted(len(turning[False]), 'solid-state disk')} ({listed(turning[False])}) in one stripe",
                 "make an array of each kind",
             )
 
@@ -154,14 +154,14 @@ def slow_member(topology: Topology) -> Iterator[Hit]:
         slow = sorted((disk for disk in rates if rates[disk] < SLOW * median), key=rates.__getitem__)
         if not slow:
             continue
-        listing = listed([f"{disk} reads {rates[disk] / 1e6:.1f} MB/s" for disk in slow], 3)
+        listing = listed([f"{disk} reads {rates[disk] / 1e6:.1f} MB/s" for disk in slow])
         yield Hit(
             (*path, "members"),
             f"{listing}, and the median of the {len(members)} members of {name} is {median / 1e6:.1f}: every "
             "stripe waits for the slowest",
             _faster(topology, array, slow[0], median),
             severity=None if rates[slow[0]] < SLOWER * median else Severity.NOTE,
-            related=tuple(place("disk", ("hardware", "disks", disk)) for disk in slow[:4]),
+            related=places("disk", ("hardware", "disks"), slow),
         )
 
 

@@ -11,7 +11,7 @@ from raidplan.findings import Path, Severity
 from raidplan.geometry.md_member import component
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
-from raidplan.rules.subjects import arrays, counted, place, redundant
+from raidplan.rules.subjects import SHOWN, arrays, counted, place, redundant
 from raidplan.size import human
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
 def _larger(topology: Topology, small: Part, wanted: int) -> str:
     """What to put in the place of a member that is too small."""
     disks = topology.layout.hardware.disks
-    large = [disk for disk in reversed(topology.once(free_disks)) if (disks[disk].size or 0) >= wanted][:3]
+    large = [disk for disk in reversed(topology.once(free_disks)) if (disks[disk].size or 0) >= wanted][
+        :SHOWN
+    ]
     if large:
         return f"{are_free(large)} and as large as the others: take {large[0]} in place of {small.name}"
     return f"replace {small.name} by a larger one, or make an array of those of equal size"

@@ -12,7 +12,7 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import behind_multipliers
 from raidplan.rules.shares import shares
-from raidplan.rules.subjects import all_of, arrays, own_disks, place
+from raidplan.rules.subjects import SHOWN, all_of, arrays, mb, own_disks, place
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -82,7 +82,7 @@ def _left(topology: Topology, name: str, multiplier: str) -> str:
         for share in members
         if share.left is not None and share.link is not None and share.link.path == at
     ]
-    return f", {min(left) / 1e6:.0f} MB/s for each" if left else ""
+    return f", {mb(min(left))} MB/s for each" if left else ""
 
 
 def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
@@ -102,7 +102,7 @@ def _elsewhere(topology: Topology, array: Array, crowded: str) -> tuple[str, lis
         if carrier is not None and topology.wiring.nearest(disk, "multiplier") != crowded:
             free.setdefault(carrier, []).append(disk)
     best = max(free, key=lambda carrier: len(free[carrier]), default="")
-    return best, free.get(best, [])[:4]
+    return best, free.get(best, [])[:SHOWN]
 
 
 @rule(Severity.WARNING)
@@ -232,7 +232,7 @@ def command_based_switching(topology: Topology) -> Iterator[Hit]:
         if len(disks) < 2 or not (multiplier.switching == "command" or blind):
             continue
         rates = [rate for disk in disks if (rate := hardware.disks[disk].rate)]
-        one = f", about {max(rates) / 1e6:.0f} MB/s in all" if rates else ""
+        one = f", about {mb(max(rates))} MB/s in all" if rates else ""
         why = (
             "is driven by command-based switching"
             if multiplier.switching == "command"

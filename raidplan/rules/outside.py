@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import shares
-from raidplan.rules.subjects import array_disks, arrays, listed, place
+from raidplan.rules.subjects import array_disks, arrays, listed, mb, place, places
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -65,10 +65,10 @@ def raid_card_format(topology: Topology) -> Iterator[Hit]:
     for card, names in on.items():
         yield Hit(
             ("hardware", "controllers", card, "mode"),
-            f"{listed(list(names), 4, last=' and ')} {'have' if len(names) > 1 else 'has'} members in the own format of {card}: "
+            f"{listed(list(names), last=' and ')} {'have' if len(names) > 1 else 'has'} members in the own format of {card}: "
             "without this card, or one of its family, they cannot be read",
             "switch the card to HBA (IT) mode, so that md has the disks themselves",
-            related=tuple(place("array", ("arrays", name)) for name in list(names)[:4]),
+            related=places("array", ("arrays",), names),
         )
 
 
@@ -113,7 +113,7 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
     if fastest is not None and reads[fastest] > carries:
         yield Hit(
             ("hardware", "network"),
-            f"the network carries {carries / 1e6:.0f} MB/s, and {fastest} alone can read {reads[fastest] / 1e6:.0f}",
+            f"the network carries {mb(carries)} MB/s, and {fastest} alone can read {mb(reads[fastest])}",
             "use a faster link or several, or do not spend on more disks for it",
             related=(place("array", ("arrays", fastest)),),
         )

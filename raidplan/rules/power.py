@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, counted, listed, place, redundant
+from raidplan.rules.subjects import array_disks, arrays, counted, listed, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.hardware import Power
@@ -163,9 +163,9 @@ def disks_on_one_rail(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("hardware", "power", name, "feeds"),
             f"all {len(load.disks)} disks hang on {name} and need {load.start_amps:.1f} of its {amps} A to start, while "
-            f"{listed(idle, 4, last=' and ')} {'feed' if len(idle) > 1 else 'feeds'} none",
+            f"{listed(idle, last=' and ')} {'feed' if len(idle) > 1 else 'feeds'} none",
             f"feed some of them from {idle[0]}, or take a supply with a single rail",
-            related=tuple(place("supply", ("hardware", "power", other)) for other in idle[:4]),
+            related=places("supply", ("hardware", "power"), idle),
         )
 
 
@@ -278,7 +278,7 @@ def unfed_expander(topology: Topology) -> Iterator[Hit]:
         if fed and name not in fed:
             yield Hit(
                 ("hardware", "expanders", name),
-                f"no supply feeds the expander {name}: it is not in the list of {listed(list(hardware.power), 4, last=' or ')}",
+                f"no supply feeds the expander {name}: it is not in the list of {listed(list(hardware.power), last=' or ')}",
                 f"add it to the list: feeds: [{name}, ...]",
                 on_key=True,
             )

@@ -12,7 +12,7 @@ from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.links import carrier
 from raidplan.rules.shares import Share, shares
-from raidplan.rules.subjects import array_disks, arrays, losses, redundant
+from raidplan.rules.subjects import array_disks, arrays, losses, mb, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -119,7 +119,7 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
             bare = losses(array) == 1
             yield Hit(
                 (*path, "members"),
-                f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {known[0] / 1e6:.0f} MB/s, "
+                f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {mb(known[0])} MB/s, "
                 f"the pace of {known[1]}" + ("; until then no other disk may fail" if bare else ""),
                 "choose raid6, smaller members, or more bandwidth; raise sync_speed_min for rebuilds under load"
                 if bare

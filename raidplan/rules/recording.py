@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, guarded_disks, listed, place
+from raidplan.rules.subjects import arrays, guarded_disks, listed, places
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -63,11 +63,11 @@ def smr_member(topology: Topology) -> Iterator[Hit]:
             stated = all(disks[disk].recording for disk in shingled)
             yield Hit(
                 (*path, "members"),
-                f"{listed(shingled, 4, last=' and ')} of {name} {_records(shingled)} in shingles"
+                f"{listed(shingled, last=' and ')} of {name} {_records(shingled)} in shingles"
                 f"{'' if stated else ' by the model'}: during a rebuild their writes stall for seconds to minutes",
                 _instead(topology, array)
                 + ("" if stated else "; if the model tells wrong, write recording: cmr"),
-                related=tuple(place("disk", ("hardware", "disks", disk)) for disk in shingled[:4]),
+                related=places("disk", ("hardware", "disks"), shingled),
             )
 
 
@@ -127,8 +127,8 @@ def zoned_member(topology: Topology) -> Iterator[Hit]:
         if zoned:
             yield Hit(
                 (*path, "members"),
-                f"{listed(zoned, 4, last=' and ')} of {name} {'are' if len(zoned) > 1 else 'is'} zoned and "
+                f"{listed(zoned, last=' and ')} of {name} {'are' if len(zoned) > 1 else 'is'} zoned and "
                 f"{'refuse' if len(zoned) > 1 else 'refuses'} writes out of order, which md makes from the first second",
                 "take disks that are not managed by the host",
-                related=tuple(place("disk", ("hardware", "disks", disk)) for disk in zoned[:4]),
+                related=places("disk", ("hardware", "disks"), zoned),
             )

@@ -215,7 +215,7 @@ def arrays_share_disks(topology: Topology) -> Iterator[Hit]:
     for names, times in groups.items():
         yield Hit(
             ("arrays", names[1]),
-            f"{listed(names, last=' and ')} stand on the same {counted(len(times), 'disk')} ({listed(list(times), 4)}): "
+            f"{listed(names, last=' and ')} stand on the same {counted(len(times), 'disk')} ({listed(list(times))}): "
             f"md syncs one after another, {max(times.values()):.1f} h in all, and a lost disk degrades them together",
             "give each array disks of its own, or count with that time",
             on_key=True,

@@ -10,7 +10,7 @@ from raidplan.findings import Severity
 from raidplan.geometry.md_shape import PAGE, stripe_cache_bytes
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, listed, place
+from raidplan.rules.subjects import array_disks, arrays, listed, places
 from raidplan.rules.tuning import STRIPE_CACHE
 from raidplan.size import GIB, KIB, human
 
@@ -104,11 +104,11 @@ def stripe_cache_memory(topology: Topology) -> Iterator[Hit]:
     if part <= MUCH and (memory or not given or total < WORTH_ASKING):
         return
     first, *others = given
-    sizes = f"the stripe caches of {listed([cache.array for cache in given], 6)} take {human(total)}"
+    sizes = f"the stripe caches of {listed([cache.array for cache in given])} take {human(total)}"
     largest = f"{first.entries} entries x {first.members} members x {PAGE // KIB} KiB for {first.array}"
     alone = f"the stripe cache of {first.array} takes {human(total)}"
     fact = f"{sizes if others else alone} ({largest})"
-    related = tuple(place("array", ("arrays", cache.array)) for cache in others[:8])
+    related = places("array", ("arrays",), (cache.array for cache in others))
     at = ("arrays", first.array, "stripe_cache_size")
     if not memory:
         yield Hit(

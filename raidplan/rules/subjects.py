@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,9 @@ from raidplan.levels import LEVELS, losses_survived
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.topology import Item, Topology
+
+SHOWN = 4
+"""So many names and places a finding shows; of the others it says how many."""
 
 
 def arrays(topology: Topology) -> Iterator[tuple[str, Path, Array]]:
@@ -129,13 +132,23 @@ def place(word: str, path: Path) -> Related:
     return Related(path, f"the {word} {path[-1]}")
 
 
-def listed(names: Sequence[str], most: int = 8, last: str = ", ") -> str:
+def places(word: str, section: Path, names: Iterable[str]) -> tuple[Related, ...]:
+    """The first things of a section that a finding is also about."""
+    return tuple(place(word, (*section, name)) for name in [*names][:SHOWN])
+
+
+def listed(names: Sequence[str], last: str = ", ") -> str:
     """`d0, d1, d2`, or the first ones and how many more; `last` joins the last one to the others."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    if len(names) > SHOWN:
+        return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
     return last.join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else ", ".join(names)
 
 
 def counted(number: int, word: str) -> str:
     """`1 member`, `3 members`."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def mb(rate: float) -> str:
+    """Bytes per second in MB/s, without the unit."""
+    return f"{rate / 1e6:.0f}"

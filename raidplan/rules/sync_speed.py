@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.rebuild import SYNC_SPEED_MAX
 from raidplan.rules.shares import Share, shares
-from raidplan.rules.subjects import arrays, redundant
+from raidplan.rules.subjects import arrays, mb, redundant
 from raidplan.size import exact
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
         )
         yield Hit(
             path,
-            f"the members of {name} could sync at {pace / 1e6:.0f} MB/s each, and the kernel stops at "
-            f"{SYNC_SPEED_MAX / 1e6:.0f}{hours}",
+            f"the members of {name} could sync at {mb(pace)} MB/s each, and the kernel stops at "
+            f"{mb(SYNC_SPEED_MAX)}{hours}",
             f"write sync_speed_max: {pace // 10**6:.0f}MB/s",
             on_key=True,
         )
@@ -115,6 +115,6 @@ def sync_starves_users(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "sync_speed_min"),
                 f"sync_speed_min of {name}, {exact(least)}/s, is {least / slowest.pace:.0%} of what {slowest.disk} "
-                f"can do, {slowest.pace / 1e6:.0f} MB/s: little is left while it syncs",
+                f"can do, {mb(slowest.pace)} MB/s: little is left while it syncs",
                 f"write {slowest.pace / 3e6:.0f}MB/s or less",
             )

@@ -59,7 +59,7 @@ def no_alarm(topology: Topology) -> Iterator[Hit]:
     if watched and topology.layout.monitoring.mail is None:
         yield Hit(
             _section(topology),
-            f"nobody is told when a disk of {listed(watched, most=4, last=' or ')} fails",
+            f"nobody is told when a disk of {listed(watched, last=' or ')} fails",
             "write monitoring: {mail: root@example.org}, with an address that is read",
             on_key=True,
         )
@@ -101,7 +101,7 @@ def no_scrub(topology: Topology) -> Iterator[Hit]:
     if watched and scrub != "monthly":
         yield Hit(
             ("monitoring", "scrub") if scrub else _section(topology),
-            f"the members of {listed(watched, most=4, last=' and ')} are never read for latent errors",
+            f"the members of {listed(watched, last=' and ')} are never read for latent errors",
             "write scrub: monthly under monitoring",
             on_key=scrub is None,
         )
@@ -143,7 +143,7 @@ def monitoring_without_redundancy(topology: Topology) -> Iterator[Hit]:
         verb = "have" if len(names) > 1 else "has"
         yield Hit(
             ("monitoring",),
-            f"{listed(names, most=4, last=' and ')} {verb} no redundancy, so mdadm neither watches nor scrubs anything",
+            f"{listed(names, last=' and ')} {verb} no redundancy, so mdadm neither watches nor scrubs anything",
             "let smartd watch the disks, and remove 'monitoring', or choose a level with redundancy",
             on_key=True,
         )

@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.located import Located
 from raidplan.pipeline import check
 from raidplan.rules import CATALOGUE, Rule
 from tests.rules.stages import HEAD
 
 SAID = Path(__file__).parent / "said"
+
+
+def marked(item: Located, text: str) -> str:
+    """The part of the line that the mark stands under."""
+    span = item.span
+    end = span.end_column if span.end_line == span.line else None
+    return text.splitlines()[span.line - 1][span.column - 1 : end and end - 1]
 
 
 @pytest.mark.parametrize("each", CATALOGUE.values(), ids=CATALOGUE)
@@ -25,6 +33,7 @@ def test_what_is_said_of_the_bad_example(each: Rule, tmp_path: Path, request: py
         finding = item.finding
         if finding.rule == each.name:
             found += [f"{finding.severity}: {finding.message}", f"  hint: {finding.hint}"]
+            found += [f"  marked: {marked(item, file.read_text())}"]
             seen = zip(item.related, finding.related, strict=True)
             found += [f"  see line {span.line}: {place.message}" for span, place in seen]
     text = "".join(f"{line}\n" for line in found).replace(f"{tmp_path}/", "")

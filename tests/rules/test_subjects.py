@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.rules.subjects import counted, listed
+from raidplan.rules.subjects import counted, listed, places
 
 
 @pytest.mark.parametrize(
@@ -13,19 +13,25 @@ from raidplan.rules.subjects import counted, listed
         (0, ""),
         (1, "d0"),
         (2, "d0, d1"),
-        (8, "d0, d1, d2, d3, d4, d5, d6, d7"),
-        (9, "d0, d1, d2, d3, d4, d5, d6, d7 and 1 more"),
-        (40, "d0, d1, d2, d3, d4, d5, d6, d7 and 32 more"),
+        (4, "d0, d1, d2, d3"),
+        (5, "d0, d1, d2, d3 and 1 more"),
+        (40, "d0, d1, d2, d3 and 36 more"),
     ],
 )
-def test_eight_names_are_listed(count: int, text: str) -> None:
+def test_four_names_are_listed(count: int, text: str) -> None:
     assert listed([f"d{number}" for number in range(count)]) == text
 
 
-def test_fewer_names_can_be_listed_and_the_last_joined_otherwise() -> None:
-    assert listed(["a", "b", "c"], 3, last=" and ") == "a, b and c"
-    assert listed(["a", "b", "c"], 2, last=" and ") == "a, b and 1 more"
-    assert listed(["a"], 3, last=" and ") == "a"
+def test_the_last_one_can_be_joined_otherwise() -> None:
+    assert listed(["a", "b", "c"], last=" and ") == "a, b and c"
+    assert listed(["a", "b", "c", "d", "e"], last=" or ") == "a, b, c, d and 1 more"
+    assert listed(["a"], last=" and ") == "a"
+
+
+def test_four_places_are_shown() -> None:
+    found = places("disk", ("hardware", "disks"), (f"d{number}" for number in range(5)))
+    assert [each.path[-1] for each in found] == ["d0", "d1", "d2", "d3"]
+    assert (found[0].path, found[0].message) == (("hardware", "disks", "d0"), "the disk d0")
 
 
 def test_one_is_not_many() -> None:

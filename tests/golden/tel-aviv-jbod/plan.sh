@@ -3,7 +3,7 @@
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:19c33f094f7278125175654d9885f12cf2d58c79cb9b348a31ffb24ef284d4a9
 # note[network-slower-than-array] layout line 21: the network carries 118 MB/s, and s0 alone can read 900
-# note[arrays-share-links] layout line 32: s0, s1, s2, s3 and s4 share pm0, pm1, pm2, pm3 and 4 more: alone each member has 150 MB/s, with all arrays busy 50
+# note[arrays-share-links] layout line 32: s0, s1, s2, s3 and 1 more share pm0, pm1, pm2, pm3 and 4 more: alone each member has 150 MB/s, with all arrays busy 50
 # note[no-spare] layout line 32: s0 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 32: s1 has 8 members and no spare: after a failure it stays degraded until a disk is changed
 # note[no-spare] layout line 32: s2 has 8 members and no spare: after a failure it stays degraded until a disk is changed
@@ -14,7 +14,7 @@
 # note[write-hole] layout line 33: a crash of s2 while a member is missing can spoil data that nobody was writing (the write hole)
 # note[write-hole] layout line 33: a crash of s3 while a member is missing can spoil data that nobody was writing (the write hole)
 # note[write-hole] layout line 33: a crash of s4 while a member is missing can spoil data that nobody was writing (the write hole)
-# warning[stripe-cache-memory] layout line 37: the stripe caches of s0, s1, s2, s3, s4 take 5 GiB (32768 entries x 8 members x 4 KiB for s0): 31% of the 16 GiB of memory
+# warning[stripe-cache-memory] layout line 37: the stripe caches of s0, s1, s2, s3 and 1 more take 5 GiB (32768 entries x 8 members x 4 KiB for s0): 31% of the 16 GiB of memory
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
