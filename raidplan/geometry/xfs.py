@@ -22,7 +22,7 @@ _LOG_UNIT_INSTEAD: Final = 32 * KIB
 _LEAST_LOG: Final = 64 * MIB
 _MOST_LOG: Final = 2 * GIB - 10 * MIB
 _LEAST_GROUP: Final = 16 * MIB
-_MOST_GROUP: Final = round_down(TIB - 1, BLOCK)
+_MOST_GROUP: Final = TIB - BLOCK
 _MOST_STRIPE: Final = (2**31 - 1) * 512
 _INODES_PER_CHUNK: Final = 64
 
@@ -119,17 +119,15 @@ def group_blocks(blocks: int, unit: int, width_units: int) -> int:
     On a stripe the size is a multiple of the stripe unit, and one unit short where it would be a multiple of
     the whole stripe: else every group would begin on the same disk.
     """
-    size = blocks * BLOCK
     most = _MOST_GROUP // BLOCK
-    group = most if size >= (32 if unit else 4) * TIB else ceil_div(blocks, _group_count(size, unit > 0))
+    group = min(ceil_div(blocks, _group_count(blocks * BLOCK, unit > 0)), most)
     if not unit:
         return group
     if group % unit:
         up = round_up(group, unit)
         group = up if up <= most else round_down(group, unit)
     if width_units > 1 and group % (unit * width_units) == 0 and blocks > group:
-        shorter = group - unit
-        group = shorter if shorter >= _LEAST_GROUP // BLOCK else group + unit
+        group -= unit
     return group
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.geometry.ext import FEATURES, ExtGeometry, ext, mke2fs_argv
+from raidplan.geometry.ext import FEATURES, ExtGeometry, default_journal_blocks, ext, mke2fs_argv, raid_hints
 from raidplan.geometry.units import GIB, KIB, MIB, TIB
 
 MKE2FS = shutil.which("mke2fs", path=f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin")
@@ -171,6 +171,32 @@ def test_published_figures() -> None:
     assert ext(200 * TIB, inode_ratio=4096).requested_inodes == 2**32 - 1
 
 
+JOURNALS = [
+    (2047, 0), (2048, 1024), (2**15 - 1, 1024), (2**15, 4096), (2**18 - 1, 4096), (2**18, 8192), (2**19 - 1, 8192),
+    (2**19, 16384), (2**22 - 1, 16384), (2**22, 32768), (2**23 - 1, 32768), (2**23, 65536), (2**24 - 1, 65536),
+    (2**24, 131072), (2**25 - 1, 131072), (2**25, 262144),
+]  # fmt: skip
+"""As e2fsprogs has them in `lib/ext2fs/mkjournal.c`: `ext2fs_default_journal_size`."""
+
+
+@pytest.mark.parametrize(("blocks", "journal"), JOURNALS)
+def test_the_journal_on_both_sides_of_each_size(blocks: int, journal: int) -> None:
+    assert default_journal_blocks(blocks) == journal
+
+
+def test_the_last_that_is_taken() -> None:
+    assert ext(TIB, inodes=1000, reserved_percent=50).reserved_blocks == 2**28 // 2
+    assert ext(TIB, inodes=1000, reserved_percent=0).reserved_blocks == 0
+    assert ext(TIB, inode_size=128).inode_size == 128 and ext(TIB, inode_size=4096).inode_size == 4096
+    assert ext(TIB, inode_ratio=64 * MIB).requested_inodes == 2**14
+    assert ext(GIB, inode_ratio=1024).requested_inodes == 2**20
+    assert ext(TIB, inodes=16).requested_inodes == 16
+    assert ext(TIB, block=4096, sector_bytes=4096).block_size == 4096
+    assert ext(2**32 * 4096 - 4096, fstype="ext3", inodes=16).device_blocks == 2**32 - 1
+    assert raid_hints(4096, 65535 * 4096, 8192) == (65535, 2) and raid_hints(4096, 4096, 4096) == (0, 0)
+    assert raid_hints(4096, 4097, 4097) == (1, 1)
+
+
 def test_raid_hints() -> None:
     made = ext(18 * TIB, chunk_bytes=512 * KIB, stripe_bytes=3 * MIB)
     assert (made.stride, made.stripe_width, made.kernel_stripe) == (128, 768, 768)
@@ -192,7 +218,14 @@ def test_raid_hints() -> None:
         (TIB, {"block": 8192}, "8192 B is not 1024, 2048 or 4096"),
         (TIB, {"block": 1024, "sector_bytes": 4096}, "smaller than the device's sector of 4096 B"),
         (TIB, {"inode_size": 100}, "an inode of 100 B"),
-        (TIB, {"reserved_percent": 51}, "a reserve of 51 %"),
+        (TIB, {"reserved_percent": 50.5}, "a reserve of 50.5 %"),
+        (TIB, {"reserved_percent": -0.5}, "a reserve of -0.5 %"),
+        (TIB, {"inodes": 0}, "0 inodes are not between 1"),
+        (TIB, {"inodes": 15}, "15 inodes on 1099511627776 B are fewer than 16"),
+        (TIB, {"inode_ratio": 1023}, "1023 bytes per inode"),
+        (TIB, {"inode_size": 64}, "an inode of 64 B"),
+        (TIB, {"inode_size": 8192}, "an inode of 8192 B"),
+        (TIB, {"chunk_bytes": 65536 * 4096}, "65536 blocks of stride, above 65535"),
         (TIB, {"chunk_bytes": 280 * MIB}, "71680 blocks of stride, above 65535"),
         (TIB, {"fstype": "btrfs"}, "unknown file system 'btrfs'"),
         (64 * KIB, {}, "fewer than 16"),

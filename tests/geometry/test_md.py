@@ -113,6 +113,63 @@ def test_a_journal_needs_4_kib_behind_the_data_offset() -> None:
         md.journal_bytes(offset + 4 * KIB - SECTOR, data_offset_bytes=offset)
 
 
+@pytest.mark.parametrize(
+    ("size", "kept"),
+    [
+        (64 * KIB - SECTOR, 0), (64 * KIB, 4 * KIB), (8 * GIB + 4 * KIB, 4 * KIB), (8 * GIB + 4 * KIB + SECTOR, 64 * KIB),
+        (200 * GIB + 64 * KIB - SECTOR, 64 * KIB), (200 * GIB + 64 * KIB, 128 * KIB),
+    ],
+)  # fmt: skip
+def test_room_for_a_bitmap_on_both_sides_of_each_step(size: int, kept: int) -> None:
+    """`choose_bm_space` of mdadm's super1.c."""
+    assert md_member.reserved_bitmap_bytes(size) == kept
+
+
+@pytest.mark.parametrize(("metadata", "most"), [("0.90", 27), ("1.2", 1920)])
+def test_the_largest_number_of_devices(metadata: str, most: int) -> None:
+    def made(spares: int) -> int:
+        return md.array(
+            [GIB] * (most - 2), "raid5", CHUNK, metadata=metadata, spares_bytes=[GIB] * spares
+        ).size_bytes
+
+    assert made(2) > 0
+    with pytest.raises(ValueError, match=f"at most {most} devices, not {most + 1}"):
+        made(3)
+
+
+def test_the_largest_number_of_members_with_a_partial_parity_log() -> None:
+    assert md.array([GIB] * 64, "raid5", CHUNK, ppl=True).size_bytes > 0
+    with pytest.raises(ValueError, match="at most 64 members, not 65"):
+        md.array([GIB] * 65, "raid5", CHUNK, ppl=True)
+
+
+def test_the_least_chunk() -> None:
+    assert md.check_chunk("raid5", 4 * KIB) == 4 * KIB
+    for chunk in (2 * KIB, 6 * KIB, 4 * KIB + 1):
+        with pytest.raises(ValueError, match="not a power of two of at least 4096 B"):
+            md.check_chunk("raid5", chunk)
+
+
+def test_0_90_ends_below_4_tib() -> None:
+    most = 4 * TIB - 64 * KIB
+    assert md.component(most + 64 * KIB, level="raid1", chunk=None, metadata="0.90").size_bytes == most
+    with pytest.raises(ValueError, match="less than 4 TiB per member, not 4398046511104 B"):
+        md.component(most + 128 * KIB, level="raid1", chunk=None, metadata="0.90")
+
+
+def test_the_limit_of_a_component_on_both_sides() -> None:
+    largest = md.array([GIB] * 3, "raid5", CHUNK).component_bytes
+    assert md.array([GIB] * 3, "raid5", CHUNK, size_limit=largest).component_bytes == largest
+    assert md.array([GIB] * 3, "raid5", CHUNK, size_limit=CHUNK).component_bytes == CHUNK
+    with pytest.raises(ValueError, match="does not fit"):
+        md.array([GIB] * 3, "raid5", CHUNK, size_limit=largest + CHUNK)
+
+
+def test_queues_of_members_that_say_nothing() -> None:
+    made = md.array([GIB] * 2, "raid1")
+    assert (made.io_min, made.io_opt, made.stripe_bytes) == (0, 0, 0)
+
+
 def test_explicit_size_of_raid1_is_not_rounded_to_64_kib() -> None:
     assert md.array([10**10] * 2, "raid1", size_limit=100_001 * KIB).component_bytes == 100_001 * KIB
     assert md.array([10**10] * 2, "raid1").component_bytes % (64 * KIB) == 0

@@ -77,6 +77,28 @@ def test_agrees_with_mkfs_xfs(seed: int, low: float, high: float, tmp_path: Path
         assert dry_run(tmp_path / "disk", size, list(mkfs_xfs_argv(made))) == figures(made), (size, wish)
 
 
+EDGES = [
+    300 * MIB, 8 * GIB, 512 * GIB, TIB, 4 * TIB, 4 * (TIB - BLOCK), 4 * (TIB - BLOCK) + 16 * MIB, 32 * TIB, 50 * TIB,
+    2048 * (2 * GIB - 10 * MIB), 128 * GIB,
+]  # fmt: skip
+"""Where the number or the size of the groups, the log, or the share of inodes changes, or a short last group is dropped."""
+
+
+@needs_mkfs
+@pytest.mark.parametrize("size", EDGES)
+def test_both_sides_of_each_edge_agree_with_mkfs_xfs(size: int, tmp_path: Path) -> None:
+    for near in (size - BLOCK, size, size + BLOCK):
+        for unit, width in ((0, 0), (64 * KIB, 2), (256 * KIB, 1), (512 * KIB, 5)):
+            wish: dict[str, Any] = {"su_bytes": unit, "sw": width, "sector_bytes": 512, "inode_size": 512}
+            told = dry_run(tmp_path / "disk", near, default_argv({**wish, "log_su_bytes": None}))
+            try:
+                made = xfs(near, **wish)
+            except ValueError:
+                assert isinstance(told, str), (near, wish)
+            else:
+                assert told == figures(made), (near, wish)
+
+
 def test_known_figures() -> None:
     array = xfs(18_002_743_394_304, su_bytes=512 * KIB, sw=6)
     assert (array.agcount, array.imaxpct, array.log_su_bytes) == (32, 5, 32 * KIB)
@@ -96,6 +118,14 @@ def test_known_figures() -> None:
         (TIB, {"su_bytes": 1000, "sw": 2}, "1000 B is not a multiple of the block"),
         (TIB, {"su_bytes": GIB, "sw": 2000}, "is wider than"),
         (TIB, {"log_su_bytes": 512 * KIB}, "a log stripe unit of 524288 B"),
+        (TIB, {"log_su_bytes": 0}, "a log stripe unit of 0 B"),
+        (TIB, {"log_su_bytes": 2 * KIB}, "a log stripe unit of 2048 B"),
+        (TIB, {"su_bytes": -BLOCK, "sw": -1}, "su and sw belong together"),
+        (TIB, {"su_bytes": 64 * KIB, "sw": -1}, "su and sw belong together"),
+        (TIB, {"su_bytes": 4 * KIB, "sw": 2**28}, "is wider than 1099511627264 B"),
+        (TIB, {"inode_size": 256}, "an inode of 256 B"),
+        (TIB, {"inode_size": 1536}, "an inode of 1536 B"),
+        (TIB, {"imaxpct": 0}, "0 %"),
         (TIB, {"inode_size": 4096}, "an inode of 4096 B"),
         (TIB, {"imaxpct": 101}, "101 %"),
         (TIB, {"sector_bytes": 520}, "a sector of 520 B"),
@@ -115,6 +145,12 @@ def test_groups_cover_the_device(size: int, unit: int, width: int) -> None:
     if unit and width > 1 and made.agcount > 1:
         assert made.ag_blocks * BLOCK % unit == 0
         assert made.ag_blocks * BLOCK % (unit * width)
+
+
+def test_the_widest_stripe_and_the_largest_log_unit_are_taken() -> None:
+    assert xfs(TIB, su_bytes=4 * KIB, sw=2**28 - 1).sw == 2**28 - 1
+    assert xfs(TIB, log_su_bytes=256 * KIB).log_su_bytes == 256 * KIB
+    assert xfs(TIB, log_su_bytes=4 * KIB).log_su_bytes == 4 * KIB
 
 
 @pytest.mark.parametrize("inode_size", [512, 1024, 2048])

@@ -18,6 +18,26 @@ def array(count: int, level: str, more: str = "", disk: str = "size: 1TB") -> st
 
 
 @pytest.mark.parametrize(
+    ("level", "least"),
+    {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 2, "raid5": 2, "raid6": 4, "raid10": 2}.items(),
+)
+def test_the_least_number_of_members(level: str, least: int, tmp_path: Path) -> None:
+    assert found("too-few-members", array(least - 1, level), tmp_path) == ["4:error"]
+    assert found("too-few-members", array(least, level), tmp_path) == []
+
+
+@pytest.mark.parametrize("metadata", ["0.90", "1.0", "1.1", "1.2"])
+def test_which_metadata_goes_with_a_journal(metadata: str, tmp_path: Path) -> None:
+    text = array(3, "raid5", f', consistency: journal, journal: x0, metadata: "{metadata}"')
+    refused = (
+        []
+        if metadata in ("1.1", "1.2")
+        else [f"metadata {metadata} does not go with a journal, and s has one"]
+    )
+    assert [message for message, _ in said("metadata-limits", text, tmp_path)] == refused
+
+
+@pytest.mark.parametrize(
     ("rule", "level", "count", "expected"),
     [
         ("degenerate-parity", "raid5", 2, ["4:warning"]),
