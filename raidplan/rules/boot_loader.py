@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.boot import boot_filesystem, esps
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import footing, listed, losses, place, places
+from raidplan.rules.subjects import agreeing, footing, listed, losses, place, places
 
 if TYPE_CHECKING:
     from raidplan.findings import Path
@@ -267,7 +267,7 @@ def bios_boot_from_4kn(topology: Topology) -> Iterator[Hit]:
         path: Path = ("hardware", "firmware")
         yield Hit(
             path,
-            f"a BIOS cannot boot from {listed(large, last=' or ')}: {'they have' if len(large) > 1 else 'it has'} "
+            f"a BIOS cannot boot from {listed(large, last=' or ')}: {agreeing(large, 'it has', 'they have')} "
             "logical sectors of 4096 bytes",
             "boot with UEFI, or from a disk with sectors of 512 bytes",
             related=places("disk", ("hardware", "disks"), large),

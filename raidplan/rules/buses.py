@@ -11,7 +11,7 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import bus_above
 from raidplan.rules.shares import paths
-from raidplan.rules.subjects import arrays, listed, mb, own_disks, place, redundant
+from raidplan.rules.subjects import agreeing, arrays, listed, mb, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -159,7 +159,7 @@ def usb_member(topology: Topology) -> Iterator[Hit]:
             members = [array.named_members[number] for number in bus_of]
             yield Hit(
                 (*path, "members", *list(bus_of)[: 1 if len(bus_of) == 1 else 0]),
-                f"{listed(members)} of {name} {'hang' if len(members) > 1 else 'hangs'} on USB: "
+                f"{listed(members)} of {name} {agreeing(members, 'hangs', 'hang')} on USB: "
                 "a reset or a loose plug there degrades the array",
                 _ports(topology) or "attach by SATA or SAS, or use the disk for backups",
                 related=tuple(

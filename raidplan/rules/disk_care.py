@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, listed, place, places
+from raidplan.rules.subjects import agreeing, array_disks, arrays, listed, place, places
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def hot_disks(topology: Topology) -> Iterator[Hit]:
         first, most = next(iter(hot)), max(hot.values())
         yield Hit(
             ("hardware", "disks", first, "temperature"),
-            f"{listed(list(hot), last=' and ')} {'run' if len(hot) > 1 else 'runs'} at up to {most} degrees",
+            f"{listed(list(hot), last=' and ')} {agreeing(hot, 'runs', 'run')} at up to {most} degrees",
             "leave space between the disks and force air through them",
             related=tuple(place("disk", ("hardware", "disks", disk)) for disk in list(hot)[1:4]),
         )

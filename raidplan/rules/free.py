@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from raidplan.rules.parts import behind_controllers, bus_above
-from raidplan.rules.subjects import counted, listed
+from raidplan.rules.subjects import agreeing, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -116,5 +116,5 @@ def _rooms(_: Topology) -> dict[int, int]:
 
 def are_free(names: Sequence[str], behind: str = "") -> str:
     """`d31 and d36 are free behind pm7`."""
-    verb = "is" if len(names) == 1 else "are"
+    verb = agreeing(names, "is", "are")
     return f"{listed(names, last=' and ')} {verb} free{f' behind {behind}' if behind else ''}"

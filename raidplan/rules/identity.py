@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity, shortened
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import counted, listed
+from raidplan.rules.subjects import agreeing, counted, listed
 
 if TYPE_CHECKING:
     from raidplan.kinds.disk import Disk
@@ -118,7 +118,7 @@ def disk_without_identity(topology: Topology) -> Iterator[Hit]:
         if not (disk.serial or disk.wwn or disk.path) and (disk.partitions or name in topology.used_by)
     ]
     if unknown:
-        verb = "has" if len(unknown) == 1 else "have"
+        verb = agreeing(unknown, "has", "have")
         yield Hit(
             ("hardware", "disks", unknown[0]),
             f"{counted(len(unknown), 'disk')} to be written to {verb} neither serial nor wwn nor path: {listed(unknown)}",

@@ -9,7 +9,7 @@ from raidplan.findings import Severity, did_you_mean
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, counted, listed, place, redundant
+from raidplan.rules.subjects import agreeing, arrays, counted, listed, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -187,7 +187,7 @@ def linear_in_new_kernels(topology: Topology) -> Iterator[Hit]:
         names, (_, path) = [name for name, _ in linear], linear[0]
         yield Hit(
             (*path, "level"),
-            f"{listed(names)} {'are' if len(names) > 1 else 'is'} linear, which kernels 6.8 to 6.13 lack unless it was put back",
+            f"{listed(names)} {agreeing(names, 'is', 'are')} linear, which kernels 6.8 to 6.13 lack unless it was put back",
             "look at `modinfo md-linear` on the machine, or join the disks in a volume group",
             related=tuple(place("array", path) for _, path in linear[1:5]),
         )

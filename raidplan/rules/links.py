@@ -13,7 +13,7 @@ from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import behind_multipliers
 from raidplan.rules.shares import ENOUGH, Share, held_back, shares
-from raidplan.rules.subjects import SHOWN, arrays, counted, listed, mb, place
+from raidplan.rules.subjects import SHOWN, agreeing, arrays, counted, listed, mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -127,7 +127,7 @@ def _mb(rate: float | None) -> str:
 
 def _and_more(others: list[Squeeze]) -> str:
     names = [link.name for _, link in others]
-    return f"; so {'do' if len(names) > 1 else 'does'} {listed(names)}" if names else ""
+    return f"; so {agreeing(names, 'does', 'do')} {listed(names)}" if names else ""
 
 
 def _relief(topology: Topology, link: Link) -> str:

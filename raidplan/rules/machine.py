@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity, shortened
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import all_of, arrays, footing, listed, mounted, own_disks, places, redundant
+from raidplan.rules.subjects import (
+    agreeing,
+    all_of,
+    arrays,
+    footing,
+    listed,
+    mounted,
+    own_disks,
+    places,
+    redundant,
+)
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -67,7 +77,7 @@ def root_without_redundancy(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("filesystems", root, "device"),
             f"the root file system is lost with {listed(exposed, last=' or ')}, while {listed(safe)} "
-            f"{'survive' if len(safe) > 1 else 'survives'} the loss of a disk",
+            f"{agreeing(safe, 'survives', 'survive')} the loss of a disk",
             "put it on a raid1, or keep an image of it at hand",
             related=places("disk", ("hardware", "disks"), exposed),
         )

@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, counted, listed, own_disks, places
+from raidplan.rules.subjects import agreeing, arrays, counted, listed, own_disks, places
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -66,7 +66,7 @@ def mixed_sector_sizes(topology: Topology) -> Iterator[Hit]:
 
 
 def _has(names: list[str]) -> str:
-    return "has" if len(names) == 1 else "have"
+    return agreeing(names, "has", "have")
 
 
 @rule(Severity.WARNING)

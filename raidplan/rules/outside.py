@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import shares
-from raidplan.rules.subjects import array_disks, arrays, listed, mb, place, places
+from raidplan.rules.subjects import agreeing, array_disks, arrays, listed, mb, place, places
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -65,7 +65,7 @@ def raid_card_format(topology: Topology) -> Iterator[Hit]:
     for card, names in on.items():
         yield Hit(
             ("hardware", "controllers", card, "mode"),
-            f"{listed(list(names), last=' and ')} {'have' if len(names) > 1 else 'has'} members in the own format of {card}: "
+            f"{listed(list(names), last=' and ')} {agreeing(names, 'has', 'have')} members in the own format of {card}: "
             "without this card, or one of its family, they cannot be read",
             "switch the card to HBA (IT) mode, so that md has the disks themselves",
             related=places("array", ("arrays",), names),

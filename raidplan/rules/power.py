@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, counted, listed, places, redundant
+from raidplan.rules.subjects import agreeing, array_disks, arrays, counted, listed, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.hardware import Power
@@ -163,7 +163,7 @@ def disks_on_one_rail(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("hardware", "power", name, "feeds"),
             f"all {len(load.disks)} disks hang on {name} and need {load.start_amps:.1f} of its {amps} A to start, while "
-            f"{listed(idle, last=' and ')} {'feed' if len(idle) > 1 else 'feeds'} none",
+            f"{listed(idle, last=' and ')} {agreeing(idle, 'feeds', 'feed')} none",
             f"feed some of them from {idle[0]}, or take a supply with a single rail",
             related=places("supply", ("hardware", "power"), idle),
         )

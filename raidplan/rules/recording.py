@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, guarded_disks, listed, places
+from raidplan.rules.subjects import agreeing, arrays, guarded_disks, listed, places
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -78,7 +78,7 @@ def _is_shingled(disk: Disk) -> bool:
 
 
 def _records(disks: list[str]) -> str:
-    return "record" if len(disks) > 1 else "records"
+    return agreeing(disks, "records", "record")
 
 
 def _instead(topology: Topology, array: Array) -> str:
@@ -127,8 +127,8 @@ def zoned_member(topology: Topology) -> Iterator[Hit]:
         if zoned:
             yield Hit(
                 (*path, "members"),
-                f"{listed(zoned, last=' and ')} of {name} {'are' if len(zoned) > 1 else 'is'} zoned and "
-                f"{'refuse' if len(zoned) > 1 else 'refuses'} writes out of order, which md makes from the first second",
+                f"{listed(zoned, last=' and ')} of {name} {agreeing(zoned, 'is', 'are')} zoned and "
+                f"{agreeing(zoned, 'refuses', 'refuse')} writes out of order, which md makes from the first second",
                 "take disks that are not managed by the host",
                 related=places("disk", ("hardware", "disks"), zoned),
             )

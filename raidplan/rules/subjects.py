@@ -149,6 +149,11 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
+def agreeing(things: Sized, one: str, many: str) -> str:
+    """The word that goes with one thing or with several: `is` or `are`."""
+    return one if len(things) == 1 else many
+
+
 def mb(rate: float) -> str:
     """Bytes per second in MB/s, without the unit."""
     return f"{rate / 1e6:.0f}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, listed, redundant
+from raidplan.rules.subjects import agreeing, arrays, listed, redundant
 
 if TYPE_CHECKING:
     from raidplan.findings import Path
@@ -140,7 +140,7 @@ def monitoring_without_redundancy(topology: Topology) -> Iterator[Hit]:
     monitoring = topology.layout.monitoring
     names = [name for name, _, _ in arrays(topology)]
     if names and not _watched(topology) and (monitoring.mail or monitoring.scrub == "monthly"):
-        verb = "have" if len(names) > 1 else "has"
+        verb = agreeing(names, "has", "have")
         yield Hit(
             ("monitoring",),
             f"{listed(names, last=' and ')} {verb} no redundancy, so mdadm neither watches nor scrubs anything",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.rules.subjects import counted, listed, places
+from raidplan.rules.subjects import agreeing, counted, listed, mb, places
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,11 @@ def test_four_places_are_shown() -> None:
 
 def test_one_is_not_many() -> None:
     assert [counted(number, "disk") for number in (0, 1, 2)] == ["0 disks", "1 disk", "2 disks"]
+
+
+def test_words_agree_with_their_number() -> None:
+    assert [agreeing("d" * number, "is", "are") for number in (1, 2, 3)] == ["is", "are", "are"]
+
+
+def test_rates_are_rounded_to_megabytes() -> None:
+    assert [mb(rate) for rate in (0, 499_999, 500_001, 1e12)] == ["0", "0", "1", "1000000"]
