@@ -11,6 +11,7 @@ from raidplan.apply.execute import made_by
 from raidplan.apply.files import BrokenBlock, wanted_text
 from raidplan.apply.journal import Past
 from raidplan.apply.redo import NotOurs, clearing, half_done, planned_for
+from raidplan.apply.renamed import InUse, under_its_name
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
@@ -23,20 +24,24 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     say that it was begun and never ended.
     """
     kept: dict[str, Step] = {}
+    names: dict[str, Step] = {}
     refusals: list[str] = []
     for step in plan.steps:
         try:
+            names |= {each.id: each for each in under_its_name(step, machine)}
             if not _pending(step, machine, kept, past):
                 kept |= {each.id: each for each in left_behind(step, machine, past)}
                 continue
             due, refused = _due(step, machine, plan, past)
             kept |= {each.id: each for each in due}
             refusals += refused
-        except (BrokenBlock, NotOurs) as no:
+        except (BrokenBlock, NotOurs, InUse) as no:
             refusals.append(
-                f"{step.because} (line {step.line}): {no}" if isinstance(no, NotOurs) else str(no)
+                str(no) if isinstance(no, BrokenBlock) else f"{step.because} (line {step.line}): {no}"
             )
-    return replace(plan, steps=tuple(step.among(kept) for step in kept.values())), refusals
+    # Every command calls an array by its name, so the names come before everything else.
+    steps = [*names.values(), *(replace(step, needs=(*step.needs, *names)) for step in kept.values())]
+    return replace(plan, steps=tuple(step.among(kept | names) for step in steps)), refusals
 
 
 def _with_clearing(step: Step, machine: Machine) -> list[Step]:

@@ -121,7 +121,16 @@ def dashed(digits: str) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def properties(array: Array, names: Names) -> dict[str, Value]:
+def read_links(root: Path) -> dict[str, list[str]]:
+    """The names below /dev/md by the kernel's name of the array that they lead to."""
+    found: dict[str, list[str]] = {}
+    for link in sorted((root / "dev/md").glob("*")):
+        with suppress(OSError):
+            found.setdefault(link.readlink().name, []).append(link.name)
+    return found
+
+
+def properties(array: Array, names: Names, links: Mapping[str, list[str]]) -> dict[str, Value]:
     """What a proof can ask of an array; sizes in bytes."""
     md = array.sys / "md"
     level = text_of(md / "level")
@@ -142,6 +151,7 @@ def properties(array: Array, names: Names) -> dict[str, Value]:
         "sync_held": text_of(md / "sync_action") == "frozen",
         "node": array.block.node,
         "device": array.block.name,
+        "links": links.get(array.block.name, []),
     }
     return found | _shape(md, level) | _sync(md) | _first(array, names, listed)
 

@@ -105,11 +105,12 @@ def _contents(
     """The objects on the block devices, and what is told twice."""
     table, doubled = contents.table_objects(seen)
     filesystem, doubled_too = contents.filesystem_objects(seen, names)
+    links = arrays.read_links(seen.root)
     has_lvm = any(one.type == "LVM2_member" for found in seen.signatures.values() for one in found)
     return {
         "content": contents.content_objects(seen, names),
         "table": table,
-        "array": {array.uuid: arrays.properties(array, names) for array in md},
+        "array": {array.uuid: arrays.properties(array, names, links) for array in md},
         "tuning": {array.uuid: arrays.tuning(array) for array in md},
         **(lvm.read_lvm(names, ask) if has_lvm else {}),
         "filesystem": filesystem,

@@ -46,9 +46,19 @@ def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
             array = _array(machine, node)
             assert array["consistency"] == words[option][0]
             array["consistency"] = words[option][1]
+        case ("mdadm", "--assemble", node, uuid, *members):
+            step = next(each for each in machine.plan.steps if node in each.awaits)
+            assert step.proof and uuid == f"--uuid={_colons(step.proof.key)}" and tuple(members) == step.guard
+            machine._object(step.proof)
+            _objects(machine, "array")[step.proof.key]["node"] = node
         case _:
             return False
     return True
+
+
+def _colons(uuid: str) -> str:
+    digits = uuid.replace("-", "")
+    return ":".join(digits[at : at + 8] for at in (0, 8, 16, 24))
 
 
 def half_changed(machine: Simulated, argv: tuple[str, ...]) -> None:

@@ -1,0 +1,71 @@
+"""Arrays that run under another name: a boot before the initramfs knew theirs has assembled them as md127 or the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
+from raidplan.facts.prove import differences
+from raidplan.plan import ADDED, Run, Step
+
+LINKS = "/dev/md/"
+
+
+class InUse(Exception):
+    """It can only be stopped when nobody uses it; the message says who does, and what to do."""
+
+
+def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
+    """The steps that stop an array which is as planned but for its node, and assemble it under its name. Raises InUse."""
+    node = next((node for node in step.awaits if node.startswith(LINKS)), "")
+    if step.proof is None or step.proof.kind != "array" or not node or differences(step.proof, machine) != []:
+        return
+    found = machine.observe("array", step.proof.key) or {}
+    links = found.get("links")
+    if not isinstance(links, list) or node.removeprefix(LINKS) in links:
+        return
+    if users := _users(found, machine):
+        raise InUse(
+            f"it runs as {found['node']} and not as {node}, for it was assembled before its name was known, and is in use ({users}): "
+            "make the initramfs (update-initramfs -u -k all) and boot, or end its use; then apply again"
+        )
+    name, uuid = step.targets[0], step.proof.key.replace("-", "")
+    stop = _step(
+        step, "stop", f"stop {name}, which was assembled as {found['node']} before its name was known",
+        ("mdadm", "--stop", str(found["node"])),
+    )  # fmt: skip
+    yield stop
+    yield _step(
+        step, "assemble", f"assemble {name} under its name",
+        ("mdadm", "--assemble", node, f"--uuid={':'.join(uuid[at : at + 8] for at in range(0, 32, 8))}", *step.guard),
+        after=(stop.id,), awaits=step.awaits,
+    )  # fmt: skip
+
+
+def _step(
+    step: Step,
+    verb: str,
+    say: str,
+    argv: tuple[str, ...],
+    *,
+    after: tuple[str, ...] = (),
+    awaits: tuple[str, ...] = (),
+) -> Step:
+    return Step(
+        id=f"{step.id}{ADDED}name.{verb}",
+        phase=step.phase,
+        say=say,
+        action=Run(argv),
+        because=step.because,
+        line=step.line,
+        needs=(*step.needs, *after),
+        targets=step.targets,
+        awaits=awaits,
+    )
+
+
+def _users(found: Properties, machine: Machine) -> str:
+    array = next((block for block in machine.blocks if block.name == found["device"]), None)
+    above = [block.node or block.name for block in machine.blocks if found["device"] in block.below]
+    return "; ".join([*(array.uses if array else ()), *above])

@@ -1,0 +1,89 @@
+"""After a boot that did not know the arrays' names they run as md127 and the like: given their names, or refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.journal import read_past
+from raidplan.apply.session import decide
+from raidplan.facts.arrays import read_links
+from raidplan.facts.machine import BlockFact
+from raidplan.plan import Plan
+from tests.apply.simulated import Killed, Simulated, State
+from tests.apply.test_change import plan_of, standing
+from tests.apply.test_kill_matrix import apply, end, impatient, machine
+
+__all__ = ["impatient"]
+
+
+def boot_that_knows_no_names(state: State) -> None:
+    for number, found in enumerate(state.objects["array"].values()):
+        found |= {"node": f"/dev/md{127 - number}", "device": f"md{127 - number}", "links": [f"a{number}_0"]}
+
+
+def only_looks_new(state: State) -> object:
+    """The kernel's own words for where an array is are no part of what it is."""
+    return {
+        uuid: {key: value for key, value in found.items() if key not in ("node", "device", "links")}
+        for uuid, found in state.objects["array"].items()
+    }
+
+
+def test_every_array_gets_its_name_before_anything_else(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "plan")
+    whole = Simulated(plan, tmp_path / "whole", machine(tmp_path / "whole"))
+    assert apply(plan, whole) == "done"
+    first_mkfs = next(
+        n for n, (_, what) in enumerate(whole.effects, 1) if what.startswith(("mke2fs", "mkfs"))
+    )
+    cut, state = tmp_path / "cut", machine(tmp_path / "cut")
+    with pytest.raises(Killed):
+        apply(plan, Simulated(plan, cut, state, (first_mkfs, "before")))
+    boot_that_knows_no_names(state)
+    again = Simulated(plan, cut, state)
+    assert apply(plan, again) == "done"
+    programs = [what for kind, what in again.effects if kind == "run"]
+    stops = [n for n, what in enumerate(programs) if what.startswith("mdadm --stop /dev/md12")]
+    assembled = [what.split()[2] for what in programs if what.startswith("mdadm --assemble")]
+    assert len(stops) == 3 and sorted(assembled) == ["/dev/md/a", "/dev/md/b", "/dev/md/p"]
+    assert {what.split()[0] for what in programs[:6]} == {"mdadm"}
+    assert only_looks_new(state) == only_looks_new(whole.state)
+    assert end(again)[1:] == end(whole)[1:]  # type: ignore[index]
+
+
+def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[str, ...]:
+    looked = replace(Simulated(plan, root, state).read(plan), blocks=blocks)
+    return decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals
+
+
+def test_what_is_in_use_is_not_stopped(tmp_path: Path) -> None:
+    state, plan = standing(tmp_path / "plan", tmp_path / "root"), plan_of(tmp_path / "plan")
+    boot_that_knows_no_names(state)
+    array = BlockFact("md127", "array:x", "/dev/md127", "array", 2**30, uses=("mounted at /srv/a",))
+    above = BlockFact("dm-0", "volume:v/home", "/dev/v/home", "volume", 2**30, below=("md125",))
+    refusals = decided(plan, tmp_path / "root", state, array, above)
+    mounted, held = sorted(refusals, key=lambda words: "/dev/v/home" in words)
+    assert "it runs as /dev/md127 and not as /dev/md/" in mounted and "(mounted at /srv/a)" in mounted
+    assert "it runs as /dev/md125" in held and "(/dev/v/home)" in held
+    assert all("update-initramfs -u -k all" in words for words in refusals)
+
+
+def test_an_array_that_has_its_name_is_left_alone(tmp_path: Path) -> None:
+    state, plan = standing(tmp_path / "plan", tmp_path / "root"), plan_of(tmp_path / "plan")
+    for found in state.objects["array"].values():
+        found["links"] = ["other", found["node"].rpartition("/")[2]]
+    assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "nothing to do"
+
+
+def test_the_links_below_dev_md(tmp_path: Path) -> None:
+    folder = tmp_path / "dev/md"
+    assert read_links(tmp_path) == {}
+    folder.mkdir(parents=True)
+    (folder / "p1").symlink_to("../md127")
+    (folder / "twin:p1").symlink_to("../md127")
+    (folder / "s0").symlink_to("../md_s0")
+    (folder / "no-link").write_text("")
+    assert read_links(tmp_path) == {"md127": ["p1", "twin:p1"], "md_s0": ["s0"]}
