@@ -73,6 +73,7 @@ def test_array(machine):
         "sync_held": True,
         "node": "/dev/md_s0",
         "device": "md_s0",
+        "links": ["s0"],
         "data_offset": 2097152,
     }
     assert machine.objects["tuning"][S0] == {
