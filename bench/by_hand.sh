@@ -31,7 +31,7 @@ for disk in $disks; do
     if [ $((number % 8)) = 0 ]; then
         name=s$((number / 8 - 1))
         set -- "$@" "mdadm --create /dev/md/$name --run --quiet --level=6 --chunk=512 --bitmap=internal --metadata=1.2 --homehost=bench --raid-devices=8 $members
-            echo frozen > /sys/block/md_$name/md/sync_action
+            echo frozen > /sys/block/\$(basename \$(readlink -f /dev/md/$name))/md/sync_action
             mkfs.ext4 -q -i 1048576 -m 1 -L $name /dev/md/$name"
         members=""
     fi
@@ -47,5 +47,5 @@ update-initramfs -u -k all
 systemctl daemon-reload
 together "mount /data/s0" "mount /data/s1" "mount /data/s2" "mount /data/s3" "mount /data/s4"
 for name in s0 s1 s2 s3 s4; do
-    echo idle > /sys/block/md_$name/md/sync_action
+    echo idle > "/sys/block/$(basename "$(readlink -f /dev/md/$name)")/md/sync_action"
 done
