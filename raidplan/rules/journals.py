@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
-from raidplan.rules.subjects import arrays, footing, listed, mb, places
+from raidplan.rules.subjects import agreeing, arrays, footing, listed, mb, places
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -112,8 +112,7 @@ def journal_on_hard_disk(topology: Topology) -> Iterator[Hit]:
             pace = f", {mb(rate)} MB/s at most" if rate else ""
             yield Hit(
                 (*path, "journal"),
-                f"all writes of {name} pass through {listed(hard, last=' and ')}, a hard disk{pace}"
-                if len(hard) == 1
-                else f"all writes of {name} pass through {listed(hard, last=' and ')}, which are hard disks{pace}",
+                f"all writes of {name} pass through {listed(hard, last=' and ')}, "
+                f"{agreeing(hard, 'a hard disk', 'which are hard disks')}{pace}",
                 "put the journal on a raid1 of solid-state disks, or do without: consistency: bitmap",
             )

@@ -150,6 +150,8 @@ def slow_member(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         members = own_disks(topology, array) if LEVELS[array.level].chunked else []
         rates = _rates(topology, members)
+        if not rates:
+            continue
         median = _median(list(rates.values()))
         slow = sorted((disk for disk in rates if rates[disk] < SLOW * median), key=rates.__getitem__)
         if not slow:
@@ -172,9 +174,8 @@ def _rates(topology: Topology, disks: list[str]) -> dict[str, int]:
 
 
 def _median(values: list[int]) -> float:
-    """0 for none."""
     ordered, middle = sorted(values), len(values) // 2
-    return (ordered[middle] + ordered[~middle]) / 2 if ordered else 0
+    return (ordered[middle] + ordered[~middle]) / 2
 
 
 def _faster(topology: Topology, array: Array, slow: str, median: float) -> str:

@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import subprocess
+from bisect import bisect_left
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,22 @@ def test_beyond_32_bit_blocks_agrees_with_mke2fs(size: int, tmp_path: Path) -> N
         made = ext(size, **wish)
         assert dry_run(*mke2fs_argv(made), sparse(tmp_path, MIB), str(made.device_blocks)) == figures(made)
         assert made.meta_bg == (size > 192 * TIB)
+
+
+@needs_mke2fs
+@pytest.mark.parametrize("last", [1, 2, 3, 4, 5, 6, 7, 8, 9, 25, 27, 35, 49])
+def test_the_last_group_is_dropped_where_mke2fs_drops_it(last: int, tmp_path: Path) -> None:
+    """Groups 1 and the powers of 3, 5 and 7 carry a superblock, and are dropped for more."""
+
+    def made(tail: int) -> ExtGeometry:
+        return ext((32768 * last + tail) * 4096, block=4096, inodes=last * 8192)
+
+    least = bisect_left(range(2000), last + 1, key=lambda tail: made(tail).groups)
+    assert 0 < least < 2000
+    for tail in (least - 1, least):
+        argv = mke2fs_argv(made(tail))
+        told = dry_run(*argv, sparse(tmp_path, MIB), str(made(tail).device_blocks))
+        assert told == figures(made(tail)), tail
 
 
 @needs_mke2fs

@@ -139,6 +139,26 @@ def test_a_free_disk_to_mirror_the_journal(disk: str, hint: str, tmp_path: Path)
     assert [advice for _, advice in said("unmirrored-journal", text, tmp_path)] == [hint]
 
 
+@pytest.mark.parametrize(("size", "free"), [("1TB", True), ("999GB", False)])
+def test_the_mirror_of_a_journal_is_no_smaller(size: str, free: bool, tmp_path: Path) -> None:
+    text = (JOURNAL + LOGGED).format(on="j0", disk=SOLID).replace("j<0-2>: {serial: J<1>", "j0: {serial: J")
+    text = text.replace("disks: {d<0-3>", f"disks: {{f: {{serial: F, size: {size}{SOLID}}}, d<0-3>")
+    ((_, hint),) = said("unmirrored-journal", text, tmp_path)
+    assert hint.startswith("f is free: make the journal a raid1 of j0 and f") is free
+
+
+def test_hard_disks_below_a_journal_are_named_with_their_rate(tmp_path: Path) -> None:
+    text = (JOURNAL + MIRROR + LOGGED).format(on="log", level="raid1", disk=f"{HARD}, rate: 150MB/s")
+    through = "all writes of s pass through"
+    assert [message for message, _ in said("journal-on-hard-disk", text, tmp_path)] == [
+        f"{through} j0 and j1, which are hard disks, 150 MB/s at most"
+    ]
+    alone = (JOURNAL + LOGGED).format(on="j0", disk=HARD)
+    assert [message for message, _ in said("journal-on-hard-disk", alone, tmp_path)] == [
+        f"{through} j0, a hard disk"
+    ]
+
+
 CLEAN = "hardware: {disks: {d<0-3>: {serial: S<1>%s}}}\narrays: {s: {level: %s, members: [d<0-3>], initial_sync: %s}}"
 
 
