@@ -78,9 +78,6 @@ def default_data_offset(
     headroom = _HEADROOM_BYTES
     while headroom * 1024 > member_bytes and (chunk_bytes == 0 or headroom // 2 >= 2 * chunk_bytes):
         headroom //= 2
-        if headroom < SECTOR:  # mdadm counts whole sectors, so its headroom ends at 0 here
-            headroom = 0
-            break
     bitmap = _PPL_BYTES if ppl else reserved_bitmap_bytes(member_bytes)
     return round_up(12 * KIB + bitmap + headroom, MIB)
 

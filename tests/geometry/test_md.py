@@ -76,6 +76,37 @@ def test_published_components(member: int, size_kib: int, offset_sectors: int) -
     assert made.superblock_offset_bytes == 4 * KIB
 
 
+@pytest.mark.parametrize(
+    ("member", "chunk", "offset"),
+    [
+        (128 * GIB, None, 129 * MIB), (128 * GIB - SECTOR, None, 65 * MIB), (64 * GIB, None, 65 * MIB),
+        (64 * GIB - SECTOR, None, 33 * MIB), (GIB, None, 2 * MIB), (GIB - SECTOR, None, MIB), (20 * MIB, None, MIB),
+        (GIB, 8 * MIB, 17 * MIB), (GIB, 16 * MIB, 33 * MIB), (GIB, 32 * MIB, 65 * MIB), (GIB, 64 * MIB, 129 * MIB),
+    ],
+)  # fmt: skip
+def test_the_headroom_is_halved_to_a_1024th_and_not_below_two_chunks(
+    member: int, chunk: int | None, offset: int
+) -> None:
+    """As `write_init_super1` of mdadm's super1.c has it; raid1 has no chunk."""
+    level = "raid5" if chunk else "raid1"
+    assert md.default_data_offset(member, level=level, chunk=chunk, metadata="1.2") == offset
+
+
+def test_a_bitmap_of_0_90_has_60_kib() -> None:
+    most = (60 * KIB - 256) * 8 * 64 * MIB
+    assert md.bitmap_chunk(most - 4 * KIB, component_bytes=GIB, metadata="0.90") == 64 * MIB
+    assert md.bitmap_chunk(most, component_bytes=GIB, metadata="0.90") == 128 * MIB
+    assert md.bitmap_chunk(1, component_bytes=64 * KIB) == 64 * MIB
+    with pytest.raises(ValueError, match="no room for a bitmap"):
+        md.bitmap_chunk(1, component_bytes=64 * KIB - SECTOR)
+
+
+def test_bytes_of_a_bitmap() -> None:
+    most = (4 * KIB - 256) * 8
+    assert [md.bitmap_bytes(bits * MIB, MIB) for bits in (1, most, most + 1)] == [4 * KIB, 4 * KIB, 8 * KIB]
+    assert md.bitmap_bytes(most * MIB + 1, MIB) == 8 * KIB
+
+
 def test_first_device_fixes_the_data_offset() -> None:
     small_first = md.array([10**10, DISK_3TB], "raid1")
     small_last = md.array([DISK_3TB, 10**10], "raid1")
