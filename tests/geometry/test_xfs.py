@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import subprocess
+from bisect import bisect_left
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,40 @@ def test_both_sides_of_each_edge_agree_with_mkfs_xfs(size: int, tmp_path: Path) 
                 assert isinstance(told, str), (near, wish)
             else:
                 assert told == figures(made), (near, wish)
+
+
+@needs_mkfs
+@pytest.mark.parametrize("sector", [512, 4096])
+@pytest.mark.parametrize(
+    ("unit", "width", "log"),
+    [(64 * KIB, 3, None), (4 * KIB, 2, 4 * KIB), (512 * KIB, 5, None), (32 * KIB, 1, 256 * KIB)],
+)
+def test_the_least_striped_file_system_agrees_with_mkfs_xfs(
+    unit: int, width: int, log: int | None, sector: int, tmp_path: Path
+) -> None:
+    """Its groups have just room for the least log."""
+    wish: dict[str, Any] = {
+        "su_bytes": unit,
+        "sw": width,
+        "sector_bytes": sector,
+        "inode_size": 512,
+        "log_su_bytes": log,
+    }
+
+    def made(blocks: int) -> XfsGeometry | None:
+        try:
+            return xfs(blocks * BLOCK, **wish)
+        except ValueError:
+            return None
+
+    least = bisect_left(
+        range(700 * MIB // BLOCK), True, 400 * MIB // BLOCK, key=lambda blocks: made(blocks) is not None
+    )
+    assert isinstance(dry_run(tmp_path / "disk", (least - 1) * BLOCK, default_argv(wish)), str)
+    for blocks in range(least, least + 4000, 37):
+        there = made(blocks)
+        told = dry_run(tmp_path / "disk", blocks * BLOCK, default_argv(wish))
+        assert told == figures(there) if there else isinstance(told, str), blocks
 
 
 def test_known_figures() -> None:
