@@ -61,6 +61,9 @@ FEW = {
     "raid6, three loaders": (
         "", "efi: {size: 1GiB}, ", ROOT % ("raid6", "a<0-3>.os, b<0-3>.os", "/") + esp("a<0-2>.efi"), []),
     "raid0": ("", "efi: {size: 1GiB}, ", ROOT % ("raid0", "a<0-1>.os", "/") + esp("a0.efi"), []),
+    "a mirror in a stripe with a disk": (
+        "", "efi: {size: 1GiB}, ", "arrays: {m: {level: raid1, members: [a<0-1>.os]}, os: {level: raid0, members: [m, a2.os]}}\n"
+        "filesystems: {root: {device: os, type: ext4, mount: /}}" + esp("a0.efi"), []),
     "a partition": (
         "", "efi: {size: 1GiB}, ", "filesystems: {root: {device: a0.os, type: ext4, mount: /}}" + esp("a0.efi"), []),
     "data": ("", "efi: {size: 1GiB}, ", MIRROR.replace("mount: /", "mount: /srv") + esp("a0.efi"), []),

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.links import TABLE
+from raidplan.pipeline import load
+from raidplan.rules.shares import crowds
+from tests.examples import EXAMPLES
 from tests.rules.stages import found, said
 
 BUS = """\
@@ -40,6 +43,14 @@ def bus(
 def test_oversubscribed_link(carries: int, expected: list[str], tmp_path: Path) -> None:
     """Four disks of 100 MB/s: a note below all of it, a warning below 70 %."""
     assert found("oversubscribed-link", bus(carries=MEASURED.format(carries)), tmp_path) == expected
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_no_link_carries_more_than_all(file: Path) -> None:
+    loaded = load(str(file))
+    for crowd in crowds(loaded.topology) if loaded.topology else ():
+        limit = crowd.link.bytes_per_second
+        assert crowd.part == 1 if limit is None or limit >= crowd.demand else 0 < crowd.part < 1
 
 
 SILENT = {

@@ -108,6 +108,8 @@ PLACES = {
     "raid6": (placed("raid6", 8, TWO), ["8:note"]),
     "raid10, which reads nothing first": (placed("raid10", 6, TWO), []),
     "raid0": (placed("raid0", 3, TWO), []),
+    "a group of two arrays": (
+        placed("raid5", 4, TWO).replace("}\nvol", ", t: {level: raid5, members: [d<4-7>]}}\nvol").replace("[s]", "[s, t]"), []),
 }  # fmt: skip
 
 
