@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -23,10 +24,11 @@ STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "cle
 
 
 def plan_to_json(plan: Plan) -> str:
-    """The plan as indented JSON with a final newline."""
+    """The plan as indented JSON with a final newline; its last value is the digest of all that it does."""
     import json  # `check` starts faster without it, and without hashlib
 
-    return json.dumps(plan_to_data(plan), indent=2, ensure_ascii=False) + "\n"
+    data = plan_to_data(plan)
+    return json.dumps({**data, "digest": _digest_of(data)}, indent=2, ensure_ascii=False) + "\n"
 
 
 def plan_to_data(plan: Plan) -> dict[str, Any]:
@@ -89,6 +91,10 @@ def plan_from_json(text: str) -> Plan:
             raise ValueError(
                 f"format_version {version} is not known to this raidplan, which reads {FORMAT_VERSION}"
             )
+        if data["digest"] != _digest_of(data):
+            raise ValueError(
+                "its digest is not that of what stands in it: it was changed, make it anew with `raidplan plan`"
+            )
         return Plan(
             host=data["host"],
             layout_digest=data["layout_digest"],
@@ -132,7 +138,11 @@ def _action_from_data(data: dict[str, Any]) -> Action:
 
 def plan_digest(plan: Plan) -> str:
     """What is to be done and on what: the plan without its findings, which do not change that."""
-    return digest({key: value for key, value in plan_to_data(plan).items() if key != "findings"})
+    return _digest_of(plan_to_data(plan))
+
+
+def _digest_of(data: Mapping[str, Any]) -> str:
+    return digest({key: value for key, value in data.items() if key not in ("findings", "digest")})
 
 
 def digest(value: object) -> str:

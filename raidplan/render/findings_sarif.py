@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
 
+MOST = 5000
+"""Results that GitHub shows of a run; it takes no run of more than 25,000 (docs.github.com, "SARIF support")."""
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -31,10 +33,12 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
     """One run over all layouts."""
     rules = [CATALOGUE[name] for name in sorted(CATALOGUE)]
     index = {rule.name: number for number, rule in enumerate(rules)}
-    results = []
+    found: list[tuple[Located, str]] = []
     for loaded in checked:
-        prints = fingerprints(loaded.findings, loaded.sources)
-        results += [_result(item, mark, index) for item, mark in zip(loaded.findings, prints, strict=True)]
+        found += zip(loaded.findings, fingerprints(loaded.findings, loaded.sources), strict=True)
+    # The gravest are kept, in the order in which they were found.
+    kept = set(sorted(range(len(found)), key=lambda number: found[number][0].finding.severity.rank)[:MOST])
+    results = [_result(*found[number], index) for number in sorted(kept)]
     driver = {
         "name": "raidplan",
         "version": __version__,
@@ -42,6 +46,12 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
         "rules": [_rule(rule) for rule in rules],
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if len(found) > MOST:
+        words = (
+            f"{len(found) - MOST} of {len(found)} findings are left out here, none of them graver than these"
+        )
+        note = {"level": "warning", "message": {"text": words}}
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [note]}]
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 

@@ -17,6 +17,7 @@ from raidplan.document import Span
 from raidplan.findings import Severity
 from raidplan.located import Accepted
 from raidplan.pipeline import Loaded, check
+from raidplan.render.findings_sarif import MOST
 from raidplan.render.forms import FORMS, Look, render
 from raidplan.rules import CATALOGUE
 from raidplan.settings import Settings
@@ -242,3 +243,17 @@ def test_when_not_all_fit_the_gravest_of_all_layouts_do() -> None:
 def test_the_table_names_what_exists() -> None:
     for form in FORMS:
         assert render(form, [checked()], LOOK) is not None
+
+
+def test_f70_sarif_keeps_the_gravest_and_counts_the_rest() -> None:
+    """As many as code scanning shows; an upload of more than it takes would be refused whole."""
+    warnings = [located("w", line=n + 1, severity=Severity.WARNING) for n in range(MOST)]
+    errors = [located("e", line=n + 1) for n in range(10)]
+    found = json.loads(render("sarif", [checked(*warnings), checked(*errors, file="g.yaml")], LOOK))
+    run = found["runs"][0]
+    assert [result["level"] for result in run["results"]] == ["warning"] * (MOST - 10) + ["error"] * 10
+    (told,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith(f"10 of {MOST + 10} findings are left out here")
+    run["results"] = run["results"][:1]
+    SARIF.validate(found)
+    assert "invocations" not in sarif(checked(*errors))["runs"][0]
