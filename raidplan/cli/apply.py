@@ -158,9 +158,11 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
+    from raidplan.apply.copies import NoRoom
+    from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.session import carry_out
     from raidplan.cli import INTERRUPTED, OK, STOPPED
-    from raidplan.cli.output import talk
+    from raidplan.cli.output import report_bug, talk
     from raidplan.cli.progress import display, events_to
 
     with display(len(decision.left.steps)) as show, events_to(arguments.events) as note:
@@ -169,7 +171,14 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
             note(event)
             show(event)
 
-        outcome = carry_out(decision, journal, tell)
+        try:
+            outcome = carry_out(decision, journal, tell)
+        except (NoRoom, BrokenJournal):
+            raise
+        except Exception as problem:  # whatever it was: steps were begun, and the journal knows which
+            report_bug(problem)
+            talk(f"stopped part-way: `apply` again goes on from there, by the journal {journal.file}")
+            return STOPPED
         for sync in outcome.syncs:
             note(sync)
     for step, message in outcome.failed.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from raidplan.apply.execute import Event
 from raidplan.apply.syncs import Sync
-from raidplan.cli.output import Unable
+from raidplan.cli.output import Unable, talk
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -31,21 +31,28 @@ class Display(Protocol):
 
 @contextmanager
 def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
-    """Writes each event to a file as a line of JSON, at once. Raises Unable if it cannot be opened."""
+    """Writes each event to a file as a line of JSON, at once, as long as it takes them. Raises Unable if it cannot be opened."""
     if file is None:
         yield lambda event: None
         return
     try:
-        opened = open(file, "a", encoding="utf-8")  # noqa: SIM115  # closed below
+        opened = open(file, "ab", buffering=0)  # noqa: SIM115  # closed below
     except OSError as no:
         raise Unable(f"cannot write {file}: {no.strerror}") from None
     with opened:
+        full = False
 
         def note(event: Event | Sync) -> None:
+            nonlocal full
+            if full:
+                return
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             told = _sync(event) if isinstance(event, Sync) else _step(event)
-            opened.write(json.dumps({"time": now, **told}) + "\n")
-            opened.flush()
+            try:
+                opened.write(json.dumps({"time": now, **told}).encode() + b"\n")
+            except OSError as no:
+                full = True
+                talk(f"raidplan: {file} takes no more events ({no.strerror}); the run goes on without them")
 
         yield note
 

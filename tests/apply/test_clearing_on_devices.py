@@ -375,3 +375,27 @@ def test_a_file_is_no_device(tmp_path: Path) -> None:
     with pytest.raises(zero.NotCleared, match="is not a block device"):
         zero.zero(str(tmp_path / "file"), Zero("", ((0, MIB),)))
     assert (tmp_path / "file").read_bytes() == b"x" * MIB
+
+
+def test_f47_writes_that_a_disk_drops_are_found_out(
+    plan: Plan, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that it has written; what is read back past the page cache says otherwise."""
+    put(loops.files[0], 5 * MIB, b"old")
+    monkeypatch.setattr(zero.os, "pwrite", lambda descriptor, data, at: len(data))
+    with pytest.raises(zero.NotCleared, match=f"does not keep the zeroes that were written at byte {5 * MIB}"):  # fmt: skip
+        zero.zero(loops.nodes[0], Zero(loops.nodes[0], ((5 * MIB, 512),)))
+    with pytest.raises(zero.NotCleared, match="does not keep what was written at byte 0"):
+        zero.put_back(loops.nodes[1], {0: b"x" * 512})
+
+
+def test_f48_a_disk_that_turned_read_only(plan: Plan, loops: Loops) -> None:
+    tool("blockdev", "--setro", loops.nodes[0])
+    assert any("read-only" in words or "cannot be written" in words for words in decided(plan).refusals), (
+        "before"
+    )
+    with pytest.raises(
+        OSError, match=r"Read-only|not permitted|denied"
+    ):  # at the open, in the middle of a run
+        zero.zero(loops.nodes[0], Zero(loops.nodes[0], ((0, 512),)))
+    tool("blockdev", "--setrw", loops.nodes[0])

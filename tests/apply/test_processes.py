@@ -13,11 +13,15 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.execute import Event, execute
+from raidplan.apply.journal import open_journal
 from raidplan.apply.lock import Held, only_one
+from raidplan.apply.session import Decision
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
 from raidplan.cli import run as command_line
+from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
+from raidplan.facts import Machine
 from raidplan.plan import Plan, Run, Step
 from tests.apply.stacks import LAYOUT
 
@@ -102,6 +106,31 @@ def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> Non
         assert ended or ("failed a" in lines and "Too many open files" in done.stdout), done.stdout
         seen.add(ended)
     assert seen == {True, False}
+
+
+def test_f07_f46_whatever_goes_wrong_after_the_first_step_is_told_as_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No thread can be started, say: the exit code never claims that nothing was done."""
+
+    def fails(*args: object, **more: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("raidplan.apply.session.carry_out", fails)
+    plan = Plan("h", "", "", (), ())
+    decision = Decision(plan, plan, {}, (), Machine())
+    arguments = argparse.Namespace(events=None)
+    assert apply_command._execute(decision, open_journal(tmp_path / "state", World()), arguments) == 3
+    said = capsys.readouterr().err
+    assert "can't start new thread" in said and "stopped part-way" in said
+
+
+def test_f54_events_that_find_no_room_do_not_stop_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    step = Step("a", "format", "a", Run(("true",)), "x", targets=("a",))
+    with events_to("/dev/full") as note:
+        outcome = execute(Plan("h", "", "", (), (step,)), {}, note, Silent(), World())
+    assert outcome.complete
+    assert capsys.readouterr().err.count("/dev/full takes no more events (No space left on device)") == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's apply takes the lock")

@@ -6,17 +6,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from raidplan.apply import preflight, surroundings
 from raidplan.apply.files import write
+from raidplan.apply.journal import Past
 from raidplan.apply.preflight import Situation
+from raidplan.apply.session import decide
 from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
+from tests.apply.stacks import LAYOUT, Box, plan_of
 from tests.images import tool
 
 ROOT = Path(__file__).parents[2]
@@ -255,3 +259,19 @@ def test_f53_a_linked_fstab_is_written_where_it_is(tmp_path: Path) -> None:
 
 def test_flags_of_a_file_system_without_any() -> None:
     assert surroundings._flags(Path("/proc/self/status")) == 0
+
+
+@pytest.mark.parametrize("module", ["md_mod", "raid1"])
+@pytest.mark.parametrize("found", [None, {"loaded": False, "loadable": False}])
+def test_f40_f42_without_its_personality_no_array_is_begun(
+    module: str, found: dict[str, bool] | None, tmp_path: Path
+) -> None:
+    """mdadm would have overwritten the superblocks of all members before it fails."""
+    plan = plan_of(LAYOUT, tmp_path)
+    machine = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").machine()
+    modules = {name: dict(each) for name, each in machine.objects["module"].items() if name != module}
+    modules |= {module: found} if found else {}
+    without = replace(machine, objects={**machine.objects, "module": modules}, kernel="6.1")
+    refusals = decide(plan, without, Past(), here=False).refusals
+    assert any(f"the kernel 6.1 has no module {module}" in words for words in refusals), refusals
+    assert not decide(plan, machine, Past(), here=False).refusals
