@@ -175,8 +175,8 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
             outcome = carry_out(decision, journal, tell)
         except (NoRoom, BrokenJournal):
             raise
-        except Exception as problem:  # whatever it was: steps were begun, and the journal knows which
-            report_bug(problem)
+        except Exception as bug:  # whatever it was: steps were begun, and the journal knows which
+            report_bug(bug)
             talk(f"stopped part-way: `apply` again goes on from there, by the journal {journal.file}")
             return STOPPED
         for sync in outcome.syncs:
