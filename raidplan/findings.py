@@ -9,6 +9,7 @@ from __future__ import annotations
 import string
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
 
@@ -84,8 +85,6 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
 
 @lru_cache
 def _closest(word: str, known: tuple[str, ...]) -> list[str]:
-    from difflib import get_close_matches
-
     return get_close_matches(word, known)
 
 

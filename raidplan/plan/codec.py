@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -25,8 +27,6 @@ STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "cle
 
 def plan_to_json(plan: Plan) -> str:
     """The plan as indented JSON with a final newline; its last value is the digest of all that it does."""
-    import json  # `check` starts faster without it, and without hashlib
-
     data = plan_to_data(plan)
     return json.dumps({**data, "digest": _digest_of(data)}, indent=2, ensure_ascii=False) + "\n"
 
@@ -82,8 +82,6 @@ def _action_to_data(action: Action) -> dict[str, Any]:
 
 def plan_from_json(text: str) -> Plan:
     """The plan in a JSON text. Raises ValueError, with a sentence, for anything that is not one."""
-    import json
-
     try:
         data = json.loads(text)
         version = data["format_version"]
@@ -147,8 +145,5 @@ def _digest_of(data: Mapping[str, Any]) -> str:
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON of plain values."""
-    import hashlib
-    import json
-
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
