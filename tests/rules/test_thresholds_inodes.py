@@ -174,6 +174,13 @@ def test_how_far_the_share_must_be_raised(tmp_path: Path) -> None:
     assert hint == "raise the share once it is mounted: xfs_growfs -m 10"
 
 
+@pytest.mark.parametrize(("more", "expected"), [(0, "xfs_growfs -m 100"), (1, "choose a larger device")])
+def test_more_than_all_of_the_space_is_not_advised(more: int, expected: str, tmp_path: Path) -> None:
+    files = 40 * 2**30 // 512 + more
+    ((_, hint),) = said("xfs-inode-limit", filesystem("40GiB", f"type: xfs, files: {files}"), tmp_path)
+    assert hint.endswith(expected)
+
+
 INODES = {
     "one": ("type: ext4, inodes: 1", []),
     "none": ("type: ext4, inodes: 0", ["7:error"]),

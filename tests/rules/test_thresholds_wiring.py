@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import found, said
+from tests.rules.stages import HEAD, found, said, stated
 
 PM = """\
 hardware:
@@ -183,6 +183,13 @@ arrays: {{s: {{level: {level}, members: [{members}]}}}}
 )
 def test_usb_member(level: str, members: str, expected: list[str], tmp_path: Path) -> None:
     assert found("usb-member", USB.format(level=level, members=members), tmp_path) == expected
+
+
+@pytest.mark.parametrize(("members", "marked"), [("d0, e", "e"), ("e, d0", "e"), ("f, e", "members")])
+def test_one_member_on_usb_is_marked_itself(members: str, marked: str, tmp_path: Path) -> None:
+    text = HEAD + USB.format(level="raid1", members=members)
+    ((line, column),) = [(f.line, f.column) for f in stated(text, tmp_path) if f.rule == "usb-member"]
+    assert text.splitlines()[line - 1][column - 1 :].startswith(marked)
 
 
 LINK = "hardware:\n  controllers: {{c: {{ports: 4, speed: {speed}}}}}\n  disks: {{d: {{behind: c, size: 1TB, rate: {rate}, rotational: {turning}{link}}}}}"
