@@ -17,7 +17,6 @@ SIZES = {
     "ext4 of 16 TiB": ("filesystem-too-large", "ext4", 2**44, 512, []),
     "xfs of 60 TiB": ("filesystem-too-large", "xfs", 60 * 2**40, 512, []),
     "FAT32 below 2 TiB": ("filesystem-too-large", "vfat", 2**41 - 2**20, 512, []),
-    "FAT32 of a sector less than 2 TiB": ("filesystem-too-large", "vfat", 2**41 - 512, 512, []),
     "FAT32 of 2 TiB": ("filesystem-too-large", "vfat", 2**41, 512, ["7:warning"]),
     "FAT32 of 2 TiB in sectors of 4 KiB": ("filesystem-too-large", "vfat", 2**41, 4096, []),
     "FAT32 of 16 TiB in sectors of 4 KiB": ("filesystem-too-large", "vfat", 2**44, 4096, ["7:warning"]),
