@@ -220,6 +220,10 @@ def test_raid_hints() -> None:
     wide = ext(18 * TIB, chunk_bytes=32 * MIB, stripe_bytes=320 * MIB)
     assert (wide.stripe_width, wide.kernel_stripe) == (81_920, 8_192)
     assert ext(18 * TIB).kernel_stripe == 0
+    assert ext(TIB, chunk_bytes=MIB, stripe_bytes=128 * MIB).kernel_stripe == 32_768
+    assert ext(TIB, chunk_bytes=MIB, stripe_bytes=128 * MIB + 4 * KIB).kernel_stripe == 256
+    assert ext(TIB, chunk_bytes=8 * KIB, stripe_bytes=8 * KIB).kernel_stripe == 2
+    assert ext(TIB, chunk_bytes=4 * KIB + 1, stripe_bytes=4 * KIB + 1).kernel_stripe == 0
 
 
 @pytest.mark.parametrize(
