@@ -18,6 +18,7 @@ from raidplan.layout.manual import layout_manual
 from raidplan.links.manual import links_manual
 from raidplan.pipeline import check, plan
 from raidplan.render.rules_markdown import rules_markdown
+from raidplan.render.versions_markdown import versions_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -82,7 +83,10 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize(("name", "made"), [("layout.md", layout_manual), ("rules.md", rules_markdown)])
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("layout.md", layout_manual), ("rules.md", rules_markdown), ("versions.md", versions_markdown)],
+)
 def test_generated_pages_are_fresh(
     name: str, made: Callable[[], str], request: pytest.FixtureRequest
 ) -> None:

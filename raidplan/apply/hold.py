@@ -49,8 +49,8 @@ def _md_form(uuid: str) -> str:
     return ":".join(digits[at : at + 8] for at in range(0, len(digits), 8))
 
 
-def hold(text: str, because: str, line: int) -> tuple[Step, Step]:
-    """The steps that hold assembly off."""
+def hold(text: str, because: str, line: int, needs: Sequence[str] = ()) -> tuple[Step, Step]:
+    """The steps that hold assembly off, after those that they need."""
     write = Step(
         id=HELD,
         phase="teardown",
@@ -58,6 +58,7 @@ def hold(text: str, because: str, line: int) -> tuple[Step, Step]:
         action=WriteFile(HOLD, text),
         because=because,
         line=line,
+        needs=tuple(needs),
         targets=(HOLD,),
     )
     return write, Step(

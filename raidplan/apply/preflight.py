@@ -15,6 +15,7 @@ from raidplan.apply.in_use import alone, used_by_others
 from raidplan.apply.initramfs import cannot_be_renewed
 from raidplan.apply.mounted import kept_as_mounted
 from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable
+from raidplan.apply.versions import too_old
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.traces import words
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero
@@ -92,23 +93,14 @@ def files_can_be_written(situation: Situation) -> Iterator[str]:
 
 def tools_present(situation: Situation) -> Iterator[str]:
     """Every program of the plan, and the probes' own, must be there before the first of them runs."""
-    for tool in (*situation.plan.tools, "wipefs", "lsblk", "udevadm"):
+    for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
         if not find_tool(tool):
             yield f"the program {tool} is missing: install it"
 
 
-def mdadm_known(situation: Situation) -> Iterator[str]:
-    """mdadm before 4.2 ignores a chunk on RAID1 and knows no `names=yes` by default policies we rely on."""
-    found = situation.machine.observe("tool", "mdadm")
-    version = str(found.get("version", "")) if found else ""
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if "mdadm" in situation.plan.tools and numbers and numbers < (4, 2):
-        yield f"mdadm {version} is older than 4.2, the first version this plan is right for"
-    needs_zeroes = any(
-        "--write-zeroes" in step.action.argv for step in situation.plan.steps if isinstance(step.action, Run)
-    )
-    if needs_zeroes and numbers and numbers < (4, 3):
-        yield f"initial_sync: zero needs mdadm 4.3 (--write-zeroes), here is {version}"
+def versions_fit(situation: Situation) -> Iterator[str]:
+    """Programs that are too old for the plan, or for an option that it uses."""
+    yield from too_old(situation.plan, situation.machine)
 
 
 def modules_loadable(situation: Situation) -> Iterator[str]:
@@ -273,7 +265,7 @@ Check = Callable[[Situation], Iterator[str]]
 
 OF_FACTS: tuple[Check, ...] = (
     machine_is_clear,
-    mdadm_known,
+    versions_fit,
     modules_loadable,
     disks_blank,
     names_free,

@@ -16,6 +16,7 @@ from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown import REMADE, taken_apart
+from raidplan.apply.versions import notes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, plan_digest, plan_to_json
@@ -33,8 +34,8 @@ class Decision:
     refusals: tuple[str, ...]
     machine: Machine
     """As it was read, with its disks by their names in the layout."""
-    resumed: str = ""
-    """When the interrupted apply that this one goes on with was begun."""
+    notes: tuple[str, ...] = ()
+    """What is no reason to refuse, and good to know before: of versions."""
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -68,7 +69,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left, disks, machine)
     left = replace(left, machine=now, machine_digest=machine_digest(now))
-    return Decision(plan, left, disks, tuple(dict.fromkeys(refusals)), named)
+    said = tuple(dict.fromkeys(refusals))
+    return Decision(plan, left, disks, said, named, notes=tuple(notes(left, named)))
 
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:

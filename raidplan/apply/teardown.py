@@ -55,7 +55,9 @@ def _with_teardown(
 ) -> list[Step]:
     left, own = given.left, lost.own_identities(plan)
     _, asks = next(iter(given.targets.values()))
-    held = hold.hold(_rule(left, given), asks.because, asks.line)
+    # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
+    loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
+    held = hold.hold(_rule(left, given), asks.because, asks.line, loads)
     layers = Layers(given, own, asks.because, asks.line, held[-1].id)
     makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
     targets = [

@@ -96,6 +96,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         return OK
     if past.is_open:
         talk(f"this goes on with the apply that was begun {past.began} and interrupted")
+    for note in decision.notes:
+        talk(f"note: {note}")
     _show(decision.left, decision.nodes, arguments)
     if not confirmed(decision.left, arguments):
         talk("not confirmed; nothing was written")

@@ -97,7 +97,9 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
 
 
 def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
-    """The steps that are left on the machine, its disks' nodes, and why they must not be done."""
+    """The steps that are left on the machine, its disks' nodes, and why they must not be done; says the notes."""
+    from raidplan.cli.output import talk
+
     if arguments.devices:
         from raidplan.apply.session import with_devices
         from raidplan.cli.devices import read_devices
@@ -114,6 +116,8 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
     machine = read_for(plan) if here else _machine(arguments.machine)
     past = past_of_host(arguments.state, plan.host) if here else Past()
     decision = decide(plan, machine, past, here=here)
+    for note in decision.notes:
+        talk(f"note: {note}")
     return decision.left, decision.nodes, decision.refusals
 
 

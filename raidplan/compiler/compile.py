@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidplan.compiler.config import config_steps
@@ -22,7 +22,8 @@ def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, l
     steps = [step for item in topology.items for step in item.kind.steps(item.name, item.path, topology)]
     steps += config_steps(topology)
     modules = _modules(topology)
-    steps += (_load(module) for module in modules)
+    loads = [_load(module) for module in modules]
+    steps = [*(_after(step, loads) for step in steps), *loads]
     plan = Plan(
         host=topology.host,
         layout_digest=digest(document.root.plain()),
@@ -75,6 +76,11 @@ def _identities(topology: Topology) -> Iterator[DiskIdentity]:
 def _modules(topology: Topology) -> tuple[str, ...]:
     levels = {array.level for array in topology.layout.arrays.values()}
     return ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
+
+
+def _after(step: Step, loads: Sequence[Step]) -> Step:
+    """Nothing is written over before the kernel has shown that it can run every array."""
+    return replace(step, needs=(*step.needs, *(load.id for load in loads))) if step.guard else step
 
 
 def _load(module: str) -> Step:

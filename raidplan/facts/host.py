@@ -26,6 +26,7 @@ VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("pvcreate", "--version"): ("pvcreate", "vgcreate", "lvcreate"),
     ("udevadm", "--version"): ("udevadm", "systemctl"),
     ("dracut", "--version"): ("dracut",),
+    ("grub-install", "--version"): ("grub-install",),
     (): ("update-initramfs",),
 }
 """What to ask, and the programs that the answer holds for: one process for each package."""
@@ -138,6 +139,14 @@ def read_initramfs(root: Path, kernel: str) -> Objects:
     unproven = any(image.with_name(image.name + initramfs.BEFORE).exists() for image in images)
     fresh = not unproven and all(image.stat().st_mtime >= newest for image in images)
     return {"current": {"fresh": fresh}} if images else {}
+
+
+def read_kernels(root: Path) -> Objects:
+    """The releases of the kernels that are installed; none on a system that runs from somewhere else."""
+    return {
+        file.name.removeprefix("vmlinuz-"): {"file": f"/boot/{file.name}"}
+        for file in sorted(root.glob("boot/vmlinuz-*"))
+    }
 
 
 def memory_bytes(root: Path) -> int:

@@ -58,7 +58,7 @@ def read_machine(
         objects, doubled = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
-        objects |= {"initramfs": host.read_initramfs(root, kernel)}
+        objects |= {"initramfs": host.read_initramfs(root, kernel), "kernel": host.read_kernels(root)}
     return Machine(
         disks=read_disks(seen, told.result()),
         objects=objects,

@@ -1,29 +1,237 @@
-"""What is asked of this machine before the first write, where a test can make it so."""
+"""What is asked before the first write: a machine that is ready gets no word, and each thing amiss gets its own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from raidplan.apply import preflight
-from raidplan.apply.preflight import Situation, group_folders_free
+from raidplan.apply import preflight as checks
+from raidplan.apply.journal import Past, open_journal
+from raidplan.apply.preflight import Situation, preflight
+from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
-from raidplan.pipeline import load, plan
+from raidplan.plan import Plan, Step, Zero
+from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import GIB, GROUP, OTHER, Box, decided, old_pair, plan_of
+from tests.apply.stacks import LAYOUT as OLD
 
-LAYOUT = """version: 1
-host: h
-hardware: {{disks: {{x0: {{serial: S, size: 1TB}}}}}}
-volume_groups: {{{name}: {{devices: [x0], volumes: {{a: {{size: 1GiB}}}}}}}}
+LAYOUT = """\
+version: 1
+host: ready
+hardware:
+  disks: {{d<0-1>: {{size: 1TB, serial: READY-<1>}}, d<2-4>: {{size: 1TB, serial: READY-<1>}}}}
+arrays:
+  os: {{level: raid1, members: [d<0-1>]}}
+  data: {{level: raid5, members: [d<2-4>], chunk: 64KiB, stripe_cache_size: 4096}}
+volume_groups: {{vg-of-nobody: {{devices: [data], volumes: {{all: {{size: 100%free}}}}}}}}
+filesystems:
+  os: {{device: os, type: ext4, mount: {folder}/os}}
+  all: {{device: vg-of-nobody.all, type: ext4, mount: {folder}/all}}
+swap:
+  file: {{file: {folder}/os/swap, size: 1GiB}}
 """
+ELSEWHERE = ("cannot_administer", "cannot_be_renewed", "changed_by_others", "udev_is_absent", "unwritable")
+"""What looks at this machine, and is tested beside its own code."""
+CACHE = 4096 * 3 * 4096
+"""Bytes: entries, members, a page."""
 
 
-@pytest.mark.parametrize(("name", "taken"), [("shm", True), ("vg-of-nobody", False)])
-def test_a_group_needs_a_name_that_is_free_in_dev(name: str, taken: bool, tmp_path: Path) -> None:
-    assert group_folders_free in preflight.OF_THIS_MACHINE
-    file = tmp_path / "layout.yaml"
-    file.write_text(LAYOUT.format(name=name))
-    made, _ = plan(load(str(file)))
-    assert made is not None
-    said = list(group_folders_free(Situation(made, Machine(), {})))
-    assert said == ([f"there is a /dev/{name}, so no volume group can have that name"] if taken else [])
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(LAYOUT.format(folder=tmp_path), tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "find_tool", lambda tool: f"/sbin/{tool}")
+    for name in ELSEWHERE:
+        monkeypatch.setattr(checks, name, lambda *arguments: iter(()))
+    monkeypatch.setattr("os.sysconf", lambda name: 4096)
+
+
+def box() -> Box:
+    made = Box()
+    for number, name in enumerate(("sdb", "sdc", "sdd", "sde", "sdf")):
+        made.disk(name, f"READY-{number}")
+    return made.put("tool", "mdadm", version="4.2")
+
+
+def ready(made: Box | None = None, **changes: Any) -> Machine:
+    machine = (made or box()).machine()
+    modules = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1", "raid456")}
+    objects = {**machine.objects, "module": modules}
+    return replace(
+        machine, **{"objects": objects, "kernel": "6.1.0-38", "memory_bytes": 2 * CACHE, **changes}
+    )
+
+
+def said(plan: Plan, machine: Machine) -> list[str]:
+    disks = {disk.serial.replace("READY-", "d"): disk for disk in machine.disks}
+    return preflight(Situation(plan, machine, disks))
+
+
+def without_module(name: str) -> Callable[[], Machine]:
+    machine = ready()
+    module = {**machine.objects["module"], name: {"loaded": False, "loadable": False}}
+    return lambda: replace(machine, objects={**machine.objects, "module": module})
+
+
+def of_disk(**changes: Any) -> Callable[[], Machine]:
+    machine = ready()
+    first, *others = machine.disks
+    return lambda: replace(machine, disks=(replace(first, **changes), *others))
+
+
+def before(plan: Plan, step: Step) -> set[str]:
+    """The steps that must have ended before a step is begun."""
+    by_id = {each.id: each for each in plan.steps}
+    found, left = set[str](), [step.id]
+    while left:
+        needs = set(by_id[left.pop()].needs) - found
+        found |= needs
+        left += needs
+    return found
+
+
+def test_nothing_is_written_over_before_every_personality_is_loaded(plan: Plan, tmp_path: Path) -> None:
+    torn = decided(plan_of(OLD, tmp_path), without_loaded(old_pair())).left
+    assert torn.lost and any(isinstance(step.action, Zero) for step in torn.steps)
+    for each in (plan, torn):
+        loads = {step.id for step in each.steps if step.proof and step.proof.kind == "module"}
+        assert loads == {f"prepare.{module}" for module in each.modules}
+        for step in each.steps:
+            if step.guard or isinstance(step.action, Zero):
+                assert loads <= before(each, step), step.id
+
+
+class Bare(Box):
+    """A machine whose kernel has loaded no personality yet."""
+
+    def machine(self) -> Machine:
+        module = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1")}
+        return replace(made := super().machine(), objects={**made.objects, "module": module})
+
+
+def without_loaded(box: Box) -> Box:
+    return Bare(box.disks, box.blocks, box.objects)
+
+
+def test_a_personality_that_cannot_be_loaded_stops_all_before_the_first_write(tmp_path: Path) -> None:
+    plan, state = plan_of(OLD.replace(", wipe: true", ""), tmp_path), State()
+    world = Simulated(plan, tmp_path, state, lie={"modprobe raid1": "failed after all"})
+    decision = decide(plan, world.read(plan), Past(), here=False)
+    journal = open_journal(tmp_path / "state", world)
+    outcome = carry_out(decision, journal, lambda event: None, workers=8)
+    assert outcome.failed.keys() == {"prepare.raid1"}
+    assert {step.id for step in plan.steps if step.guard} <= set(outcome.left)
+
+
+AMISS: dict[str, tuple[Callable[[], Machine], str]] = {
+    "not root": (lambda: ready(is_root=False), "not root: run it with sudo"),
+    "problem": (lambda: ready(problems=("two disks say they are one",)), "two disks say they are one"),
+    "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), "mdadm 4.1 is older than 4.2, the first version that plans are right for"),
+    "module": (without_module("raid456"), "the kernel 6.1.0-38 has no module raid456"),
+    "used": (of_disk(users=("mounted at /srv",)), "d0 (/dev/sdb) is not blank: mounted at /srv"),
+    "signature": (of_disk(signatures=("ext4 at 0x438",)), "d0 (/dev/sdb) is not blank: ext4 at 0x438"),
+    "partition": (of_disk(partitions=old_pair().disks["sdb"].partitions), "d0 (/dev/sdb) is not blank: partition /dev/sdb1"),
+    "read-only": (of_disk(read_only=True), "d0 (/dev/sdb) is read-only"),
+    "name": (lambda: ready(box().put("array", OTHER, name="elsewhere:data", node="/dev/md9")), f"the name ready:data is taken by the array {OTHER} (/dev/md9)"),
+    "group": (lambda: ready(box().put("volume_group", "vg-of-nobody", uuid=GROUP)), "there is a volume group vg-of-nobody already"),
+    "memory": (lambda: ready(memory_bytes=CACHE), "the stripe caches take 48 MiB, and the machine has 48 MiB: lower stripe_cache_size"),
+}  # fmt: skip
+
+
+def test_a_machine_that_is_ready_gets_no_word(plan: Plan) -> None:
+    assert said(plan, ready()) == []
+    assert said(plan, ready(memory_bytes=CACHE * 5 // 4)) == []
+
+
+@pytest.mark.parametrize("name", AMISS)
+def test_what_is_amiss_gets_its_own_word(name: str, plan: Plan) -> None:
+    machine, words = AMISS[name]
+    assert said(plan, machine()) == [words]
+
+
+def test_everything_is_said_at_once(plan: Plan) -> None:
+    machine = ready(is_root=False, memory_bytes=0, problems=("a", "b"))
+    assert len(said(plan, machine)) == 4
+
+
+def test_on_another_machine_nothing_is_asked_of_this_one(plan: Plan) -> None:
+    machine = ready(is_root=False)
+    assert preflight(Situation(plan, machine, {}), here=False) == []
+
+
+@pytest.mark.parametrize("tool", ["mdadm", "vgcreate", "mke2fs", "wipefs", "lsblk", "udevadm"])
+def test_a_program_that_is_missing(tool: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "find_tool", lambda name: None if name == tool else f"/sbin/{name}")
+    assert said(plan, ready()) == [f"the program {tool} is missing: install it"]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_looks_at_this_machine_is_asked(name: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, name, lambda *arguments: iter((f"{name} says no",)))
+    assert set(said(plan, ready())) == {f"{name} says no"}
+    assert preflight(Situation(plan, ready(), {}), here=False) == []
+
+
+def test_a_group_needs_a_name_that_is_free_in_dev(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.path.lexists", lambda path: path == "/dev/vg-of-nobody")
+    words = "there is a /dev/vg-of-nobody, so no volume group can have that name"
+    assert said(plan, ready()) == [words]
+
+
+def test_a_file_that_would_be_written_over(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "os").mkdir()
+    (tmp_path / "os/swap").touch()
+    hidden = f"the mount point {tmp_path}/os is not empty: the mount would hide what is in it"
+    assert sorted(said(plan, ready())) == sorted([f"{tmp_path}/os/swap exists already", hidden])
+
+
+def test_a_mount_point_that_leads_elsewhere(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "os").symlink_to("elsewhere")
+    assert said(plan, ready()) == [f"the mount point {tmp_path}/os is or lies behind a symbolic link"]
+
+
+def test_a_mount_point_that_is_no_folder(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "os").touch()
+    assert said(plan, ready()) == [f"the mount point {tmp_path}/os is not a folder"]
+    mounted = box().put("mount", f"{tmp_path}/os", source="/dev/md/os")
+    assert said(plan, ready(mounted)) == [], "what is mounted is changed in place"
+
+
+def test_a_line_of_somebody_else(plan: Plan, tmp_path: Path) -> None:
+    fstab = f"# {tmp_path}/os\n/dev/sdz {tmp_path}/os ext4 defaults 0 2\n"
+    words = said(plan, ready(box().put("file", "/etc/fstab", content=fstab)))
+    assert words == [
+        f"/etc/fstab line 2 speaks of {tmp_path}/os already: remove the line, or take it out of the layout"
+    ]
+    array = box().put("file", "/etc/mdadm/mdadm.conf", content=f"ARRAY /dev/md/os UUID={OTHER}\n")
+    assert said(plan, ready(array)) == [
+        "/etc/mdadm/mdadm.conf line 1 speaks of /dev/md/os already: remove the line, or take it out of the layout"
+    ]
+
+
+def clearing(plan: Plan, *needs: str) -> Plan:
+    """The plan with a step that clears a disk first."""
+    zero = replace(plan.steps[0], id="teardown.d0.zero", phase="teardown", action=Zero("{d0}", ((0, GIB),)), needs=needs, guard=(), clears=("{d0}",), proof=None)  # fmt: skip
+    return replace(plan, steps=(zero, *plan.steps))
+
+
+def test_what_shows_in_no_fact_is_asked_of_the_device(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "used_by_others", lambda node: iter((f"{node} is used",)))
+    monkeypatch.setattr(checks, "alone", lambda node: iter((f"{node} is claimed",)))
+    assert said(clearing(plan), ready()) == ["/dev/sdb is used"]
+    monkeypatch.setattr(checks, "used_by_others", lambda node: iter(()))
+    assert said(clearing(plan), ready()) == ["/dev/sdb is claimed"]
+    assert said(clearing(plan, "teardown.array.stop"), ready()) == [], "what stands on it is taken off before"
+
+
+def test_many_things_on_one_disk_are_counted(plan: Plan) -> None:
+    words = said(plan, of_disk(signatures=tuple(f"x at {n}" for n in range(20)))())
+    assert words[0].endswith("; x at 11 and 8 more")

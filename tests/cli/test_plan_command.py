@@ -144,6 +144,18 @@ def test_another_machine_is_refused(
     assert out == "" and reason in err and "--offline" in err
 
 
+def test_what_is_good_to_know_is_said_beside_the_plan(
+    layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = machine()
+    new = replace(new, kernel="6.19.6", objects={**new.objects, "kernel": {"6.1.0": {}}})
+    assert run(["plan", layout, "--machine", facts(tmp_path, new), "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert plan_from_json(out).steps == whole(layout).steps
+    assert "note: arrays.data (line 6): the logical block size in the superblock" in err
+    assert "can be read by Linux 6.19 or later, and this machine has 6.1.0" in err
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format_version": 9}', "[" * 100_000])
 def test_facts_that_are_none(
     layout: str, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]

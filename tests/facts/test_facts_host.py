@@ -97,6 +97,13 @@ def test_no_initramfs(tmp_path):
     assert host.read_initramfs(tmp_path, "6.1") == {}
 
 
+def test_kernels(tmp_path):
+    assert host.read_kernels(tmp_path) == {}
+    put(tmp_path, "boot/vmlinuz-6.1.0-38-amd64")
+    put(tmp_path, "boot/initrd.img-5.10")
+    assert host.read_kernels(tmp_path) == {"6.1.0-38-amd64": {"file": "/boot/vmlinuz-6.1.0-38-amd64"}}
+
+
 def test_memory_and_firmware(tmp_path):
     assert (host.memory_bytes(tmp_path), host.firmware(tmp_path)) == (0, "bios")
     put(tmp_path, "proc/meminfo", "MemTotal:        2025964 kB\nMemFree: 1 kB\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
@@ -21,7 +22,7 @@ Line = tuple[str, int]
 """A file and a line of it."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Seen:
     """A pytest plugin that notes the lines of some files that each test runs, and the seconds it takes."""
 
@@ -43,9 +44,11 @@ class Seen:
             return within(frame, event, argument) if frame.f_code.co_filename in self.files else None
 
         before = sum(os.times()[:4])
+        threading.settrace(trace)
         sys.settrace(trace)
         yield
         sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
         self.seconds[item.nodeid] = sum(os.times()[:4]) - before
         self.lines[item.nodeid] = frozenset(found)
 

@@ -1,0 +1,214 @@
+"""What the programs of a plan can do, and from which version on: one table for the preflight, the page and the probes.
+
+Read from the programs' own release notes and sources. `tests/apply/test_versions.py` holds the rows against the
+programs that are installed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raidplan.facts import Machine
+from raidplan.plan import Plan, Run, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Programs of one version; `oldest` is the first that plans are right for, `newest` the last that was read."""
+
+    name: str
+    programs: tuple[str, ...]
+    oldest: str
+    newest: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An option that a plan can use: `words` are how arguments of its command begin, all of them there."""
+
+    program: str
+    words: tuple[str, ...]
+    since: str
+    before: str
+    """What earlier versions do with it."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a program does otherwise from a version on, and what plans do so that it does not matter."""
+
+    package: str
+    since: str
+    what: str
+    answer: str
+    source: str
+    until: str = ""
+    """The first version that does it no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a program puts on a disk by itself, and what can read it; a plan cannot say otherwise to every version.
+
+    `since` is the program's version that does so first, `under` the running kernel's; empty where it does not matter.
+    """
+
+    program: str
+    words: tuple[str, ...]
+    since: str
+    under: str
+    what: str
+    kernel: str
+    """The first Linux that reads it."""
+    grub: str
+    """The first GRUB that reads it; empty where GRUB does not look at it."""
+    source: str
+
+
+MDADM = "https://github.com/md-raid-utilities/mdadm"
+UTIL_LINUX = "https://github.com/util-linux/util-linux/blob/master/Documentation/releases"
+LVM = "https://gitlab.com/lvmteam/lvm2/-/tags"
+XFSPROGS = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
+E2FSPROGS = "https://github.com/tytso/e2fsprogs/blob/master/doc/RelNotes"
+
+PACKAGES = (
+    Package("mdadm", ("mdadm",), "4.2", "4.6", f"{MDADM}/blob/mdadm-4.6/CHANGELOG.md"),
+    Package("util-linux", ("sfdisk", "mkswap", "wipefs", "swapon"), "2.36", "2.42", UTIL_LINUX),
+    Package("e2fsprogs", ("mke2fs",), "1.43", "1.47", E2FSPROGS),
+    Package("xfsprogs", ("mkfs.xfs",), "4.2", "6.12", XFSPROGS),
+    Package("lvm2", ("pvcreate", "vgcreate", "lvcreate"), "2.03", "2.03", LVM),
+)
+"""`newest` is compared as far as it is written: every 1.47.x is known where it says 1.47."""
+
+NEEDS = (
+    Need("mdadm", ("--write-zeroes",), "4.3", "it ends with 2", f"{MDADM}/commit/577fd104"),
+    Need("mdadm", ("--create", "--level=raid0", "--layout="), "4.2", "it ends with 2", f"{MDADM}/blob/mdadm-4.1/mdadm.c, `layout not meaningful`"),
+    Need("mkswap", ("--quiet",), "2.38", "it ends with 1", f"{UTIL_LINUX}/v2.38-ReleaseNotes"),
+    Need("sfdisk", ("--lock",), "2.36", "it ends with 1", f"{UTIL_LINUX}/v2.36-ReleaseNotes"),
+    Need("vgcreate", ("--setautoactivation",), "2.03.12", "it ends with 3", f"{LVM}/v2_03_12"),
+)  # fmt: skip
+"""To let a plan use an option that not every supported version has, add a row."""
+
+BEHAVIOURS = (
+    Behaviour("mdadm", "4.2", "a chunk size for raid1 is refused; before, it was ignored", "none is given for raid1", f"{MDADM}/commit/5b30a34a"),
+    Behaviour("mdadm", "4.2", "raid0 with metadata 0.90 is refused", "so is every such layout (metadata-limits)", f"{MDADM}/commit/6ce7f21b", until="4.5"),
+    Behaviour("mdadm", "4.1", "redundant arrays on members above 100 GiB get an internal bitmap unasked", "the bitmap is always given", f"{MDADM}/commit/e97c4e18", until="4.4"),
+    Behaviour("mdadm", "4.4", "without --bitmap it asks; with --run nobody is asked, and there is none", "the bitmap is always given", f"{MDADM}/commit/e97c4e18"),
+    Behaviour("mdadm", "4.4", "a bitmap in a file is refused", "it is internal or none", f"{MDADM}/commit/581ba134"),
+    Behaviour("mdadm", "4.3", "names with other letters than A-Z a-z 0-9 . _ - are refused", "no layout has such a name", f"{MDADM}/commit/e2eb503b, 0550fb37", until="4.5"),
+    Behaviour("mdadm", "4.5", "--logical-block-size is known", "it is not used: the members decide", f"{MDADM}/commit/a0270ee2"),
+    Behaviour("mdadm", "4.5", "before md_mod is loaded nothing can be created or assembled", "md_mod is loaded first", f"{MDADM}/commit/d354d314, b166a204", until="4.6"),
+    Behaviour("util-linux", "2.36", "mkswap cuts a label to 15 bytes, and ends with 0", "a layout with a longer one is refused", "measured with 2.38.1"),
+    Behaviour("util-linux", "2.36", "sfdisk cuts a name to 36 letters, and ends with 0", "so are the names of the plan, and the table is read back", "measured with 2.38.1"),
+    Behaviour("gdisk", "1.0", "sgdisk ends a name at a colon, and ends with 0", "sgdisk is not used: sfdisk writes whole tables", "measured with 1.0.9"),
+    Behaviour("gdisk", "1.0", "sgdisk makes some GUID of what is none, and ends with 0", "sgdisk is not used: sfdisk writes whole tables", "measured with 1.0.9"),
+    Behaviour("e2fsprogs", "1.43", "of several -E only the last counts", "there is one -E", f"{E2FSPROGS}/v1.47.4.txt", until="1.47.4"),
+    Behaviour("e2fsprogs", "1.43", "a label is cut to 16 bytes, and it ends with 0", "a layout with a longer one is refused", "measured with 1.47.0"),
+    Behaviour("e2fsprogs", "1.47", "metadata_csum_seed and orphan_file are on (off in Debian)", "the features are written out, without these", f"{E2FSPROGS}/v1.47.0.txt"),
+    Behaviour("xfsprogs", "5.19", "file systems below 300 MB are refused", "so are layouts with one", XFSPROGS),
+    Behaviour("xfsprogs", "4.2", "a label of more than 12 bytes is refused", "so is a layout with one", "measured with 6.1.0"),
+    Behaviour("dosfstools", "4.0", "a label of more than 11 bytes is refused", "so is a layout with one", "measured with 4.2"),
+)  # fmt: skip
+
+WRITTEN = (
+    Written("mdadm", ("--create", "--metadata=1."), "", "6.19", "the logical block size in the superblock", "6.19", "", "https://bugs.debian.org/1130781 (kernel commit 62ed1b58)"),
+    Written("mkfs.xfs", (), "5.15", "", "bigtime and inobtcount", "5.10", "2.06", XFSPROGS),
+    Written("mkfs.xfs", (), "6.5", "", "nrext64", "5.19", "2.12", f"{XFSPROGS}; https://github.com/chimera-linux/cports/issues/1309"),
+)  # fmt: skip
+BOOT = ("/", "/boot")
+"""Mount points that a boot loader reads from."""
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """`2.38.1` as (2, 38, 1), `6.1.0-38-amd64` as (6, 1, 0); empty for what begins with no number."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
+
+
+def too_old(plan: Plan, machine: Machine) -> Iterator[str]:
+    """Programs of the plan without what it asks of them; nothing where a version is not known."""
+    for package in PACKAGES:
+        for program in package.programs:
+            found = _installed(program, plan, machine)
+            if found and numbers(found) < numbers(package.oldest):
+                yield f"{program} {found} is older than {package.oldest}, the first version that plans are right for"
+    for need in NEEDS:
+        found = _installed(need.program, plan, machine)
+        step = _first(plan, need.program, need.words)
+        if step and found and numbers(found) < numbers(need.since):
+            words = " ".join(need.words)
+            yield f"{_place(step)} needs {need.program} {need.since} or later (for {words}), here is {found}"
+
+
+def notes(plan: Plan, machine: Machine) -> Iterator[str]:
+    """What is no reason to refuse: programs that came after these tables, and what others could not read."""
+    for package in PACKAGES:
+        last = numbers(package.newest)
+        for program in package.programs:
+            found = _installed(program, plan, machine)
+            if found and numbers(found)[: len(last)] > last:
+                yield f"{program} {found} is newer than {package.newest}, the last version that raidplan was made for"
+    for row in WRITTEN:
+        step = _first(plan, row.program, row.words)
+        if step and _does(row, plan, machine):
+            yield from _unreadable(row, step, plan, machine)
+
+
+def _does(row: Written, plan: Plan, machine: Machine) -> bool:
+    """This program writes it on this machine, as far as both are known."""
+    found = numbers(_installed(row.program, plan, machine))
+    enough = bool(found) and found >= numbers(row.since) if row.since else True
+    return enough and numbers(machine.kernel) >= numbers(row.under)
+
+
+def _unreadable(row: Written, step: Step, plan: Plan, machine: Machine) -> Iterator[str]:
+    installed = sorted(machine.objects.get("kernel", {}), key=numbers)
+    writes = f"{_place(step)}: {row.what}, as {row.program} writes it here, can be read by"
+    old = [
+        kernel for kernel in {*installed, machine.kernel} if kernel and numbers(kernel) < numbers(row.kernel)
+    ]
+    if old:
+        yield f"{writes} Linux {row.kernel} or later, and this machine has {min(old, key=numbers)}"
+    elif row.under and not installed:
+        yield f"{writes} Linux {row.kernel} or later: the system that is to start from it must have that"
+    grub = str((machine.observe("tool", "grub-install") or {}).get("version", ""))
+    if row.grub and _boots(step, plan) and numbers(grub) < numbers(row.grub):
+        yield f"{writes} GRUB {row.grub} or later" + (f", and this machine has {grub}" if grub else "")
+
+
+def _boots(step: Step, plan: Plan) -> bool:
+    """A boot loader would read the file system that the step makes."""
+    return any(
+        other.because == step.because
+        and other.proof
+        and other.proof.kind == "mount"
+        and other.proof.key in BOOT
+        for other in plan.steps
+    )
+
+
+def _installed(program: str, plan: Plan, machine: Machine) -> str:
+    """The version of a program that the plan runs; empty if it runs it not, or nobody knows."""
+    found = machine.observe("tool", program) if program in plan.tools else None
+    version = str(found.get("version", "")) if found else ""
+    return version if numbers(version) else ""
+
+
+def _first(plan: Plan, program: str, words: tuple[str, ...]) -> Step | None:
+    """The first step that runs the program with arguments that begin so."""
+    return next((step for step in plan.steps if _runs(step, program, words)), None)
+
+
+def _runs(step: Step, program: str, words: tuple[str, ...]) -> bool:
+    if not isinstance(step.action, Run) or step.action.argv[0] != program:
+        return False
+    argv = step.action.argv
+    return all(any(word.startswith(begin) for word in argv) for begin in words)
+
+
+def _place(step: Step) -> str:
+    return f"{step.because} (line {step.line})"

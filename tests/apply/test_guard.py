@@ -1,0 +1,113 @@
+"""What a step looks at right before it writes: one loop device, blank and otherwise."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import guard, zero
+from raidplan.apply.guard import instance_of, not_blank
+from raidplan.apply.in_use import alone, used_by_others
+from raidplan.apply.world import World
+from raidplan.plan import Zero
+from raidplan.run import Result
+from tests.images import MIB, tool
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices"),
+]
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[str]:
+    file = tmp_path / "disk"
+    with file.open("wb") as made:
+        made.truncate(16 * MIB)
+    node = tool("losetup", "--find", "--show", file).strip()
+    yield node
+    subprocess.run(["umount", "-q", node], check=False)
+    tool("losetup", "--detach", node)
+
+
+def test_a_blank_device_may_be_written_to(node: str) -> None:
+    assert not_blank(node) == World().not_blank(node) == []
+    assert list(alone(node)) == list(used_by_others(node)) == []
+
+
+def test_a_signature_is_named_with_its_place(node: str) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", node)
+    assert World().not_blank(node) == [f"{node} carries ext4 at 0x438"]
+
+
+def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", node)
+    (tmp_path / "point").mkdir()
+    tool("mount", node, tmp_path / "point")
+    assert f"{node} cannot be opened for us alone: Device or resource busy" in not_blank(node)
+    assert list(alone(node)) == [
+        f"{node} is claimed by something that shows nowhere else (Device or resource busy): find out by what"
+    ]
+    assert list(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]
+
+
+def test_another_process_that_writes_is_named(node: str) -> None:
+    with subprocess.Popen(["sh", "-c", f"exec 3<>{node}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        assert list(used_by_others(node)) == [f"{node} is open for writing by process {other.pid} (sh)"]
+        other.communicate("\n")
+
+
+def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = os.stat(node).st_rdev
+    sys = tmp_path / f"{os.major(number)}:{os.minor(number)}"
+    (sys / "holders/md127").mkdir(parents=True)
+    (sys / "loop9p1").mkdir()
+    (sys / "loop9p1/partition").touch()
+    monkeypatch.setattr(guard, "SYS_BLOCK", tmp_path)
+    assert not_blank(node) == [f"{node} is held by md127", f"{node} has the partition loop9p1"]
+
+
+def test_a_device_that_wipefs_cannot_read(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "run", lambda argv: Result(tuple(argv), 1, "", "Input/output error\n"))
+    assert not_blank(node) == [f"{node} could not be read: Input/output error"]
+
+
+def test_what_cannot_be_looked_at_is_not_cleared(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zero, "read_signatures", lambda nodes, ask: ({}, {node: "Input/output error"}))
+    with pytest.raises(zero.NotCleared, match="cannot be looked at: Input/output error"):
+        zero.zero(node, Zero(node, ((0, MIB),), ()))
+
+
+def test_what_came_since_is_not_cleared(node: str) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", node)
+    with pytest.raises(zero.NotCleared, match="carries what it did not when the plan was made: 0 0x438 ext4"):
+        zero.zero(node, Zero(node, ((0, MIB),), ()))
+    assert World().not_blank(node)
+    zero.zero(node, Zero(node, ((0, MIB),), tuple(zero.found_on(node))))
+    assert not World().not_blank(node)
+
+
+def test_what_is_no_device(tmp_path: Path) -> None:
+    (tmp_path / "swap").touch()
+    with pytest.raises(zero.NotCleared, match="is not a block device"):
+        zero.zero(str(tmp_path / "swap"), Zero(str(tmp_path / "swap"), ((0, MIB),)))
+    assert not_blank("/dev/null") == ["/dev/null is not a block device"]
+    assert not_blank("/dev/nowhere") == ["/dev/nowhere is not there"]
+    assert not_blank(str(tmp_path / "swap")) == [f"{tmp_path}/swap exists already"]
+    assert not_blank(str(tmp_path / "other")) == []
+    assert list(used_by_others("/dev/nowhere")) == [
+        "/dev/nowhere cannot be looked at: No such file or directory"
+    ]
+
+
+def test_another_disk_behind_the_same_node_is_told_apart(node: str, tmp_path: Path) -> None:
+    before = instance_of(node)
+    assert before == instance_of(node) and before[1] == 16 * MIB
+    tool("losetup", "--detach", node)
+    tool("losetup", node, tmp_path / "disk")
+    assert instance_of(node) != before

@@ -1,0 +1,266 @@
+"""Refusals that come up rarely, each made to come up: before the first write, with its own words."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raidplan.apply import copies, initramfs, journal, world
+from raidplan.apply.change_contents import label
+from raidplan.apply.copies import Copy, NoRoom, keep, packed, read_copies
+from raidplan.apply.difference import Difference, NotInPlace
+from raidplan.apply.journal import BrokenJournal, Past, open_journal, read_past
+from raidplan.apply.lock import only_one
+from raidplan.apply.session import decide
+from raidplan.cli import run
+from raidplan.facts import Machine
+from raidplan.facts.machine import BlockFact
+from raidplan.plan import Plan
+from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import LAYOUT, OTHER, Box, decided, plan_of
+from tests.apply.test_change import plan_of as changed_plan
+from tests.apply.test_change import set_to, standing
+from tests.apply.test_kill_matrix import apply, impatient, machine
+
+__all__ = ["impatient"]
+
+
+def box() -> Box:
+    return Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(LAYOUT, tmp_path)
+
+
+def test_a_file_whose_marks_make_no_block(plan: Plan) -> None:
+    text = "# >>> raidplan pair\n"
+    said = decided(plan, box().put("file", "/etc/fstab", content=text)).refusals
+    assert any(
+        words.startswith("/etc/fstab: the lines ") and "(lines 1); restore them" in words for words in said
+    )
+
+
+def test_a_file_that_is_too_large_to_be_a_configuration(plan: Plan) -> None:
+    said = decided(plan, box().put("file", "/etc/fstab", size=2**21)).refusals
+    assert "/etc/fstab is larger than a configuration file should be: look into it" in said
+
+
+def test_a_half_done_step_that_cannot_have_left_what_is_there(plan: Plan) -> None:
+    create = next(step for step in plan.steps if step.id == "array.data.create")
+    assert create.proof is not None
+    members = create.proof.expect["members"]
+    assert isinstance(members, list)
+    foreign = box().put("content", members[0], carries=[f"ext4 {OTHER}"])
+    past = Past(is_open=True, begun=frozenset({create.id}), began="2026-11-01")
+    said = decided(plan, foreign, past).refusals
+    assert f"arrays.data (line {create.line}): {members[0]} carries ext4 {OTHER}" in said
+
+
+BY_HAND: dict[str, tuple[Callable[[Any], None], Callable[[Any], None], str]] = {
+    "sync": (
+        set_to("arrays", "a", "bitmap", "none"), lambda found: found.update(sync_action="resync"),
+        "a sync goes on (resync): wait until it has ended (mdadm --wait /dev/md/a), then apply again",
+    ),
+    "state": (
+        set_to("arrays", "a", "bitmap", "none"), lambda found: found.update(state="readonly"),
+        "it is readonly: start it (mdadm --run or --readwrite /dev/md/a), then apply again",
+    ),
+    "spare": (
+        set_to("arrays", "a", "spares", None), lambda found: found.update(spares=["/dev/sdz1"]),
+        "/dev/sdz1 is no disk of this layout: by hand, mdadm /dev/md/a --remove /dev/sdz1, then mdadm --zero-superblock /dev/sdz1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_an_array_that_cannot_be_changed_as_it_stands(name: str, tmp_path: Path) -> None:
+    change, amiss, words = BY_HAND[name]
+    state = standing(tmp_path, tmp_path / "root")
+    amiss(next(found for found in state.objects["array"].values() if found["name"] == "pair:a"))
+    later = changed_plan(tmp_path, change)
+    world = Simulated(later, tmp_path / "root", state)
+    assert words in apply(later, world)
+    assert not world.effects
+
+
+def test_labels_of_formats_that_nobody_here_changes(plan: Plan) -> None:
+    make = next(step for step in plan.steps if step.id == "filesystem.data.make")
+    difference = Difference(make, "label", "new", "old", {"type": "ntfs"}, Machine(), plan, Past())
+    with pytest.raises(NotInPlace, match="make a new file system"):
+        list(label(difference))
+
+
+def test_copies_that_have_no_room(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "MOST", 100)
+    decision = decided(plan, box())
+    simulated = Simulated(plan, tmp_path, State())
+    with pytest.raises(NoRoom, match="name another folder with --state"):
+        keep(decision.left, decision.disks, decision.machine, tmp_path, simulated, {})
+    assert not simulated.effects
+
+
+def test_a_copy_that_was_changed(tmp_path: Path) -> None:
+    (tmp_path / copies.FOLDER).mkdir()
+    file = tmp_path / copies.FOLDER / "d0.disk"
+    data = packed(Copy("d0", 100, 512, {0: b"front"}))
+    file.write_bytes(data)
+    digests = {"d0.disk": "sha256:" + hashlib.sha256(data).hexdigest()}
+    assert read_copies(tmp_path, digests)[0][0].pieces == {0: b"front"}
+    file.write_bytes(data[:-1] + b"x")
+    with pytest.raises(ValueError, match="is not the copy that the journal speaks of"):
+        read_copies(tmp_path, digests)
+
+
+def test_a_journal_that_has_no_place(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BrokenJournal, match=r"folder .*/file/state cannot be made: Not a directory"):
+        open_journal(tmp_path / "file/state", world.World())
+
+
+def test_a_file_that_is_too_large_to_be_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_journal(tmp_path / "state", world.World()).begin("{}", "sha256:plan")
+    monkeypatch.setattr(journal, "MAX_BYTES", 100)
+    with pytest.raises(BrokenJournal, match="is not a journal of ours"):
+        read_past(tmp_path / "state")
+
+
+class Full(Simulated):
+    """A machine whose state folder takes no records of a kind."""
+
+    def __init__(self, plan: Plan, root: Path, state: State, word: str) -> None:
+        super().__init__(plan, root, state)
+        self.word = word
+
+    def append(self, file: Path, data: bytes) -> None:
+        if f'"kind": "{self.word}"'.encode() in data:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().append(file, data)
+
+
+def test_a_journal_that_takes_nothing_stops_all_before_the_first_step(plan: Plan, tmp_path: Path) -> None:
+    state = machine(tmp_path / "root")
+    simulated = Full(plan, tmp_path / "root", state, "open")
+    with pytest.raises(NoRoom, match="No space left on device; name another folder with --state"):
+        apply(plan, simulated)
+    assert not simulated.executed
+
+
+def test_an_apply_whose_end_is_not_recorded_is_no_success(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
+    state = machine(tmp_path / "root")
+    said = apply(plan, Full(plan, tmp_path / "root", state, "close"))
+    assert "did not take its last record: No space left on device" in said
+    assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "nothing to do"
+
+
+def test_a_journal_whose_torn_end_cannot_be_cut_off(tmp_path: Path) -> None:
+    open_journal(tmp_path / "state", world.World()).begin("{}", "sha256:plan")
+    with (tmp_path / "state/journal").open("ab") as opened:
+        opened.write(b"torn")
+
+    class ReadOnly(world.World):
+        def effect(self, kind: str, what: str, act: Callable[[], Any]) -> Any:
+            raise OSError(errno.EROFS, "Read-only file system")
+
+    with pytest.raises(BrokenJournal, match="journal cannot be mended: Read-only file system"):
+        open_journal(tmp_path / "state", ReadOnly())
+
+
+def test_a_plan_that_was_made_for_another_machine(plan: Plan) -> None:
+    made = decided(plan, box()).left
+    other = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
+    other.disks["sdb"] = replace(other.disks["sdb"], wwn="0x5000c500a0000000")
+    said = decide(made, other.machine(), Past(), here=False).refusals
+    assert "d0.wwn was unknown when the plan was made, and is 0x5000c500a0000000" in said
+    assert decide(made, box().machine(), Past(), here=False).refusals == ()
+
+
+def test_an_interrupted_apply_of_another_plan(plan: Plan) -> None:
+    past = Past(is_open=True, begun=frozenset({"array.other.create"}), began="2026-11-01T00:00:00")
+    said = decided(plan, box(), past).refusals
+    assert any(
+        "was interrupted in array.other.create, which this plan does not have" in words for words in said
+    )
+    said = decided(plan, box(), Past(undoing=True)).refusals
+    assert "an undo of the last apply was interrupted: finish it with `raidplan undo`" in said
+
+
+@pytest.fixture
+def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The command line on a machine in memory, where nothing may be executed."""
+    monkeypatch.setattr(world.World, "read", lambda self, plan: box().machine())
+    monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: [])
+
+    def never(*args: object, **more: object) -> None:
+        raise AssertionError("something was begun")
+
+    monkeypatch.setattr("raidplan.apply.session.carry_out", never)
+    return str(tmp_path / "layout.yaml")
+
+
+def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: ["one", "two"])
+    assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
+    assert "refused: one\nrefused: two\nnothing was written" in capsys.readouterr().err
+
+
+def test_apply_without_a_yes_does_nothing(
+    layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "other"]) == 4
+    assert "not confirmed; nothing was written" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root takes the lock")
+def test_two_applies_at_once(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    lock = str(tmp_path / "lock")
+    monkeypatch.setattr("raidplan.apply.lock.only_one", lambda: only_one(lock))
+    with only_one(lock):
+        assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
+    said = capsys.readouterr().err
+    assert "refused: another raidplan, or a program that one started before it was killed, holds" in said
+
+
+def test_a_block_without_a_name_is_not_taken_out(tmp_path: Path) -> None:
+    """An identity that is a volume's or an array's is named only by a node that the machine has."""
+    state = standing(tmp_path, tmp_path / "root")
+    found = next(found for found in state.objects["array"].values() if found["name"] == "pair:a")
+    found["spares"] = ["volume:v/gone"]
+    later = changed_plan(tmp_path, set_to("arrays", "a", "spares", None))
+    simulated = Simulated(later, tmp_path / "root", state)
+    machine = replace(simulated.read(later), blocks=(BlockFact("dm-9", "volume:v/gone", "", "volume", 1),))
+    past = read_past(tmp_path / "root/var/lib/raidplan")
+    said = decide(later, machine, past, here=False).refusals
+    assert any("volume:v/gone is no disk of this layout" in words for words in said)
+
+
+@pytest.mark.parametrize(
+    ("tool", "flag", "words"),
+    [
+        ("", 0, ""),
+        ("lz4", 0, "the program lz4 is missing, which unpacks the initramfs: install it"),
+        (
+            "",
+            os.ST_RDONLY,
+            "{}/boot is mounted read-only, so no initramfs can be made: mount -o remount,rw {}/boot",
+        ),
+    ],
+)
+def test_an_initramfs_that_cannot_be_made(tool: str, flag: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    (tmp_path / "boot").mkdir()
+    (tmp_path / "boot/initrd.img-6.1").write_bytes(bytes(1000))
+    room = SimpleNamespace(f_flag=flag, f_bavail=1000, f_frsize=4096)
+    monkeypatch.setattr(initramfs, "unpacker", lambda image: tool)
+    monkeypatch.setattr("os.statvfs", lambda path: room)
+    said = list(initramfs.cannot_be_renewed(tmp_path, "6.1"))
+    assert said == ([words.format(tmp_path, tmp_path)] if words else [])

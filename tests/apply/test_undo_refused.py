@@ -1,0 +1,158 @@
+"""Everything for which an undo is refused, decided from facts alone; and the plain case, which is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.copies import Copy
+from raidplan.apply.journal import Past
+from raidplan.apply.undo import Way, go_back, way_back
+from raidplan.apply.world import World
+from raidplan.plan import Plan, Step
+from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of
+
+OLD = bytes(8192)
+NEW = b"\x01" * 8192
+"""The front of the disk before and after."""
+
+
+class Kept(World):
+    """A world whose disks hold what a test says, below a folder."""
+
+    def __init__(self, root: Path, front: bytes = NEW, deep: bytes = bytes(512), instance: str = "1") -> None:
+        super().__init__()
+        self.root, self.front, self.deep, self.now = root, front, deep, instance
+        self.written: list[str] = []
+
+    def bytes_at(self, node: str, start: int, size: int) -> bytes:
+        return self.front if start == 0 else self.deep
+
+    def path(self, file: str) -> Path:
+        return self.root / file.lstrip("/")
+
+    def instance(self, node: str) -> tuple[str, int]:
+        return self.now, TB
+
+    def put_back(self, device: str, pieces: Mapping[int, bytes]) -> None:
+        self.written.append(device)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    (tmp_path / "etc").mkdir()
+    return plan_of(LAYOUT, tmp_path)
+
+
+def step(plan: Plan, id: str) -> Step:
+    return next(each for each in plan.steps if each.id == id)
+
+
+TABLE = "disk.d0.partition"
+PAST = Past(run=(TABLE,), begun=frozenset())
+COPY = Copy("d0", TB, 512, {0: OLD, 100 * MIB: bytes(512)}, {}, TABLE)
+
+
+def made(plan: Plan) -> Box:
+    """The machine after the partition table was written."""
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
+    proof = step(plan, TABLE).proof
+    assert proof is not None
+    return box.put("table", proof.key, **{**proof.expect, "disk": "/dev/sdb"})
+
+
+def way(plan: Plan, box: Box, world: Kept, past: Past = PAST, copy: Copy = COPY, files: Mapping[str, bytes | None] | None = None) -> Way:  # fmt: skip
+    return way_back(plan, past, [copy], files or {}, box.machine(), world)
+
+
+def test_a_table_that_this_apply_wrote_is_taken_back(plan: Plan, tmp_path: Path) -> None:
+    world = Kept(tmp_path)
+    found = way(plan, made(plan), world)
+    assert found.refusals == [] and len(found.pieces["d0"]) == len(OLD) // 512
+    go_back(found, world)
+    assert world.written == ["/dev/sdb"]
+
+
+def test_the_point_of_no_return(plan: Plan, tmp_path: Path) -> None:
+    past = replace(PAST, run=(TABLE, "filesystem.data.make"), final=frozenset({"filesystem.data.make"}))
+    (said,) = way(plan, made(plan), Kept(tmp_path), past).refusals
+    assert said.startswith(
+        "the point of no return was passed by filesystem.data.make (make ext4 data on data"
+    )
+
+
+def test_a_disk_that_is_not_there(plan: Plan, tmp_path: Path) -> None:
+    box = made(plan)
+    del box.disks["sdb"]
+    (said,) = way(plan, box, Kept(tmp_path)).refusals
+    assert said.startswith("d0: no disk has serial PAIR-0")
+
+
+def test_a_copy_of_a_disk_of_another_size(plan: Plan, tmp_path: Path) -> None:
+    said = way(plan, made(plan), Kept(tmp_path), copy=replace(COPY, size=TB - 512)).refusals
+    assert said == [f"d0 (/dev/sdb) has {TB} bytes in blocks of 512, and had {TB - 512} in 512"]
+
+
+def test_a_disk_in_use(plan: Plan, tmp_path: Path) -> None:
+    box = made(plan)
+    box.disks["sdb"] = replace(box.disks["sdb"], users=("mounted at /srv",))
+    assert way(plan, box, Kept(tmp_path)).refusals == ["d0 (/dev/sdb) is in use: mounted at /srv"]
+
+
+def test_what_somebody_else_wrote(plan: Plan, tmp_path: Path) -> None:
+    said = way(plan, made(plan), Kept(tmp_path, deep=NEW[:512])).refusals
+    assert said == [
+        f"d0 (/dev/sdb) was changed at byte {100 * MIB} since, and not by this apply: it is left as it is"
+    ]
+
+
+def test_another_table(plan: Plan, tmp_path: Path) -> None:
+    other = made(plan).put("table", "ffffffff-1111-4222-8333-123456789abc", disk="/dev/sdb", partitions=[])
+    said = way(plan, other, Kept(tmp_path)).refusals
+    assert said == [
+        "d0 (/dev/sdb): it has another partition table now (ffffffff-1111-4222-8333-123456789abc), which was not written by this apply"
+    ]
+
+
+def test_the_same_table_with_other_partitions(plan: Plan, tmp_path: Path) -> None:
+    box = made(plan)
+    for found in box.objects["table"].values():
+        found["partitions"] = []
+    (said,) = way(plan, box, Kept(tmp_path)).refusals
+    assert said.startswith("d0 (/dev/sdb): there are 0 partitions (none), planned 1")
+
+
+def test_what_came_onto_the_disk(plan: Plan, tmp_path: Path) -> None:
+    said = way(
+        plan, made(plan).put("content", "/dev/sdb", carries=["gpt", "ext4 x"]), Kept(tmp_path)
+    ).refusals
+    assert said == ["d0 (/dev/sdb): it carries ext4 x now"]
+
+
+def test_what_came_onto_its_partition(plan: Plan, tmp_path: Path) -> None:
+    uuid = step(plan, TABLE).awaits[0].removeprefix("/dev/disk/by-partuuid/")
+    box = made(plan).put("content", f"partition:{uuid}", carries=["ext4 x"])
+    assert way(plan, box, Kept(tmp_path)).refusals == [
+        f"d0 (/dev/sdb): its partition {uuid} carries ['ext4 x'] now: somebody uses it"
+    ]
+
+
+def test_a_file_that_was_changed_since(plan: Plan, tmp_path: Path) -> None:
+    past, files = replace(PAST, run=("config.fstab",)), {"/etc/fstab": b"# before\n"}
+    (tmp_path / "etc/fstab").write_text("# somebody else\n")
+    said = way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals
+    assert said == ["/etc/fstab was changed since, and not by this apply: put it right by hand"]
+    (tmp_path / "etc/fstab").write_bytes(b"# before\n")
+    assert way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals == []
+
+
+def test_a_disk_that_was_exchanged_after_the_decision(plan: Plan, tmp_path: Path) -> None:
+    box = made(plan)
+    box.disks["sdb"] = replace(box.disks["sdb"], instance="1")
+    found, world = way(plan, box, Kept(tmp_path)), Kept(tmp_path, instance="2")
+    with pytest.raises(ValueError, match="/dev/sdb is no longer the disk that was d0"):
+        go_back(found, world)
+    assert not world.written
