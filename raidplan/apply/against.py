@@ -8,7 +8,7 @@ from dataclasses import replace
 from raidplan.apply.change import changes, stands
 from raidplan.apply.change_array import left_behind
 from raidplan.apply.execute import made_by
-from raidplan.apply.files import BrokenBlock, wanted_text
+from raidplan.apply.files import BrokenBlock, file_text, wanted_text
 from raidplan.apply.journal import Past
 from raidplan.apply.redo import NotOurs, clearing, half_done, planned_for
 from raidplan.apply.renamed import InUse, under_its_name
@@ -49,16 +49,6 @@ def _with_clearing(step: Step, machine: Machine) -> list[Step]:
     clear = clearing(step, machine)
     # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
     return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=step.guard)]
-
-
-def file_text(machine: Machine, file: str) -> str | None:
-    """What a file holds; None if there is none. Raises BrokenBlock for one too large to be a configuration."""
-    found = machine.observe("file", file)
-    if found is None:
-        return None
-    if "content" not in found:
-        raise BrokenBlock(f"{file} is larger than a configuration file should be: look into it")
-    return str(found["content"])
 
 
 def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past) -> bool:

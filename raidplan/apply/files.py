@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from raidplan.apply.world import Changed, World
+from raidplan.facts import Machine
 from raidplan.plan.step import WriteBlock, WriteFile
 
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
@@ -23,22 +24,24 @@ class BrokenBlock(ValueError):
     """The marks in a file do not make one block; the message says where."""
 
 
-def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str:
-    """What the file should hold, given what it holds now (None: there is no file).
+def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str | None:
+    """What the file should hold, given what it holds now (None: there is no file, or should be none).
 
     Raises BrokenBlock if the marks of the block are not one pair in order.
     """
     if isinstance(action, WriteFile):
-        return action.content
+        return action.content or None
+    if text is None and not action.content:
+        return None
     text = text or ""
     opening, closing = OPEN.format(mark=action.mark), CLOSE.format(mark=action.mark)
-    block = f"{opening}\n{action.content}{closing}\n"
+    block = f"{opening}\n{action.content}{closing}\n" if action.content else ""
     lines = text.splitlines(keepends=True)
     found = _block(lines, opening, closing, action.file)
     if found:
         first, last = found
         return "".join([*lines[:first], block, *lines[last + 1 :]])
-    if action.at_top:
+    if action.at_top or not block:
         return block + text
     gap = "" if not text or text.endswith("\n") else "\n"
     return text + gap + block
@@ -73,6 +76,16 @@ def outside_block(text: str, mark: str) -> list[tuple[int, str]]:
     return [(number + 1, line) for number, line in enumerate(lines) if not first <= number <= last]
 
 
+def file_text(machine: Machine, file: str) -> str | None:
+    """What a file holds; None if there is none. Raises BrokenBlock for one too large to be a configuration."""
+    found = machine.observe("file", file)
+    if found is None:
+        return None
+    if "content" not in found:
+        raise BrokenBlock(f"{file} is larger than a configuration file should be: look into it")
+    return str(found["content"])
+
+
 def read_text(file: str) -> str | None:
     """The text of a file, undecodable bytes kept as surrogates; None if there is none."""
     try:
@@ -105,6 +118,10 @@ def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
     if old is not None:
         kept = path.with_name(path.name + KEPT)
         world.replace(kept, old.encode("utf-8", "surrogateescape"), like=path, mode=action.mode)
+    if new is None:
+        world.effect("remove", str(path), lambda: path.unlink(missing_ok=True))
+        world.sync(path.parent)
+        return True
     data = new.encode("utf-8", "surrogateescape")
     world.replace(path, data, like=path, mode=action.mode, still=lambda: read_text(str(path)) == old)
     return True

@@ -56,6 +56,8 @@ class Past:
     """The steps of that run after which there is no way back."""
     undoing: bool = False
     """An undo was begun and never ended."""
+    settings: frozenset[str] = frozenset()
+    """The steps of configuration (`config.…`) that ended in any run and were not taken back since (`back.…`)."""
 
 
 @dataclass(slots=True)
@@ -228,6 +230,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
 def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
+    settings: set[str] = set()
     begun: dict[str, None] = {}
     ended: set[str] = set()
     opened: Mapping[str, Any] | None = None
@@ -248,6 +251,8 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             case "ended" | "adopted":
                 begun.pop(step, None)
                 ended.add(step)
+                settings |= {step} if step.startswith("config.") else set()
+                settings -= {step.replace("back.", "config.", 1)} if step.startswith("back.") else set()
             case "refused":
                 begun.pop(step, None)
             case "close" | "undone" as kind:
@@ -256,8 +261,9 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 ended.clear()
                 if kind == "undone":
                     made -= last.made
+                    settings -= set(last.begun)
                     last = _Run()
-    undo = (last.begun, last.copies, last.final, last.undoing)
+    undo = (last.begun, last.copies, last.final, last.undoing, frozenset(settings))
     if opened is None:
         return Past(frozenset(made), False, "", "", "", frozenset(), frozenset(), *undo)
     since = str(opened.get("time", ""))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.against import file_text
-from raidplan.apply.files import BrokenBlock, inside_block
+from raidplan.apply.files import BrokenBlock, file_text, inside_block
 from raidplan.facts import Machine
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain

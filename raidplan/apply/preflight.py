@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.apply.against import file_text
-from raidplan.apply.files import BrokenBlock, outside_block
+from raidplan.apply.files import BrokenBlock, file_text, outside_block
 from raidplan.apply.guard import not_blank
 from raidplan.apply.hold import HOLDING
 from raidplan.apply.in_use import alone, used_by_others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from raidplan.facts import Machine, read_machine
 from raidplan.plan import Plan, WriteBlock, WriteFile
+from raidplan.plan.places import DEFAULTS
 
 
 def read_for(plan: Plan) -> Machine:
@@ -28,4 +29,4 @@ def _keys(plan: Plan, kind: str) -> tuple[str, ...]:
 def paths_of(plan: Plan) -> tuple[str, ...]:
     written = [step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)]
     swap_files = [key.removeprefix("file:") for key in _keys(plan, "swap") if key.startswith("file:")]
-    return tuple(dict.fromkeys([*written, *_keys(plan, "directory"), *swap_files]))
+    return tuple(dict.fromkeys([*written, DEFAULTS, *_keys(plan, "directory"), *swap_files]))

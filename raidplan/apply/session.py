@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.copies import NoRoom, keep
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
+from raidplan.apply.files import BrokenBlock
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
@@ -16,10 +17,11 @@ from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown import REMADE, taken_apart
+from raidplan.apply.undescribed import BACK, left_standing, taken_back
 from raidplan.apply.versions import notes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, plan_digest, plan_to_json
+from raidplan.plan import Plan, Step, plan_digest, plan_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Decision:
     """As it was read, with its disks by their names in the layout."""
     notes: tuple[str, ...] = ()
     """What is no reason to refuse, and good to know before: of versions."""
+    standing: tuple[str, ...] = ()
+    """What an earlier version of the layout made, in words: it is left as it is."""
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -60,6 +64,11 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
     left = given.left
     refusals += given.refusals
+    try:
+        back = tuple(taken_back(plan, named, past))
+    except BrokenBlock as no:
+        back, refusals = (), [*refusals, str(no)]
+    whole, left = _with(plan, back), _with(left, back)
     refusals += unknown_origin(plan, left, given.machine, past)
     if left.steps:
         refusals += preflight(Situation(left, given.machine, given.disks), here=here)
@@ -69,8 +78,12 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left, disks, machine)
     left = replace(left, machine=now, machine_digest=machine_digest(now))
-    said = tuple(dict.fromkeys(refusals))
-    return Decision(plan, left, disks, said, named, notes=tuple(notes(left, named)))
+    said, standing = tuple(dict.fromkeys(refusals)), tuple(left_standing(plan, named, past))
+    return Decision(whole, left, disks, said, named, notes=tuple(notes(left, named)), standing=standing)
+
+
+def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
+    return replace(plan, steps=(*plan.steps, *more))
 
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:
@@ -78,7 +91,7 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
     if past.undoing:
         return ["an undo of the last apply was interrupted: finish it with `raidplan undo`"]
     # A teardown is made anew from what is still there.
-    begun = {step for step in past.begun if not step.startswith(REMADE)}
+    begun = {step for step in past.begun if not step.startswith((*REMADE, BACK))}
     lost = sorted({planned_for(step) for step in begun} - {step.id for step in plan.steps})
     if not lost:
         return []

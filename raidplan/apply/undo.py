@@ -142,10 +142,11 @@ def _files(way: Way, files: Mapping[str, bytes | None], run: list[Step], world: 
             continue
         text = None if was is None else was.decode("utf-8", "surrogateescape")
         try:
-            made = wanted_text(step.action, text).encode("utf-8", "surrogateescape")
+            wanted = wanted_text(step.action, text)
+            ours = now == (None if wanted is None else wanted.encode("utf-8", "surrogateescape"))
         except BrokenBlock:
-            made = None
-        if now != made:
+            ours = False
+        if not ours:
             yield f"{step.action.file} was changed since, and not by this apply: put it right by hand"
         else:
             way.files[step.action.file] = was

@@ -87,6 +87,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
             talk(f"refused: {reason}")
         talk("nothing was written")
         return REFUSED
+    for words in decision.standing:
+        talk(words)
     if not decision.left.steps:
         if past.is_open:
             open_journal(folder, world).close()

@@ -110,6 +110,7 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
     from raidplan.apply.journal import Past
     from raidplan.apply.reading import read_for
     from raidplan.apply.session import decide
+    from raidplan.cli.output import talk
     from raidplan.cli.state import past_of_host
 
     here = not arguments.machine
@@ -118,6 +119,8 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
     decision = decide(plan, machine, past, here=here)
     for note in decision.notes:
         talk(f"note: {note}")
+    for words in decision.standing:
+        talk(words)
     return decision.left, decision.nodes, decision.refusals
 
 

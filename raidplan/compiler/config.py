@@ -6,13 +6,9 @@ from collections.abc import Iterator
 
 from raidplan.compiler.watch import watch_steps
 from raidplan.kinds.device import Line
+from raidplan.plan.places import FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
 from raidplan.plan.step import Proof, Run, Step, WriteBlock, WriteFile
 from raidplan.topology import Topology
-
-UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
-"""After 63-md-raid-arrays.rules, which imports MD_UUID."""
-MDADM_CONF = "/etc/mdadm/mdadm.conf"
-FSTAB = "/etc/fstab"
 
 
 def config_steps(topology: Topology) -> Iterator[Step]:
@@ -65,7 +61,7 @@ def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
 
 def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
     file = UDEV_RULES.format(host=topology.host)
-    content = "# Written by raidplan: tunes the arrays whenever they appear.\n" + "\n".join(rules) + "\n"
+    content = f"{RULES_BEGIN}: tunes the arrays whenever they appear.\n" + "\n".join(rules) + "\n"
     yield Step(
         id="config.udev",
         phase="prepare",

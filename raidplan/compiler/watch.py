@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.levels import LEVELS
+from raidplan.plan.places import CHECK, DEFAULTS, LAST_RESORT
 from raidplan.plan.step import Proof, Run, Step, WriteBlock
 from raidplan.topology import Topology
 
-DEFAULTS = "/etc/default/mdadm"
-"""What Debian's scripts of mdadm read, the later of two lines last."""
 MONITOR = "mdmonitor.service"
-CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
-LAST_RESORT = "mdadm-last-resort@.timer"
 
 
 def watch_steps(topology: Topology) -> Iterator[Step]:

@@ -24,7 +24,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class WriteFile:
-    """Write a configuration file of our own, whole or not at all."""
+    """Write a configuration file of our own, whole or not at all; without content it is removed."""
 
     file: str
     content: str
@@ -35,7 +35,8 @@ class WriteFile:
 class WriteBlock:
     """Put a block between two marks into a file that others write too; the rest stays byte for byte.
 
-    `at_top`: before the first line, for files whose first statement wins (mdadm.conf).
+    `at_top`: before the first line, for files whose first statement wins (mdadm.conf). Without content the block
+    is taken out.
     """
 
     file: str

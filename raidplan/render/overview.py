@@ -76,6 +76,15 @@ def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:
             yield phase, steps
 
 
+def origin(step: Step) -> str:
+    """Where the layout asks for it."""
+    return (
+        f"layout line {step.line} ({step.because})"
+        if step.line
+        else f"no line of the layout ({step.because})"
+    )
+
+
 def symbol(step: Step) -> str:
     """`!` writes over a device, `~` changes a file or a setting, `>` runs a program."""
     if step.destroys:

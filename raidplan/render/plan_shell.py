@@ -154,7 +154,7 @@ def _variables(disks: Sequence[DiskIdentity]) -> dict[str, str]:
 def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> Iterator[str]:
     yield f"# {visible(step.say)}"
     lost = f"; destroys {visible(', '.join(step.destroys))}" if step.destroys else ""
-    yield f"# layout line {step.line} ({visible(step.because)}){lost}"
+    yield f"# {visible(overview.origin(step))}{lost}"
     yield f"step {number}/{count} {quoted(visible(step.say))}"
     yield from (f"require_blank {_word(guard, variables)}" for guard in step.guard)
     if number == 1:
@@ -170,6 +170,10 @@ def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
         case Run(argv, stdin):
             command = _wrapped([_word(word, variables) for word in argv])
             yield from _with_input(command, stdin_of(stdin) if stdin else ("", ""))
+        case WriteFile(file, ""):
+            yield f"remove_file {quoted(file)}"
+        case WriteBlock(file, "", mark):
+            yield f"write_block {quoted(file)} {quoted(mark)} nowhere 0644 </dev/null"
         case WriteFile(file, content, mode):
             if file.startswith("/run/"):
                 yield f"temporary={quoted(file)}"

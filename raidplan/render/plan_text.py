@@ -53,7 +53,7 @@ def _phase(phase: str, steps: list[tuple[int, Step]], style: Styles) -> Iterator
             yield f"{number:4} {_symbol(step, style)} {visible(step.say)}"
             yield from (f"{INDENT}{line}" for line in action_lines(step))
             yield from _destroys(step, style)
-            yield style["faint"](f"{INDENT}because layout line {step.line} ({visible(step.because)})")
+            yield style["faint"](f"{INDENT}because {visible(overview.origin(step))}")
         else:
             where = style["faint"](f"(like step {like}; line {step.line})")
             yield f"{number:4} {_symbol(step, style)} {visible(step.say)}  {where}"
@@ -99,6 +99,10 @@ def action_lines(step: Step) -> Iterator[str]:
             yield from _content(stdin)
             if arrays:
                 yield f"then prove that every image names {plural(len(arrays), 'array')}; the earlier ones stay until it does"
+        case WriteFile(file, ""):
+            yield f"remove {visible(file)}"
+        case WriteBlock(file, "", mark):
+            yield f"take the block of {visible(mark)} out of {visible(file)}"
         case WriteFile(file, content, mode):
             yield f"write {visible(file)} (mode {mode:04o}):"
             yield from _content(content)

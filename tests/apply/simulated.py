@@ -169,7 +169,14 @@ class Simulated(World):
                     del arrays[key]
             case ("update-initramfs", *_):
                 self._initramfs()
-                self._perform(self._step(argv))
+                self.state.objects.setdefault("initramfs", {})["current"] = {"fresh": True}
+            case (
+                ("systemctl", "unmask" | "disable", *_)
+                | ("systemctl", "daemon-reload")
+                | ("udevadm", "control", _)
+            ):
+                if step := self._step_or_none(argv):  # else it takes back what an earlier layout said
+                    self._perform(step)
             case ("rm", "--force", file):
                 self.path(file).unlink(missing_ok=True)
                 self.state.objects.get("swap", {}).pop(f"file:{file}", None)
@@ -190,9 +197,13 @@ class Simulated(World):
         return all(image.read_bytes() == made for image in boot.glob("initrd.img-?.?"))
 
     def _step(self, argv: tuple[str, ...]) -> Step:
-        return next(
-            step for step in self.plan.steps if isinstance(step.action, Run) and self._argv(step) == argv
-        )
+        step = self._step_or_none(argv)
+        assert step is not None, f"{argv} is of no step"
+        return step
+
+    def _step_or_none(self, argv: tuple[str, ...]) -> Step | None:
+        steps = (step for step in self.plan.steps if isinstance(step.action, Run))
+        return next((step for step in steps if self._argv(step) == argv), None)
 
     def _argv(self, step: Step) -> tuple[str, ...]:
         assert isinstance(step.action, Run)

@@ -209,3 +209,15 @@ def test_blocks_are_written_as_apply_writes_them(bench: Bench, text: str, at_top
     else:
         assert result.returncode == 4 and "restore them" in result.stderr
         assert file.read_bytes() == text.encode()
+
+
+def test_a_block_and_a_file_that_go(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [])
+    file, rules = tmp_path / "fstab", tmp_path / "rules"
+    file.write_text("a\n# >>> raidplan jbod\nx\n# <<< raidplan jbod\nb")
+    rules.write_text("rule\n")
+    script = f"write_block {file} jbod nowhere 0644 </dev/null\nremove_file {rules}\n"
+    for _ in range(2):  # a second time changes nothing
+        assert bench.functions(script).returncode == 0
+        assert file.read_text() == "a\nb" and not rules.exists()
+    assert (tmp_path / "rules.raidplan-old").read_text() == "rule\n"

@@ -1,0 +1,13 @@
+"""Where the configuration lies that plans write, and the units that they switch."""
+
+from __future__ import annotations
+
+UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
+"""After 63-md-raid-arrays.rules, which imports MD_UUID."""
+RULES_BEGIN = "# Written by raidplan"
+MDADM_CONF = "/etc/mdadm/mdadm.conf"
+FSTAB = "/etc/fstab"
+DEFAULTS = "/etc/default/mdadm"
+"""What Debian's scripts of mdadm read, the later of two lines last."""
+CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
+LAST_RESORT = "mdadm-last-resort@.timer"

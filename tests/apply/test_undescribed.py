@@ -1,0 +1,208 @@
+"""What the layout does not say any more: configuration is taken back, data is told of and left."""
+
+from __future__ import annotations
+
+import shutil
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import execute
+from raidplan.apply.files import BrokenBlock, wanted_text
+from raidplan.apply.journal import read_past
+from raidplan.apply.session import Decision, decide
+from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
+from tests.apply.simulated import Killed, Simulated, State
+from tests.apply.test_change import plan_of
+from tests.apply.test_kill_matrix import FSTAB, apply, end, impatient, machine
+
+__all__ = ["impatient"]
+
+RULES = "etc/udev/rules.d/65-raidplan-pair.rules"
+HARMLESS = ("udevadm", "systemctl", "update-initramfs")
+"""All that runs when something is not described any more."""
+
+
+def typed(data: dict) -> None:  # type: ignore[type-arg]
+    """Else the type of a partition is that of its use, and nobody changes it under what stands."""
+    data["hardware"]["disks"]["d<0-3>"]["partitions"]["swap"]["type"] = "raid"
+
+
+def earlier(data: dict) -> None:  # type: ignore[type-arg]
+    typed(data)
+    data["boot"] = {"degraded": "wait"}
+    data["monitoring"] = {"mail": "root@example.org", "scrub": "none"}
+
+
+def untuned(data: dict) -> None:  # type: ignore[type-arg]
+    earlier(data)
+    del data["arrays"]["p"]["stripe_cache_size"], data["arrays"]["p"]["read_ahead"]
+
+
+def less_tuned(data: dict) -> None:  # type: ignore[type-arg]
+    earlier(data)
+    del data["arrays"]["p"]["stripe_cache_size"]
+
+
+def unmounted(data: dict) -> None:  # type: ignore[type-arg]
+    earlier(data)
+    del data["filesystems"], data["swap"]
+
+
+def unwatched(data: dict) -> None:  # type: ignore[type-arg]
+    typed(data)
+    del data["monitoring"]
+
+
+def bare(data: dict) -> None:  # type: ignore[type-arg]
+    typed(data)
+    for key in ("arrays", "volume_groups", "filesystems", "swap", "monitoring"):
+        del data[key]
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, State]:
+    """The machine after the earlier layout was applied."""
+    root = tmp_path_factory.mktemp("before")
+    state = machine(root)
+    (root / "etc/default").mkdir()
+    (root / "etc/default/mdadm").write_text("START_DAEMON=true\n")
+    plan = plan_of(root / "layout", earlier)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execute, "APPEAR_SECONDS", 0)
+        assert apply(plan, Simulated(plan, root, state)) == "done"
+    return root, state
+
+
+def again(before: tuple[Path, State], root: Path) -> State:
+    shutil.copytree(before[0], root)
+    return deepcopy(before[1])
+
+
+def decided(plan: Plan, world: Simulated) -> Decision:
+    return decide(plan, world.read(plan), read_past(world.root / "var/lib/raidplan"), here=False)
+
+
+def texts(root: Path) -> dict[str, str]:
+    files = (RULES, "etc/fstab", "etc/mdadm/mdadm.conf", "etc/default/mdadm")
+    return {file: (root / file).read_text() for file in files if (root / file).exists()}
+
+
+@pytest.mark.parametrize(
+    ("change", "gone", "commands"),
+    [
+        (untuned, RULES, ["udevadm control --reload"]),
+        (unmounted, "etc/fstab", ["systemctl daemon-reload"]),
+        (
+            unwatched,
+            "etc/default/mdadm",
+            ["systemctl disable --now mdcheck_start.timer mdcheck_continue.timer", "systemctl unmask mdadm-last-resort@.timer"],
+        ),
+        (bare, "etc/mdadm/mdadm.conf", ["update-initramfs -u -k all"]),
+    ],
+)  # fmt: skip
+def test_configuration_is_taken_back(change, gone, commands, before, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    root = tmp_path / "root"
+    state = again(before, root)
+    objects, was = deepcopy(state.objects), texts(root)
+    assert "raidplan" in was[gone]
+    later = plan_of(tmp_path, change)
+    world = Simulated(later, root, state)
+    assert apply(later, world) == "done"
+    assert "raidplan" not in texts(root).get(gone, "")
+    assert set(commands) <= set(world.executed)
+    assert all(line.split()[0] in HARMLESS for line in world.executed)
+    assert apply(later, Simulated(later, root, state)) == "nothing to do"
+    for kind in ("array", "filesystem", "swap", "volume", "mount", "table"):
+        assert state.objects[kind] == objects[kind], "nothing that holds data is touched"
+
+
+def test_every_byte_of_others_stays(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    later = plan_of(tmp_path, bare)
+    assert apply(later, Simulated(later, root, again(before, root))) == "done"
+    assert texts(root) == {
+        "etc/fstab": FSTAB,
+        "etc/mdadm/mdadm.conf": "",
+        "etc/default/mdadm": "START_DAEMON=true\n",
+    }
+
+
+def test_a_tunable_less_changes_the_rules(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    later = plan_of(tmp_path, less_tuned)
+    assert apply(later, Simulated(later, root, again(before, root))) == "done"
+    rules = texts(root)[RULES]
+    assert "stripe_cache_size" in texts(before[0])[RULES] and "stripe_cache_size" not in rules
+    assert "read_ahead" in rules
+
+
+def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, bare)
+    assert decided(same, Simulated(same, root, state)).standing == ()
+    told = decided(later, Simulated(later, root, state)).standing
+    for words in (
+        "the array pair:a (",
+        "the array pair:b (",
+        "the filesystem old (",
+        "the filesystem before (",
+        "the swap one (",
+    ):
+        assert any(line.startswith(f"left standing: {words}") for line in told), (words, told)
+    assert all(line.endswith("is not described any more; nothing of it is touched") for line in told)
+
+
+def test_a_plan_that_was_made_for_a_machine_takes_nothing_back(
+    before: tuple[Path, State], tmp_path: Path
+) -> None:
+    """It holds what was left to do, and not the rest of what the layout says."""
+    root = tmp_path / "root"
+    state = again(before, root)
+    later = plan_of(tmp_path, less_tuned)
+    made = decided(later, Simulated(later, root, state)).left
+    read = plan_from_json(plan_to_json(made))
+    decision = decided(read, Simulated(read, root, state))
+    assert not decision.refusals and not decision.standing
+    assert [step.id for step in decision.left.steps] == [step.id for step in made.steps]
+
+
+def test_a_broken_block_is_refused(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    fstab = root / "etc/fstab"
+    fstab.write_text(fstab.read_text().replace("# <<< raidplan pair\n", ""))
+    later = plan_of(tmp_path, bare)
+    world = Simulated(later, root, state)
+    assert "do not stand once each" in apply(later, world) and world.effects == []
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+def test_killed_at_every_effect_and_resumed(how: str, before: tuple[Path, State], tmp_path: Path) -> None:
+    later = plan_of(tmp_path, bare)
+    once = Simulated(later, tmp_path / "once", again(before, tmp_path / "once"))
+    assert apply(later, once) == "done"
+    wanted = end(once)
+    for at in range(1, len(once.effects) + 1):
+        root = tmp_path / str(at)
+        state = again(before, root)
+        with pytest.raises(Killed):
+            first = Simulated(later, root, state, (at, how))
+            apply(later, first)
+        world = Simulated(later, root, state)
+        assert apply(later, world) in ("done", "nothing to do"), f"{how} effect {at}"
+        assert end(world) == wanted, f"{how} effect {at}"
+        assert {*first.executed, *world.executed} == set(once.executed), f"{how} effect {at}"
+        assert apply(later, Simulated(later, root, state)) == "nothing to do"
+        shutil.rmtree(root)
+
+
+def test_without_content_a_block_or_a_file_goes() -> None:
+    block = WriteBlock("/f", "", "h")
+    assert wanted_text(block, "a\n# >>> raidplan h\nx\n# <<< raidplan h\nb") == "a\nb"
+    assert wanted_text(block, "a") == "a" and wanted_text(block, None) is None
+    assert wanted_text(WriteFile("/f", ""), "x") is None is wanted_text(WriteFile("/f", ""), None)
+    with pytest.raises(BrokenBlock):
+        wanted_text(block, "# >>> raidplan h\n")
