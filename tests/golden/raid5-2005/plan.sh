@@ -233,13 +233,20 @@ write_file() {
 	mv -f "$temporary" "$file"
 }
 
+# remove_file FILE: the earlier version stays beside.
+remove_file() {
+	file=$(real "$1")
+	[ ! -e "$file" ] || mv -f "$file" "$file.raidplan-old"
+	sync
+}
+
 # lines_like TEXT FILE: the numbers of the lines that are TEXT, blanks around it aside.
 lines_like() {
 	text=$1 awk '{ sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") } $0 == ENVIRON["text"] { print NR }' "$2"
 }
 
-# write_block FILE MARK top|bottom MODE <CONTENT: puts the block where it stands, else at the top or at the
-# bottom; every other byte of the file stays as it is.
+# write_block FILE MARK top|bottom|nowhere MODE <CONTENT: puts the block where it stands, else at the top or at the
+# bottom, or takes it out; every other byte of the file stays as it is.
 write_block() {
 	file=$(real "$1")
 	opening="# >>> raidplan $2" closing="# <<< raidplan $2"
@@ -253,6 +260,7 @@ write_block() {
 	*[!0-9,]* | ,* | *,) refuse "$file: '$opening' and '$closing' do not stand once each; restore them" ;;
 	*) [ "$opens" -lt "$closes" ] || refuse "$file: '$closing' stands before '$opening'; restore them" ;;
 	esac
+	[ "$3" != nowhere ] || [ -n "$opens" ] || return 0
 	temporary=$(beside "$file" "$4")
 	{
 		if [ -n "$opens" ]; then
@@ -261,9 +269,11 @@ write_block() {
 			cat "$file"
 			[ -z "$(tail -c 1 "$file")" ] || echo
 		fi
-		printf '%s\n' "$opening"
-		cat
-		printf '%s\n' "$closing"
+		if [ "$3" != nowhere ]; then
+			printf '%s\n' "$opening"
+			cat
+			printf '%s\n' "$closing"
+		fi
 		if [ -n "$opens" ]; then
 			tail -n "+$((closes + 1))" "$file"
 		elif [ "$3" = top ] && [ -e "$file" ]; then
