@@ -110,7 +110,6 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
     from raidplan.apply.journal import Past
     from raidplan.apply.reading import read_for
     from raidplan.apply.session import decide
-    from raidplan.cli.output import talk
     from raidplan.cli.state import past_of_host
 
     here = not arguments.machine
