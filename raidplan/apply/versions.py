@@ -130,10 +130,12 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def too_old(plan: Plan, machine: Machine) -> Iterator[str]:
-    """Programs of the plan without what it asks of them; nothing where a version is not known."""
+    """Programs of the plan without what it asks of them; nothing where nobody knows whether they are there."""
     for package in PACKAGES:
         for program in package.programs:
             found = _installed(program, plan, machine)
+            if not found and program in plan.tools and machine.observe("tool", program):
+                yield f"{program} does not tell its version: it is another program of that name, or a script around it"
             if found and numbers(found) < numbers(package.oldest):
                 yield f"{program} {found} is older than {package.oldest}, the first version that plans are right for"
     for need in NEEDS:

@@ -17,8 +17,10 @@ from raidplan.apply.journal import Past
 from raidplan.apply.preflight import Situation
 from raidplan.apply.session import decide
 from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable
+from raidplan.apply.versions import too_old
 from raidplan.apply.world import World
 from raidplan.facts import Machine
+from raidplan.facts.host import parse_version
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
 from tests.apply.stacks import LAYOUT, Box, plan_of
 from tests.images import tool
@@ -128,6 +130,17 @@ def test_f69_a_tool_that_others_may_change_is_refused(
 @root
 def test_f69_the_tools_of_this_machine_are_roots() -> None:
     assert not [*changed_by_others("/bin/sh")]
+
+
+@pytest.mark.parametrize("says", ["", "unknown", "BusyBox multi-call binary"])
+def test_f39_a_program_that_tells_no_version_is_another_one(says: str, tmp_path: Path) -> None:
+    """A script around it, a box of many programs: what it would do with our arguments is not known."""
+    plan = plan_of(LAYOUT, tmp_path)
+    tools = {"mdadm": {"path": "/usr/sbin/mdadm", "version": parse_version(says)}}
+    (said,) = too_old(plan, Machine(objects={"tool": tools}))
+    assert said.startswith("mdadm does not tell its version: it is another program of that name")
+    tools["mdadm"]["version"] = parse_version("mdadm - v4.3 - 2024-02-15")
+    assert not [*too_old(plan, Machine(objects={"tool": tools}))]
 
 
 @root
