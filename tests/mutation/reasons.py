@@ -27,6 +27,7 @@ NONE_GIVEN = {
     "redo.py:_devices": "what an object stands on",
     "stack.py": "names of what is there",
     "teardown.py": "nodes and steps; its reasons are those of kept.py",
+    "undescribed.py:left_standing": "told of, and left",
     "zero.py:_forget_partitions": "after the write",
     "zero.py:_prove": "after the write",
     "zero.py:put_back": "after the write",
