@@ -100,8 +100,7 @@ def test_the_power_goes_at_a_write(server: tuple[Twin, dict[str, tuple[int, int]
         members = twin.run(f"mdadm --detail /dev/md/{name} | grep -c 'active sync'").stdout.strip()
         assert members == "2", (name, disk, write)
         twin.run(f"umount /srv/{name} && e2fsck -fn /dev/md/{name}")
-        print(
-            f"disk {disk}, write {write}: {'the power went' if cut else 'it went after the end'}, converged"
-        )  # noqa: T201  # shown with -s
+        when = "the power went" if cut else "it went after the end"
+        print(f"disk {disk}, write {write}: {when}, converged")  # noqa: T201  # shown with -s
     assert went, "at least at one of the writes"
     assert contents(twin, [disk.name for disk in DECOYS]) == others
