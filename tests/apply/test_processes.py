@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,21 @@ class Silent:
     def refused(self, step: str, message: str) -> None: ...
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """No signal is ignored, as SIGINT is where a shell runs the tests in the background."""
+    ours = {
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in ours.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_f03_a_signal_lets_the_running_step_end_and_begins_no_other(number: int, tmp_path: Path) -> None:
     """The tool of the step sees nothing of it, and is waited for."""

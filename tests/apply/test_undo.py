@@ -31,10 +31,13 @@ root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices
 MIB = 2**20
 STRIDE = 5
 """Of the effects, one in so many is a point to be killed at: each takes seconds on real devices."""
-LAYOUT = """version: 1
-host: undone
-hardware: {disks: {d<0-1>: {size: 16MiB, serial: PAIR-<1>, wipe: true, partitions: {a: {size: 4MiB, type: linux}, b: {size: 4MiB, type: linux}}}}}
+HOST = f"undone{os.getpid()}"
+"""Every identity comes of it: those of a run that was ended by force, whose loop devices are still there, are others."""
+LAYOUT = (
+    f"version: 1\nhost: {HOST}\n"
+    """hardware: {disks: {d<0-1>: {size: 16MiB, serial: PAIR-<1>, wipe: true, partitions: {a: {size: 4MiB, type: linux}, b: {size: 4MiB, type: linux}}}}}
 """
+)
 
 
 class Real(World):
@@ -119,7 +122,7 @@ def apply(plan: Plan, world: Real, folder: Path) -> None:
 
 
 def undone(world: Real, folder: Path) -> int:
-    return undo(argparse.Namespace(host="undone", state=str(folder), confirm="undone"), world)
+    return undo(argparse.Namespace(host=HOST, state=str(folder), confirm=HOST), world)
 
 
 @pytest.mark.root
