@@ -28,7 +28,7 @@ filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}}}}}
 DECOYS = [Disk(f"decoy{number}", 2**26, f"DECOY-{number}") for number in range(3)]
 SAMPLE = ((0, 2), (1, 9), (0, 24), (1, 33))
 """Which of the two disks, and which write to it: while the array is made, and while the file system is."""
-PAIRS_OF_A_SERVER = 12
+PAIRS_AT_ONCE = 12
 UNTIL = 45
 """Writes to one disk; an apply makes fewer, 39 when this was written, and the power then goes at its end."""
 
@@ -36,16 +36,14 @@ UNTIL = 45
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = [(disk, write) for write in range(1, UNTIL + 1) for disk in (0, 1)]
     cuts = every if metafunc.config.getoption("every_write") else SAMPLE
-    servers = [
-        tuple(cuts[first : first + PAIRS_OF_A_SERVER]) for first in range(0, len(cuts), PAIRS_OF_A_SERVER)
-    ]
+    servers = [tuple(cuts[first : first + PAIRS_AT_ONCE]) for first in range(0, len(cuts), PAIRS_AT_ONCE)]
     metafunc.parametrize(
-        "server", servers, indirect=True, scope="module", ids=lambda server: f"{server[0][1]}-{server[-1][1]}"
+        "pairs", servers, indirect=True, scope="module", ids=lambda pairs: f"{pairs[0][1]}-{pairs[-1][1]}"
     )
 
 
 @pytest.fixture(scope="module")
-def server(
+def pairs(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Twin, dict[str, tuple[int, int]]]]:
     """Pairs of disks, each with the write at which the power goes, and disks of others."""
@@ -81,8 +79,8 @@ def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
         return not ended
 
 
-def test_the_power_goes_at_a_write(server: tuple[Twin, dict[str, tuple[int, int]]]) -> None:
-    twin, cuts = server
+def test_the_power_goes_at_a_write(pairs: tuple[Twin, dict[str, tuple[int, int]]]) -> None:
+    twin, cuts = pairs
     others = contents(twin, [disk.name for disk in DECOYS])
     went = 0
     for name, (disk, write) in cuts.items():
