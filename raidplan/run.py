@@ -47,6 +47,12 @@ class Result:
         """It returned 0."""
         return self.returncode == 0
 
+    @property
+    def last_words(self) -> str:
+        """How it ended, and the end of what it said."""
+        said = (self.stderr.strip() or self.stdout.strip())[-TAIL:] or "without a word"
+        return f"{self.argv[0]} ended with {self.returncode}: {said}"
+
 
 class CommandFailed(Exception):
     """A program that was to succeed did not; `stderr` is the end of what it complained."""

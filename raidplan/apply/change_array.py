@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from raidplan.apply.by_hand import by_hand
 from raidplan.apply.difference import Difference, NotInPlace
-from raidplan.apply.given_up import PARTITION, identity_of, made_nodes
+from raidplan.apply.given_up import identity_of, made_nodes
+from raidplan.apply.guard import PARTITION
 from raidplan.apply.journal import Past
 from raidplan.facts import Machine
 from raidplan.plan import ADDED, Run, Step, Value

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidplan.apply.given_up import PARTITION
+from raidplan.apply.guard import PARTITION
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero

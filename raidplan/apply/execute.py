@@ -222,8 +222,7 @@ class Work:
             case Run(argv, stdin):
                 result = self.world.run(tuple(map(self.resolved, argv)), stdin)
                 if result.returncode:
-                    last = (result.stderr.strip() or result.stdout.strip())[-2000:]
-                    raise StepFailed(f"{argv[0]} ended with {result.returncode}: {last or 'without a word'}")
+                    raise StepFailed(result.last_words)
             case WriteFile() | WriteBlock():
                 write(step.action, self.world)
             case SetAttribute(file, content):

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.apply.guard import PARTITION
 from raidplan.apply.stack import Stack
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.plan import Plan, Step
-
-PARTITION = "/dev/disk/by-partuuid/"
 
 Against = Callable[[Machine], tuple[Plan, list[str]]]
 """The plan held against a machine: the steps that are left, and why they must not be done."""

@@ -7,14 +7,12 @@ import stat
 from functools import partial
 from pathlib import Path
 
-from raidplan.facts.block import read_at
+from raidplan.facts.block import SECTOR, read_at
 from raidplan.facts.tables import read_table
 from raidplan.run import run
 
 SYS_BLOCK = Path("/sys/dev/block")
-SECTOR = 512
-"""sysfs counts in these."""
-BY_PARTUUID = "/dev/disk/by-partuuid/"
+PARTITION = "/dev/disk/by-partuuid/"
 
 
 def not_blank(target: str) -> list[str]:
@@ -32,7 +30,7 @@ def not_blank(target: str) -> list[str]:
         return [f"{target} exists already"]
     if not stat.S_ISBLK(mode.st_mode):
         return [f"{target} is not a block device"]
-    other = _another(target, mode.st_rdev) if target.startswith(BY_PARTUUID) else ""
+    other = _another(target, mode.st_rdev) if target.startswith(PARTITION) else ""
     return [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
 
 
@@ -65,7 +63,7 @@ def _another(target: str, number: int) -> str:
     uuids = [entry.uuid for entry in table.entries if entry.number == partition] if table else []
     return (
         ""
-        if uuids == [target.removeprefix(BY_PARTUUID)]
+        if uuids == [target.removeprefix(PARTITION)]
         else f"{target} leads to {sys.name}, another partition"
     )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from raidplan.apply.world import World
 from raidplan.facts import Machine
+from raidplan.facts.arrays import coloned
 from raidplan.facts.host import HOLD
 from raidplan.plan import Plan, Run, Step, WriteFile
 
@@ -30,7 +31,7 @@ def rule(members: Iterable[str], partitions: Iterable[str], arrays: Iterable[str
     lines = [
         *_lines("ID_FS_UUID", [*members, *arrays]),
         *_lines("ID_PART_ENTRY_UUID", partitions),
-        *_lines("MD_UUID", [_md_form(uuid) for uuid in arrays]),
+        *_lines("MD_UUID", [coloned(uuid) for uuid in arrays]),
     ]
     head = "# Written by raidplan while it works; removed when it ends, by the next `raidplan apply`, or by a reboot."
     return "\n".join([head, *lines]) + "\n"
@@ -41,12 +42,6 @@ def _lines(name: str, uuids: Iterable[str]) -> Iterator[str]:
     for first in range(0, len(safe), ON_ONE_LINE):
         listed = "|".join(safe[first : first + ON_ONE_LINE])
         yield f'SUBSYSTEM=="block", {TYPES}, ENV{{{name}}}=="{listed}", ENV{{ID_FS_TYPE}}=""'
-
-
-def _md_form(uuid: str) -> str:
-    """As mdadm writes it: four groups of eight."""
-    digits = uuid.replace("-", "")
-    return ":".join(digits[at : at + 8] for at in range(0, len(digits), 8))
 
 
 def hold(text: str, because: str, line: int, needs: Sequence[str] = ()) -> tuple[Step, Step]:

@@ -30,11 +30,7 @@ def renew(argv: Sequence[str], arrays: Sequence[str], world: World) -> str:
         if not _before(image).exists():
             world.keep_beside(image, _before(image))
     result = world.run(argv)
-    if result.returncode:
-        last = (result.stderr.strip() or result.stdout.strip())[-2000:]
-        problem = f"{argv[0]} ended with {result.returncode}: {last or 'without a word'}"
-    else:
-        problem = "; ".join(unproven(found, arrays))
+    problem = result.last_words if result.returncode else "; ".join(unproven(found, arrays))
     for image in found:
         if problem:
             world.effect("rename", str(image), partial(_before(image).rename, image))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.facts import Machine
+from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences
 from raidplan.plan import ADDED, Run, Step
@@ -30,7 +31,7 @@ def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
             f"it runs as {found['node']} and not as {node}, for it was assembled before its name was known, and is in use ({users}): "
             "make the initramfs (update-initramfs -u -k all) and boot, or end its use; then apply again"
         )
-    name, uuid = step.targets[0], step.proof.key.replace("-", "")
+    name = step.targets[0]
     stop = _step(
         step, "stop", f"stop {name}, which was assembled as {found['node']} before its name was known",
         ("mdadm", "--stop", str(found["node"])),
@@ -38,7 +39,7 @@ def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
     yield stop
     yield _step(
         step, "assemble", f"assemble {name} under its name",
-        ("mdadm", "--assemble", node, f"--uuid={':'.join(uuid[at : at + 8] for at in range(0, 32, 8))}", *step.guard),
+        ("mdadm", "--assemble", node, f"--uuid={coloned(step.proof.key)}", *step.guard),
         after=(stop.id,), awaits=step.awaits,
     )  # fmt: skip
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from raidplan.apply.world import World
 from raidplan.facts import Machine
-from raidplan.facts.block import number_of, text_of
+from raidplan.facts.block import SECTOR, number_of, text_of
 from raidplan.plan import Plan
 
-SECTOR = 512
 KIB = 1024
 WORDS = {
     "resync": "resync",

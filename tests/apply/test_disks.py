@@ -208,7 +208,7 @@ def test_f21_a_link_to_another_partition_is_not_followed(
 ) -> None:
     """Both partitions are blank: nothing but the table tells that the link is wrong."""
     nodes = []
-    monkeypatch.setattr(guard, "BY_PARTUUID", f"{tmp_path}/")
+    monkeypatch.setattr(guard, "PARTITION", f"{tmp_path}/")
     uuids = ["aaaaaaaa-1111-4222-8333-123456789abc", "bbbbbbbb-1111-4222-8333-123456789abc"]
     try:
         for uuid in uuids:
