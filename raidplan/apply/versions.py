@@ -74,12 +74,15 @@ UTIL_LINUX = "https://github.com/util-linux/util-linux/blob/master/Documentation
 LVM = "https://gitlab.com/lvmteam/lvm2/-/tags"
 XFSPROGS = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
 E2FSPROGS = "https://github.com/tytso/e2fsprogs/blob/master/doc/RelNotes"
+BTRFS = "https://github.com/kdave/btrfs-progs/blob/v6.19/CHANGES"
+BTRFS_BY_VERSION = "https://btrfs.readthedocs.io/en/latest/Feature-by-version.html"
 
 PACKAGES = (
     Package("mdadm", ("mdadm",), "4.2", "4.6", f"{MDADM}/blob/mdadm-4.6/CHANGELOG.md"),
     Package("util-linux", ("sfdisk", "mkswap", "wipefs", "swapon"), "2.36", "2.42", UTIL_LINUX),
     Package("e2fsprogs", ("mke2fs",), "1.43", "1.47", E2FSPROGS),
     Package("xfsprogs", ("mkfs.xfs",), "4.2", "6.12", XFSPROGS),
+    Package("btrfs-progs", ("mkfs.btrfs",), "4.3", "6.19", BTRFS),
     Package("lvm2", ("pvcreate", "vgcreate", "lvcreate"), "2.03", "2.03", LVM),
 )
 """`newest` is compared as far as it is written: every 1.47.x is known where it says 1.47."""
@@ -111,6 +114,9 @@ BEHAVIOURS = (
     Behaviour("e2fsprogs", "1.47", "metadata_csum_seed and orphan_file are on (off in Debian)", "the features are written out, without these", f"{E2FSPROGS}/v1.47.0.txt"),
     Behaviour("xfsprogs", "5.19", "file systems below 300 MB are refused", "so are layouts with one", XFSPROGS),
     Behaviour("xfsprogs", "4.2", "a label of more than 12 bytes is refused", "so is a layout with one", "measured with 6.1.0"),
+    Behaviour("btrfs-progs", "5.15", "metadata is kept twice on every kind of disk", "the profiles are always given", BTRFS),
+    Behaviour("btrfs-progs", "4.3", "a label of more than 255 bytes is refused", "so is a layout with one", "measured with 6.2"),
+    Behaviour("lvm2", "2.03", "without dm_mod pvcreate and vgcreate work, and lvcreate ends with 3", "dm_mod is loaded first", "measured with 2.03.16"),
     Behaviour("dosfstools", "4.0", "a label of more than 11 bytes is refused", "so is a layout with one", "measured with 4.2"),
 )  # fmt: skip
 
@@ -118,6 +124,8 @@ WRITTEN = (
     Written("mdadm", ("--create", "--metadata=1."), "", "6.19", "the logical block size in the superblock", "6.19", "", "https://bugs.debian.org/1130781 (kernel commit 62ed1b58)"),
     Written("mkfs.xfs", (), "5.15", "", "bigtime and inobtcount", "5.10", "2.06", XFSPROGS),
     Written("mkfs.xfs", (), "6.5", "", "nrext64", "5.19", "2.12", f"{XFSPROGS}; https://github.com/chimera-linux/cports/issues/1309"),
+    Written("mkfs.btrfs", (), "5.15", "", "no-holes and free-space-tree", "4.5", "", f"{BTRFS}; {BTRFS_BY_VERSION}"),
+    Written("mkfs.btrfs", (), "6.19", "", "block-group-tree", "6.1", "", f"{BTRFS}; {BTRFS_BY_VERSION}"),
 )  # fmt: skip
 BOOT = ("/", "/boot")
 """Mount points that a boot loader reads from."""

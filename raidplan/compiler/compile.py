@@ -75,7 +75,8 @@ def _identities(topology: Topology) -> Iterator[DiskIdentity]:
 
 def _modules(topology: Topology) -> tuple[str, ...]:
     levels = {array.level for array in topology.layout.arrays.values()}
-    return ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
+    md = ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
+    return (*md, *(("dm_mod",) if topology.layout.volume_groups else ()))
 
 
 def _after(step: Step, loads: Sequence[Step]) -> Step:
@@ -90,7 +91,7 @@ def _load(module: str) -> Step:
         say=f"load the kernel module {module}",
         # md_mod by name, because mdadm 4.5 fails to create an array before it is loaded.
         action=Run(("modprobe", module)),
-        because="arrays",
+        because="volume_groups" if module == "dm_mod" else "arrays",
         targets=(module,),
         proof=Proof("module", module, {"loaded": True}),
     )

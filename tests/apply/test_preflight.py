@@ -62,7 +62,7 @@ def box() -> Box:
 
 def ready(made: Box | None = None, **changes: Any) -> Machine:
     machine = (made or box()).machine()
-    modules = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1", "raid456")}
+    modules = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1", "raid456", "dm_mod")}
     objects = {**machine.objects, "module": modules}
     return replace(
         machine, **{"objects": objects, "kernel": "6.1.0-38", "memory_bytes": 2 * CACHE, **changes}
@@ -135,6 +135,7 @@ AMISS: dict[str, tuple[Callable[[], Machine], str]] = {
     "problem": (lambda: ready(problems=("two disks say they are one",)), "two disks say they are one"),
     "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), "mdadm 4.1 is older than 4.2, the first version that plans are right for"),
     "module": (without_module("raid456"), "the kernel 6.1.0-38 has no module raid456"),
+    "device mapper": (without_module("dm_mod"), "the kernel 6.1.0-38 has no module dm_mod"),
     "used": (of_disk(users=("mounted at /srv",)), "d0 (/dev/sdb) is not blank: mounted at /srv"),
     "signature": (of_disk(signatures=("ext4 at 0x438",)), "d0 (/dev/sdb) is not blank: ext4 at 0x438"),
     "partition": (of_disk(partitions=old_pair().disks["sdb"].partitions), "d0 (/dev/sdb) is not blank: partition /dev/sdb1"),

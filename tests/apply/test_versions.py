@@ -28,10 +28,11 @@ hardware:
 arrays:
   os: {{level: raid1, members: [d<0-1>]}}
   data: {{level: {level}, members: [d<2-5>], initial_sync: {sync}}}
-volume_groups: {{vg0: {{devices: [data], volumes: {{a: {{size: 1TB}}, s: {{size: 1GiB}}}}}}}}
+volume_groups: {{vg0: {{devices: [data], volumes: {{a: {{size: 1TB}}, b: {{size: 1TB}}, s: {{size: 1GiB}}}}}}}}
 filesystems:
   os: {{device: os, type: xfs, mount: {mount}}}
   a: {{device: vg0.a, type: ext4, mount: /srv/a}}
+  b: {{device: vg0.b, type: btrfs, mount: /srv/b}}
 swap: {{s: {{device: vg0.s}}}}
 """
 
@@ -51,12 +52,14 @@ FINE = {
     "mkswap": "2.38.1",
     "mke2fs": "1.47.0",
     "mkfs_xfs": "6.1.0",
+    "mkfs_btrfs": "6.2",
     "vgcreate": "2.03.16",
 }
 OLD = {
     "mdadm": ({"mdadm": "4.1"}, "mdadm 4.1 is older than 4.2, the first version that plans are right for"),
     "sfdisk": ({"sfdisk": "2.35.2"}, "sfdisk 2.35.2 is older than 2.36, the first version that plans are right for"),
-    "mkswap": ({"mkswap": "2.37.2"}, "swap.s (line 12) needs mkswap 2.38 or later (for --quiet), here is 2.37.2"),
+    "mkfs.btrfs": ({"mkfs_btrfs": "4.2.3"}, "mkfs.btrfs 4.2.3 is older than 4.3, the first version that plans are right for"),
+    "mkswap": ({"mkswap": "2.37.2"}, "swap.s (line 13) needs mkswap 2.38 or later (for --quiet), here is 2.37.2"),
     "vgcreate": ({"vgcreate": "2.03.11"}, "volume_groups.vg0 (line 8) needs vgcreate 2.03.12 or later (for --setautoactivation), here is 2.03.11"),
 }  # fmt: skip
 
@@ -91,6 +94,7 @@ NEW = {
     "mdadm": ("4.6.1", "4.7"),
     "mke2fs": ("1.47.4", "1.48"),
     "mkfs_xfs": ("6.12.9", "7.0"),
+    "mkfs_btrfs": ("6.19.1", "6.20"),
     "sfdisk": ("2.42.4", "2.43"),
 }
 
@@ -122,10 +126,11 @@ def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
 
 
 def test_file_systems_that_older_kernels_and_boot_loaders_refuse(tmp_path: Path) -> None:
-    later = {**FINE, "mkfs_xfs": "6.6.0"}
+    later = {**FINE, "mkfs_xfs": "6.6.0", "mkfs_btrfs": "6.19"}
     writes = "filesystems.os (line 10): nrext64, as mkfs.xfs writes it here, can be read by"
     assert list(notes(plan(tmp_path), machine("5.10.0-30", ("5.10.0-30",), **later))) == [
-        f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30"
+        f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30",
+        "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can be read by Linux 6.1 or later, and this machine has 5.10.0-30",
     ]
     assert not list(notes(plan(tmp_path), machine(**later)))
     boots = plan(tmp_path, mount="/boot")
@@ -302,6 +307,21 @@ def xfs_label(folder: Path) -> bool:
     return run("mkfs.xfs", "-N", "-L", "x" * 13, image(folder, 512)).returncode != 0
 
 
+def btrfs_label(folder: Path) -> bool:
+    return run("mkfs.btrfs", "--quiet", "--label", "x" * 256, image(folder, 512)).returncode != 0
+
+
+def no_device_mapper(folder: Path) -> bool:
+    """Told before any group is looked for."""
+    if (
+        Path("/sys/module/dm_mod").exists()
+        or run("modprobe", "--dry-run", "--quiet", "dm_mod").returncode == 0
+    ):
+        pytest.skip("this kernel has dm_mod")
+    done = run("lvcreate", "--yes", "--size=8M", "--name=probe", "no-such-group")
+    return done.returncode == 3 and "device-mapper target(s) not detected" in done.stderr
+
+
 def fat_label(folder: Path) -> bool:
     return run("mkfs.vfat", "-F", "32", "-n", "X" * 12, image(folder)).returncode != 0
 
@@ -320,12 +340,15 @@ PROBES: dict[str, tuple[str, Callable[[Path], bool]]] = {
     "a label is cut to 16": ("mke2fs", ext_label),
     "file systems below 300 MB": ("mkfs.xfs", small_xfs),
     "a label of more than 12": ("mkfs.xfs", xfs_label),
+    "a label of more than 255": ("mkfs.btrfs", btrfs_label),
+    "without dm_mod": ("lvcreate", no_device_mapper),
     "a label of more than 11": ("mkfs.vfat", fat_label),
 }  # fmt: skip
 NOT_PROBED = {
     "redundant arrays on members above 100 GiB": "needs a kernel with md; the bitmap is always given",
     "without --bitmap it asks": "needs a kernel with md; the bitmap is always given",
     "before md_mod": "needs a kernel with md as a module",
+    "metadata is kept twice on every": "needs a disk that is not rotational; the profiles are always given",
     "metadata_csum_seed and orphan_file": "mke2fs.conf decides; what a plan asks for is tested below",
 }
 
@@ -366,6 +389,18 @@ def test_mkfs_xfs_writes_it_exactly_from_its_version_on(row: Any, tmp_path: Path
         assert (f"{feature}=1" in told or f"{feature.replace('inobtcount', 'inobtcount')}=1" in told) == (
             here >= numbers(row.since)
         )
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in WRITTEN if row.program == "mkfs.btrfs"], ids=lambda row: row.what
+)
+def test_mkfs_btrfs_writes_it_exactly_from_its_version_on(row: Any, tmp_path: Path) -> None:
+    here = version("mkfs.btrfs")
+    file = image(tmp_path, 512)
+    assert run("mkfs.btrfs", "--quiet", file).returncode == 0
+    told = run("btrfs", "inspect-internal", "dump-super", file).stdout
+    for feature in row.what.split(" and "):
+        assert (feature.replace("-", "_").upper() in told) == (here >= numbers(row.since))
 
 
 def test_versions_are_compared_as_numbers() -> None:

@@ -380,7 +380,7 @@ require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 19 (arrays)
-step 1/26 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/27 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf commenter top 0644 <<'END'
 create names=yes
@@ -390,7 +390,7 @@ END
 
 # keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules
 # layout line 19 (arrays)
-step 2/26 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules'
+step 2/27 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules'
 write_file /etc/udev/rules.d/65-raidplan-commenter.rules 0644 <<'END'
 # Written by raidplan: tunes the arrays whenever they appear.
 # home
@@ -399,22 +399,27 @@ END
 
 # let udev read its rules again
 # layout line 19 (arrays)
-step 3/26 'let udev read its rules again'
+step 3/27 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 19 (arrays)
-step 4/26 'load the kernel module md_mod'
+step 4/27 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 19 (arrays)
-step 5/26 'load the kernel module raid456'
+step 5/27 'load the kernel module raid456'
 modprobe raid456
+
+# load the kernel module dm_mod
+# layout line 22 (volume_groups)
+step 6/27 'load the kernel module dm_mod'
+modprobe dm_mod
 
 # partition co0: co0.home of 186.2 GiB
 # layout line 17 (hardware.disks.co0); destroys everything on the disk co0
-step 6/26 'partition co0: co0.home of 186.2 GiB'
+step 7/27 'partition co0: co0.home of 186.2 GiB'
 require_blank "$disk_co0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co0" <<'END'
 label: gpt
@@ -427,7 +432,7 @@ await_node /dev/disk/by-partuuid/8a3eabc2-f74d-55fd-ab1d-53b77913fdfc
 
 # partition co1: co1.home of 186.2 GiB
 # layout line 17 (hardware.disks.co1); destroys everything on the disk co1
-step 7/26 'partition co1: co1.home of 186.2 GiB'
+step 8/27 'partition co1: co1.home of 186.2 GiB'
 require_blank "$disk_co1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co1" <<'END'
 label: gpt
@@ -440,7 +445,7 @@ await_node /dev/disk/by-partuuid/f20fb7b6-c906-53cd-986a-8023bdcb8656
 
 # partition co2: co2.home of 186.2 GiB
 # layout line 17 (hardware.disks.co2); destroys everything on the disk co2
-step 8/26 'partition co2: co2.home of 186.2 GiB'
+step 9/27 'partition co2: co2.home of 186.2 GiB'
 require_blank "$disk_co2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co2" <<'END'
 label: gpt
@@ -453,7 +458,7 @@ await_node /dev/disk/by-partuuid/930ab832-dd8b-5f4e-ba30-acb5bf677f04
 
 # partition co3: co3.home of 186.2 GiB
 # layout line 17 (hardware.disks.co3); destroys everything on the disk co3
-step 9/26 'partition co3: co3.home of 186.2 GiB'
+step 10/27 'partition co3: co3.home of 186.2 GiB'
 require_blank "$disk_co3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_co3" <<'END'
 label: gpt
@@ -466,7 +471,7 @@ await_node /dev/disk/by-partuuid/609f85a2-d471-5afe-8ff2-11c05345ec5f
 
 # create raid5 home of 3 members (co0, co1, co2), 372.1 GiB usable, 1 spare
 # layout line 20 (arrays.home); destroys everything on co0.home, everything on co1.home, everything on co2.home, everything on co3.home
-step 10/26 'create raid5 home of 3 members (co0, co1, co2), 372.1 GiB usable, 1 spare'
+step 11/27 'create raid5 home of 3 members (co0, co1, co2), 372.1 GiB usable, 1 spare'
 require_blank /dev/disk/by-partuuid/8a3eabc2-f74d-55fd-ab1d-53b77913fdfc
 require_blank /dev/disk/by-partuuid/f20fb7b6-c906-53cd-986a-8023bdcb8656
 require_blank /dev/disk/by-partuuid/930ab832-dd8b-5f4e-ba30-acb5bf677f04
@@ -482,40 +487,40 @@ await_node /dev/md/home
 
 # hold the initial sync of home, so that it does not slow down what follows
 # layout line 20 (arrays.home)
-step 11/26 'hold the initial sync of home, so that it does not slow down what follows'
+step 12/27 'hold the initial sync of home, so that it does not slow down what follows'
 set_attribute /sys/block/md_home/md/sync_action frozen
 
 # open home for writing
 # layout line 20 (arrays.home)
-step 12/26 'open home for writing'
+step 13/27 'open home for writing'
 mdadm --readwrite /dev/md/home
 
 # let udev tune home as it will at every boot: read_ahead_kb 1024
 # layout line 20 (arrays.home)
-step 13/26 'let udev tune home as it will at every boot: read_ahead_kb 1024'
+step 14/27 'let udev tune home as it will at every boot: read_ahead_kb 1024'
 udevadm trigger --settle --action=change --name-match=/dev/md/home
 
 # make home a physical volume, data from 1 MiB on
 # layout line 23 (volume_groups.vg_home); destroys everything on home
-step 14/26 'make home a physical volume, data from 1 MiB on'
+step 15/27 'make home a physical volume, data from 1 MiB on'
 require_blank /dev/md/home
 pvcreate --yes --quiet --uuid=xD8KC1-5Q1v-a5H0-ASYr-kyK8-EP08-K4auPj --norestorefile --dataalignment=131072b \
 	/dev/md/home
 
 # create volume group vg_home on home
 # layout line 23 (volume_groups.vg_home)
-step 15/26 'create volume group vg_home on home'
+step 16/27 'create volume group vg_home on home'
 vgcreate --autobackup=y --physicalextentsize=4194304b --setautoactivation=y vg_home /dev/md/home
 
 # create volume vg_home.files of 372.1 GiB
 # layout line 23 (volume_groups.vg_home.volumes.files)
-step 16/26 'create volume vg_home.files of 372.1 GiB'
+step 17/27 'create volume vg_home.files of 372.1 GiB'
 lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=95261 --readahead=4096s --name=files vg_home
 await_node /dev/vg_home/files
 
 # make ext3 files on vg_home.files, 372.1 GiB, 24,387,584 inodes, stride 16, stripe width 32
 # layout line 26 (filesystems.files); destroys everything on vg_home.files
-step 17/26 'make ext3 files on vg_home.files, 372.1 GiB, 24,387,584 inodes, stride 16, stripe width 32'
+step 18/27 'make ext3 files on vg_home.files, 372.1 GiB, 24,387,584 inodes, stride 16, stripe width 32'
 require_blank /dev/vg_home/files
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 24386816 -m 1 -E stride=16,stripe_width=32,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
@@ -524,51 +529,51 @@ await_node /dev/disk/by-uuid/4ca4d9b7-2e2f-5476-b64e-6f28052144f1
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 19 (arrays)
-step 18/26 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 19/27 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 500f6f7a:c6555497:ae4fbc8a:770a5ee7 update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 28 (monitoring.mail)
-step 19/26 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 20/27 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 28 (monitoring.scrub)
-step 20/26 'read all members once a month for latent errors'
+step 21/27 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 28 (monitoring.scrub)
-step 21/26 'switch off the check of cron (checkarray), on the same first Sunday'
+step 22/27 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm commenter bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
 # layout line 25 (filesystems)
-step 22/26 'enter 1 line into /etc/fstab'
+step 23/27 'enter 1 line into /etc/fstab'
 write_block /etc/fstab commenter bottom 0644 <<'END'
 UUID=4ca4d9b7-2e2f-5476-b64e-6f28052144f1 /srv/files ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 25 (filesystems)
-step 23/26 'let systemd read fstab again'
+step 24/27 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/files
 # layout line 26 (filesystems.files)
-step 24/26 'make the folder /srv/files'
+step 25/27 'make the folder /srv/files'
 mkdir --parents /srv/files
 
 # mount files at /srv/files
 # layout line 26 (filesystems.files)
-step 25/26 'mount files at /srv/files'
+step 26/27 'mount files at /srv/files'
 mount /srv/files
 
 # let the initial sync of home run
 # layout line 20 (arrays.home)
-step 26/26 'let the initial sync of home run'
+step 27/27 'let the initial sync of home run'
 set_attribute /sys/block/md_home/md/sync_action idle
 
 complete=yes
