@@ -17,7 +17,7 @@ from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown import REMADE, taken_apart
-from raidplan.apply.undescribed import BACK, left_standing, taken_back
+from raidplan.apply.undescribed import BACK, left_running, left_standing, taken_back
 from raidplan.apply.versions import notes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
@@ -39,7 +39,7 @@ class Decision:
     notes: tuple[str, ...] = ()
     """What is no reason to refuse, and good to know before: of versions."""
     standing: tuple[str, ...] = ()
-    """What an earlier version of the layout made, in words: it is left as it is."""
+    """What an earlier version of the layout made or tuned, in words: it is left as it is."""
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -78,7 +78,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left, disks, machine)
     left = replace(left, machine=now, machine_digest=machine_digest(now))
-    said, standing = tuple(dict.fromkeys(refusals)), tuple(left_standing(plan, named, past))
+    said = tuple(dict.fromkeys(refusals))
+    standing = (*left_standing(plan, named, past), *left_running(plan, named))
     return Decision(whole, left, disks, said, named, notes=tuple(notes(left, named)), standing=standing)
 
 

@@ -1,16 +1,19 @@
 """What an earlier version of the layout brought, and this one does not name any more.
 
 Configuration of ours is taken back: blocks, the udev rules, what was switched. Arrays, file systems and swap areas are
-never touched; they are only told of.
+never touched; they are only told of, and so is what a running array keeps until the next boot.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from raidplan.apply.files import file_text, wanted_text
 from raidplan.apply.journal import Past
 from raidplan.facts import Machine
+from raidplan.facts.arrays import coloned
+from raidplan.facts.stack import SAFE_NAME
 from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile
 from raidplan.plan.places import CHECK, DEFAULTS, FSTAB, LAST_RESORT, MDADM_CONF, RULES_BEGIN, UDEV_RULES
 
@@ -18,6 +21,14 @@ BACK = "back."
 """What the ids of these steps begin with; the rest is that of the step that is taken back."""
 DEGRADED = "config.degraded"
 STANDING = ("array", "volume_group", "volume", "filesystem", "swap")
+UNTUNED = {
+    "md/stripe_cache_size": "256",
+    "md/group_thread_cnt": "0",
+    "md/sync_speed_min": "system",
+    "md/sync_speed_max": "system",
+}
+"""What an array begins with (NR_STRIPES in drivers/md/raid5.c; Documentation/admin-guide/md.rst). Its read-ahead is none:
+the kernel computes it from the stripe when the array is assembled."""
 
 
 def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
@@ -51,7 +62,7 @@ def _is_ours(action: WriteFile | WriteBlock, text: str | None) -> bool:
 
 def _rules(plan: Plan) -> tuple[Step, ...]:
     file = UDEV_RULES.format(host=plan.host)
-    say = "no array is tuned at boot any more (those that run keep their values until they are stopped)"
+    say = "no array is tuned at boot any more"
     written = _step("udev", say, WriteFile(file, ""), file)
     reload = Run(("udevadm", "control", "--reload"))
     return written, _step("udev.reload", "let udev read its rules again", reload, "udev", written)
@@ -114,3 +125,34 @@ def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
             known = (found.get(name) for name in ("name", "label", "node", "device"))
             name = next((str(each) for each in known if each), key)
             yield f"left standing: the {kind.replace('_', ' ')} {name} ({key}) is not described any more; nothing of it is touched"
+
+
+def left_running(plan: Plan, machine: Machine) -> Iterator[str]:
+    """Tunables that a rule of ours set, that running arrays still have, and that no layout says now; in words."""
+    if plan.machine:
+        return
+    rules = file_text(machine, UDEV_RULES.format(host=plan.host)) or ""
+    tuned = {
+        step.proof.key: step.proof.expect for step in plan.steps if step.proof and step.proof.kind == "tuning"
+    }
+    for uuid, running in sorted(machine.objects.get("tuning", {}).items()):
+        for attribute, value in _set_by(rules, uuid).items():
+            if attribute not in tuned.get(uuid, {}) and running.get(attribute) == value:
+                device = str((machine.observe("array", uuid) or {}).get("device", ""))
+                yield _kept(device, attribute, value)
+
+
+def _set_by(rules: str, uuid: str) -> dict[str, int]:
+    """The attributes that the rule of an array sets, and their values."""
+    match = f'ENV{{MD_UUID}}=="{coloned(uuid)}"'
+    lines = (line for line in rules.splitlines() if match in line)
+    found = (re.findall(r'ATTR\{([a-z]+/[a-z_]+)\}="(\d+)"', line) for line in lines)
+    return {attribute: int(value) for pairs in found for attribute, value in pairs}
+
+
+def _kept(device: str, attribute: str, value: int) -> str:
+    name = attribute.partition("/")[2]
+    says = f"left running: {device} keeps {name} {value}, which the layout does not say any more; it goes with the next boot"
+    if attribute not in UNTUNED or not SAFE_NAME.fullmatch(device):
+        return says
+    return f"{says}, or now: echo {UNTUNED[attribute]} >/sys/block/{device}/{attribute}"
