@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from raidplan.layout import Layout
+from raidplan.layout import Layout, layout_of
 from raidplan.placement import place
 
 DISKS = (125, 250, 500, 1000, 2000)
@@ -16,7 +16,7 @@ def layout(disks: int, kinds_of_disk: int) -> Layout:
     names = [f"d{n}" for n in range(disks)]
     multipliers = disks // 8 + 1
     pool = {"from": names, "count": "10", "spread": "multiplier"}
-    return Layout.model_validate(
+    return layout_of(
         {
             "version": "1",
             "host": "bench",

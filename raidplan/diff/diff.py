@@ -50,7 +50,7 @@ def nothing(host: str) -> Side:
     from raidplan.layout import Layout
     from raidplan.topology import Topology
 
-    return Side(Topology(Layout.model_validate({"version": "1", "host": host})))
+    return Side(Topology(Layout(version=1, host=host)))
 
 
 def _built(storage: Storage) -> Iterator[Thing]:

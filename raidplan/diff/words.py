@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from raidplan.diff.changes import Way
 from raidplan.diff.result import Change
-from raidplan.kinds.model import Model
+from raidplan.kinds.model import Model, fields
 from raidplan.size import exact
 
 BYTES = ("chunk", "read_ahead", "size", "extent", "inode_ratio", "memory")
@@ -51,7 +51,7 @@ def differing(
 ) -> Iterator[tuple[str, object, object]]:
     """The fields that differ between two things of a kind, with both values; one of them may not be there."""
     either = old or new
-    for key in type(either).model_fields if either else ():
+    for key in fields(type(either)) if either else ():
         if key not in skip:
             one, other = getattr(old, key, None), getattr(new, key, None)
             if one != other:

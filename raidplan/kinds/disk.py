@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from raidplan.findings import Path
@@ -78,7 +78,7 @@ class Disk(Model, Kind):
     """Whether a solid-state disk holds its cache over a power cut."""
     temperature: Integer | None = None
     """Degrees Celsius at work, as SMART tells it."""
-    partitions: dict[Name, Partition] = {}
+    partitions: Mapping[Name, Partition] = {}
     wipe: Boolean = False
     """What is on it may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
 

@@ -12,7 +12,7 @@ from raidplan.identity import derived_uuid
 from raidplan.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, BadLabel, Format
-from raidplan.kinds.model import Integer, Label, Model, Percent, Reference, Size, typed
+from raidplan.kinds.model import Integer, Label, Model, Percent, Reference, Size, Written
 from raidplan.kinds.mount_flags import flags
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
@@ -47,8 +47,8 @@ def _option(text: str) -> str:
     return text
 
 
-MountPoint = Annotated[str, *typed(_mount_point, {"type": "string", "pattern": "^/"})]
-Option = Annotated[str, *typed(_option, {"type": "string", "pattern": r"^[^ ,\"'\\#]+$"})]
+MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"})]
+Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"^[^ ,\"'\\#]+$"})]
 
 
 class Filesystem(Model, Kind):
@@ -102,7 +102,7 @@ class Filesystem(Model, Kind):
                 "shorten it",
             )
         for key in EXT_KEYS:
-            if key in self.model_fields_set and key not in self.format.keys:
+            if key in self.given and key not in self.format.keys:
                 raise Impossible(
                     "invalid-value", (*path, key), f"{self.type} has no '{key}'", "remove it, or choose ext4"
                 )
@@ -111,7 +111,7 @@ class Filesystem(Model, Kind):
         except BadLabel as no:
             raise Impossible("invalid-value", (*path, "label"), *no.args) from None
         except ValueError as no:
-            key = next((key for key in EXT_KEYS if key in self.model_fields_set), "device")
+            key = next((key for key in EXT_KEYS if key in self.given), "device")
             hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"
             raise Impossible("impossible-filesystem", (*path, key), str(no), hint) from None
         yield from ()

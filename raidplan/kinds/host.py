@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from raidplan.kinds.model import Boolean, Model, Reference, Word, typed
+from raidplan.kinds.model import Boolean, Model, Reference, Word, Written
 
 
 def parse_date(text: str) -> str:
@@ -20,7 +20,7 @@ def parse_date(text: str) -> str:
     raise ValueError(f"'{text}' is not a date; write YYYY-MM-DD")
 
 
-Date = Annotated[str, *typed(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+Date = Annotated[str, Written(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
 
 
 ADDRESS = {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._%+=-]*(@[A-Za-z0-9][A-Za-z0-9.-]*)?$"}
@@ -33,7 +33,7 @@ def _address(text: str) -> str:
     return text
 
 
-Address = Annotated[str, *typed(_address, ADDRESS)]
+Address = Annotated[str, Written(_address, ADDRESS)]
 
 
 class Boot(Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from raidplan.findings import Path
@@ -29,7 +29,7 @@ class VolumeGroup(Model, Kind):
 
     devices: tuple[Reference, ...]
     extent: Size = 4 * MIB
-    volumes: dict[Name, Volume] = {}
+    volumes: Mapping[Name, Volume] = {}
 
     def provides(self, name: str) -> Iterator[str]:
         yield from (f"{name}.{volume}" for volume in self.volumes)

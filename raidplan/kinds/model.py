@@ -5,45 +5,93 @@ Every scalar arrives as the text that was typed; the field's type alone decides 
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, KeysView, Mapping
 from fractions import Fraction
-from typing import Annotated, Any
-
-# No plugin of another package has a say in what a layout means;
-# looking for some reads the metadata of every installed package.
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")
-
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
-)
-from pydantic_core import PydanticCustomError
+from typing import Annotated, Any, NamedTuple, NoReturn, Self, dataclass_transform, get_type_hints
 
 from raidplan import size
 from raidplan.hidden import is_seen
 from raidplan.levels import level_named
 
 
-class Model(BaseModel):
-    """The base of all kinds."""
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Model:
+    """The base of all kinds: frozen, its fields declared as those of a dataclass.
 
-    # Built once, as a part of Layout: each model for itself would double the start time.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-def typed(parse: Callable[[str], object], schema: dict[str, Any]) -> tuple[BeforeValidator, WithJsonSchema]:
-    """A field that `parse` reads from the text that was typed.
-
-    It raises ValueError with a sentence for the user; what to do about it stands after a semicolon.
+    A default stays on the class and what was given is all that an object holds: so the two can be told
+    apart, and no code has to be made when a layout is read.
     """
 
-    return BeforeValidator(lambda value: parse(single(value))), WithJsonSchema(schema)
+    def __init__(self, **given: Any) -> None:
+        missing = [name for name, field in fields(type(self)).items() if field.required and name not in given]
+        if missing or not given.keys() <= fields(type(self)).keys():
+            raise TypeError(f"{type(self).__name__} lacks {missing} or has no such field: {[*given]}")
+        vars(self).update(given)
+
+    @property
+    def given(self) -> KeysView[str]:
+        """The fields that were written, in their order; the others have their defaults."""
+        return vars(self).keys()
+
+    def changed(self, **values: Any) -> Self:
+        """The same with other values."""
+        return type(self)(**{**vars(self), **values})
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), frozenset(vars(self))))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        )
+
+
+class Field(NamedTuple):
+    """A field of a model."""
+
+    key: str
+    """In a layout; the name in Python, without the underscore that keeps it from being a keyword."""
+    hint: Any
+    """Its type, with what `Written` says of it."""
+    required: bool
+    default: Any = None
+
+
+def fields(model: type[Model]) -> Mapping[str, Field]:
+    """A model's fields by their names in Python, in the contract's order."""
+    if model not in _FIELDS:
+        hints = get_type_hints(model, include_extras=True)
+        _FIELDS[model] = {
+            name: Field(name.rstrip("_"), hint, not hasattr(model, name), getattr(model, name, None))
+            for name, hint in hints.items()
+        }
+    return _FIELDS[model]
+
+
+_FIELDS: dict[type[Model], Mapping[str, Field]] = {}
+"""Those asked for before: to evaluate the types takes its time."""
+
+
+class Written:
+    """How a field is written: `parse` reads it from the text that was typed, `schema` is its JSON Schema.
+
+    `parse` raises ValueError with a sentence for the user; what to do about it stands after a semicolon.
+    Without a schema that of the field's type holds.
+    """
+
+    def __init__(self, parse: Callable[[str], object], schema: Mapping[str, Any] | None = None) -> None:
+        self.parse, self.schema = parse, schema
+
+    def read(self, value: object) -> object:
+        """The value of what was typed. Raises ValueError, also for anything but a scalar."""
+        return self.parse(single(value))
 
 
 def single(value: object) -> str:
@@ -54,33 +102,35 @@ def single(value: object) -> str:
     return value
 
 
-def size_or(word: str) -> WrapValidator:
+def size_or(word: str) -> Written:
     """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`."""
     return _either(word, size.parse_size, f"neither a size nor '{word}'; write 512KiB, 3TB or {word}")
 
 
-def duration_or(word: str) -> WrapValidator:
+def duration_or(word: str) -> Written:
     """For a field that takes a word in place of a duration."""
     return _either(word, size.parse_seconds, f"neither a duration nor '{word}'; write 7s or {word}")
 
 
-def _either(word: str, parse: Callable[[str], int | Fraction], neither: str) -> WrapValidator:
-    """One mistake is one complaint; the union alone would complain for each of its halves."""
+def _either(word: str, parse: Callable[[str], int | Fraction], neither: str) -> Written:
+    """One mistake is one complaint, for both of its halves."""
 
-    def validate(value: object, _: ValidatorFunctionWrapHandler) -> int | Fraction | str:
-        if value == word:
+    def read(text: str) -> int | Fraction | str:
+        if text == word:
             return word
-        text = single(value)
         if not re.fullmatch(r"[0-9.]+ ?[A-Za-z]*", text):
             raise ValueError(f"'{text}' is {neither}")
         return parse(text)
 
-    return WrapValidator(validate)
+    return Written(read)
 
 
-def refused(rule: str, message: str, hint: str) -> PydanticCustomError:
-    """A mistake that has a rule of its own; raise it in place of a ValueError."""
-    return PydanticCustomError("refused", "{message}", {"rule": rule, "message": message, "hint": hint})
+class Refused(ValueError):
+    """A mistake that has a rule of its own; raised in place of a bare ValueError."""
+
+    def __init__(self, rule: str, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.rule = rule
 
 
 def _integer(text: str) -> int:
@@ -111,7 +161,7 @@ def _name(text: str) -> str:
 
 def _reference(text: str) -> str:
     if re.match(KERNEL_DEVICE, text):
-        raise refused(
+        raise Refused(
             "unstable-device-name",
             f"'{text}' may be another disk after the next boot",
             "describe the disk under hardware.disks by its serial number, and use its name there",
@@ -160,20 +210,20 @@ REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
 SIZE_PATTERN = r"^\d+(\.\d+)?\s?(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB)$"
 RATE_PATTERN = SIZE_PATTERN[:-1] + "/s$"
 
-Size = Annotated[int, *typed(size.parse_size, {"type": "string", "pattern": SIZE_PATTERN})]
-Rate = Annotated[int, *typed(size.parse_rate, {"type": "string", "pattern": RATE_PATTERN})]
-Speed = Annotated[int, *typed(size.parse_speed, {"type": "string", "pattern": r"^\d+(\.\d+)?[GM]bps$"})]
-Clock = Annotated[int, *typed(size.parse_clock, {"type": "string", "pattern": r"^\d+(\.\d+)?MHz$"})]
+Size = Annotated[int, Written(size.parse_size, {"type": "string", "pattern": SIZE_PATTERN})]
+Rate = Annotated[int, Written(size.parse_rate, {"type": "string", "pattern": RATE_PATTERN})]
+Speed = Annotated[int, Written(size.parse_speed, {"type": "string", "pattern": r"^\d+(\.\d+)?[GM]bps$"})]
+Clock = Annotated[int, Written(size.parse_clock, {"type": "string", "pattern": r"^\d+(\.\d+)?MHz$"})]
 Duration = Annotated[
-    Fraction, *typed(size.parse_seconds, {"type": "string", "pattern": r"^\d+(\.\d+)?(s|ms|min)$"})
+    Fraction, Written(size.parse_seconds, {"type": "string", "pattern": r"^\d+(\.\d+)?(s|ms|min)$"})
 ]
-Integer = Annotated[int, *typed(_integer, {"type": "integer"})]
-Block = Annotated[int, *typed(_block, {"enum": list(BLOCKS)})]
-Boolean = Annotated[bool, *typed(_boolean, {"type": "boolean"})]
-Percent = Annotated[Fraction, *typed(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]
-Name = Annotated[str, *typed(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
-Reference = Annotated[str, *typed(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"})]
-Word = Annotated[str, *typed(_word, {"type": ["string", "number"]})]
-Label = Annotated[str, *typed(_label, {"type": ["string", "number"]})]
-LevelName = Annotated[str, *typed(_level, {"enum": ["linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10",
+Integer = Annotated[int, Written(_integer, {"type": "integer"})]
+Block = Annotated[int, Written(_block, {"enum": list(BLOCKS)})]
+Boolean = Annotated[bool, Written(_boolean, {"type": "boolean"})]
+Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]
+Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
+Reference = Annotated[str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"})]
+Word = Annotated[str, Written(_word, {"type": ["string", "number"]})]
+Label = Annotated[str, Written(_label, {"type": ["string", "number"]})]
+LevelName = Annotated[str, Written(_level, {"enum": ["linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10",
                                                      0, 1, 4, 5, 6, 10]})]  # fmt: skip

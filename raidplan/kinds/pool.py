@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from raidplan.kinds.model import Integer, Model, Reference
 
 Spread = Literal["multiplier", "controller", "enclosure", "bus"]
@@ -15,6 +13,6 @@ Spread = Literal["multiplier", "controller", "enclosure", "bus"]
 class Pool(Model):
     """Members picked by the planner instead of named."""
 
-    from_: tuple[Reference, ...] = Field(alias="from")
+    from_: tuple[Reference, ...]
     count: Integer
     spread: Spread

@@ -1,168 +1,182 @@
-"""Document to layout: what pydantic has to say, in our words and at the user's place."""
+"""Document to layout: every value read as its field's type says, every mistake said at the user's place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
-
-from raidplan.document import Document, Node
+from raidplan.document import Document
 from raidplan.findings import Finding, Path, did_you_mean, error, shortened
+from raidplan.kinds.model import Field, Model, Refused, Written, fields
 from raidplan.layout.model import Layout
 
-WRONG_SHAPE = {
-    "tuple_type": ("a list", "write [a, b]"),
-    "model_type": ("a mapping of keys to values", "write {key: value}"),
-    "dict_type": ("a mapping of names to entries", "write name: {...}, or remove the key"),
-}
-"""What pydantic calls a list or a mapping that is none, and what we say."""
-
 MANY = 100
-"""For so many mistakes the words are looked for that were meant."""
+"""For so many mistakes the words are looked for that were meant: it takes longer than all the rest."""
+LIST = ("a list", "write [a, b]")
+KEYS = ("a mapping of keys to values", "write {key: value}")
+NAMES = ("a mapping of names to entries", "write name: {...}, or remove the key")
 
 
 def load_layout(document: Document) -> tuple[Layout | None, list[Finding]]:
     """The layout a document means, or None and every mistake in it."""
-    other = _other_version(document)
+    return read_layout(document.root.plain())
+
+
+def layout_of(values: object) -> Layout:
+    """The layout that plain values mean, scalars as text. Raises ValueError with the first mistake."""
+    layout, findings = read_layout(values)
+    if layout is None:
+        raise ValueError(f"{'.'.join(map(str, findings[0].path))}: {findings[0].message}")
+    return layout
+
+
+def read_layout(values: object) -> tuple[Layout | None, list[Finding]]:
+    """The layout that plain values mean, scalars as text, or None and every mistake in them."""
+    other = _other_version(values)
     if other is not None:
         return None, [other]
-    try:
-        return Layout.model_validate(document.root.plain()), []
-    except ValidationError as problems:
-        return None, list(_findings(problems.errors(include_url=False), document))
+    reading = _Reading()
+    layout = _way(Layout)(reading, values, ())
+    return (None if reading.findings else layout), reading.findings
 
 
-def _other_version(document: Document) -> Finding | None:
+def _other_version(values: object) -> Finding | None:
     """Of a layout in another format every second key would be unknown; one finding says it all."""
-    entries = document.root.content
-    assert isinstance(entries, dict)
-    version = entries["version"].content if "version" in entries else "1"
+    version = values.get("version", "1") if isinstance(values, dict) else "1"
     if version == "1":
         return None
     word = f"version {shortened(version)}" if isinstance(version, str) else "this version"
     return error("invalid-layout", ("version",), f"{word} is not known to this raidplan", "write version: 1")
 
 
-def _findings(problems: list[ErrorDetails], document: Document) -> Iterator[Finding]:
-    """One finding for each mistake.
+class _Reading:
+    """One pass over the plain values of a layout; the mistakes gather in it."""
 
-    Where a field takes two shapes, pydantic complains about both: the complaint about the shape counts only
-    if nothing else is said there. A key that is missing and the misspelt one beside it are one mistake too.
-    """
-    located = [(_path(details, document), details) for details in problems]
-    inside = {
-        path[:end] for path, d in located if d["type"] not in WRONG_SHAPE for end in range(len(path) + 1)
-    }
-    unknown = [path for path, details in located if details["type"] == "extra_forbidden"]
-    # Looking for near misses takes longer than all the rest; nobody reads that many.
-    meant = {path: _near(path) for path in unknown[:MANY]}
-    said = set[Path]()
-    for number, (path, details) in enumerate(located):
-        match details["type"]:
-            case shape if shape in WRONG_SHAPE:
-                if path not in inside and path not in said:
-                    yield _wrong_shape(path, details)
-                said.add(path)
-            case "missing":
-                beside = (near for other, near in meant.items() if other[:-1] == path[:-1])
-                if f"did you mean '{path[-1]}'?" not in beside:
-                    yield _missing(path)
-            case "extra_forbidden":
-                yield _unknown_key(path, meant.get(path, ""))
-            case "literal_error":
-                yield _no_such_word(path, details, near=number < MANY)
-            case _:
-                yield _invalid(path, details)
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self._looked_up = 0
 
+    def model(self, model: type[Model], known: Known, value: object, path: Path) -> Model | None:
+        """A model from a mapping of its keys; None if that is impossible, which was said then."""
+        if not isinstance(value, dict):
+            self._wrong_shape(KEYS, value, path)
+            return None
+        given = {
+            known[key][0]: _way(known[key][1].hint)(self, entry, (*path, key))
+            for key, entry in value.items()
+            if key in known
+        }
+        meant = [self._unknown_key(key, known, path) for key in value if key not in known]
+        missing = [key for key, (_, field) in known.items() if field.required and key not in value]
+        self.findings += [
+            error("missing-key", (*path, key), f"'{key}' is missing", f"add {key}: {'1' if key == 'version' else '…'}")
+            for key in missing
+            if f"did you mean '{key}'?" not in meant  # the misspelt key beside it is the same mistake
+        ]  # fmt: skip
+        return None if missing else model(**given)
 
-def _wrong_shape(path: Path, details: ErrorDetails) -> Finding:
-    what, hint = WRONG_SHAPE[details["type"]]
-    message = f"{what} is expected here"
-    if details["input"] is None:
-        message = f"nothing is written here, and {what} is expected"
-    return error("invalid-value", path, message, hint)
+    def mapping(self, key_hint: Any, hint: Any, value: object, path: Path) -> object:
+        """Entries by names that the user chooses."""
+        if not isinstance(value, dict):
+            self._wrong_shape(NAMES, value, path)
+            return None
+        name, entry = _way(key_hint), _way(hint)
+        for key in value:
+            self._on_key(name, key, (*path, key))
+        return {key: entry(self, inner, (*path, key)) for key, inner in value.items()}
 
+    def items(self, hint: Any, value: object, path: Path) -> object:
+        """A list, as a tuple."""
+        if not isinstance(value, list):
+            self._wrong_shape(LIST, value, path)
+            return None
+        item = _way(hint)
+        return tuple(item(self, inner, (*path, number)) for number, inner in enumerate(value))
 
-def _missing(path: Path) -> Finding:
-    value = "1" if path == ("version",) else "…"
-    return error("missing-key", path, f"'{path[-1]}' is missing", f"add {path[-1]}: {value}")
-
-
-def _unknown_key(path: Path, near: str) -> Finding:
-    hint = near or f"known here: {', '.join(_known_keys(path[:-1]))}"
-    return error("unknown-key", path, f"unknown key '{shortened(str(path[-1]))}'", hint, on_key=True)
-
-
-def _near(path: Path) -> str:
-    return did_you_mean(str(path[-1]), _known_keys(path[:-1]))
-
-
-def _no_such_word(path: Path, details: ErrorDetails, *, near: bool) -> Finding:
-    given, words = details["input"], details["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
-    if not isinstance(given, str):
-        return error("invalid-value", path, "a single word is expected here", f"write one of {words}")
-    hint = did_you_mean(given, words.split(", ")) if near else ""
-    message = f"'{shortened(given)}' is none of {words}"
-    return error("invalid-value", path, message, hint or "choose one of them")
-
-
-def _invalid(path: Path, details: ErrorDetails) -> Finding:
-    """What our own types say; their advice stands after a semicolon."""
-    context: Mapping[str, Any] = details.get("ctx", {})
-    on_key = details["loc"][-1:] == ("[key]",)
-    if details["type"] == "refused":
-        rule, message, hint = context["rule"], context["message"], context["hint"]
-    else:
-        rule = "invalid-value"
-        message, _, hint = str(context.get("error", details["msg"])).partition("; ")
-    return error(rule, path, _without_length(message, details), hint, on_key=on_key)
-
-
-def _without_length(message: str, details: ErrorDetails) -> str:
-    """The message with the user's own text cut to what can be read."""
-    given = details["input"]
-    return message.replace(given, shortened(given)) if isinstance(given, str) and given else message
-
-
-def _path(details: ErrorDetails, document: Document) -> Path:
-    """Where it is, without pydantic's own marks: the branch of a union and `[key]` stand in no file."""
-    path: list[int | str] = []
-    node: Node | None = document.root
-    parts = list(details["loc"])
-    for position, part in enumerate(parts):
-        entries = node.content if node else None
-        if isinstance(entries, dict) and part in entries:
-            node = entries[str(part)]
-        elif isinstance(entries, list) and isinstance(part, int) and part < len(entries):
-            node = entries[part]
-        elif position < len(parts) - 1 or details["type"] != "missing":
-            continue
-        path.append(part)
-    return tuple(path)
-
-
-def _known_keys(path: Path) -> list[str]:
-    """The keys of the model that stands at a path."""
-    model: Any = Layout
-    for part in path:
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
-            if field is None:
-                return []
-            model = field.annotation
+    def word(self, words: tuple[str, ...], value: object, path: Path) -> object:
+        """One of the words."""
+        if value in words:
+            return value
+        listed = ", ".join(words)
+        if isinstance(value, str):
+            hint = self._did_you_mean(value, words) or "choose one of them"
+            self._say("invalid-value", path, f"'{shortened(value)}' is none of {listed}", hint)
         else:
-            model = _item(model)
-    model = model if isinstance(model, type) else _item(model)
-    if isinstance(model, type) and issubclass(model, BaseModel):
-        return [field.alias or name for name, field in model.model_fields.items()]
-    return []
+            self._say("invalid-value", path, "a single word is expected here", f"write one of {listed}")
+        return None
+
+    def scalar(self, written: Written, value: object, path: Path) -> object:
+        """What our own types say; their advice stands after a semicolon."""
+        try:
+            return written.read(value)
+        except ValueError as no:
+            message, _, hint = str(no).partition("; ")
+            if isinstance(value, str) and value:
+                message = message.replace(value, shortened(value))
+            self._say(no.rule if isinstance(no, Refused) else "invalid-value", path, message, hint)
+            return None
+
+    def _on_key(self, name: Way, key: str, path: Path) -> None:
+        before = len(self.findings)
+        name(self, key, path)
+        self.findings[before:] = [
+            error(said.rule, path, said.message, said.hint, on_key=True) for said in self.findings[before:]
+        ]
+
+    def _say(self, rule: str, path: Path, message: str, hint: str) -> None:
+        self.findings.append(error(rule, path, message, hint))
+
+    def _wrong_shape(self, wanted: tuple[str, str], value: object, path: Path) -> None:
+        what, hint = wanted
+        nothing = "nothing is written here, and " if value is None else ""
+        self._say("invalid-value", path, f"{nothing}{what} is expected" + " here" * (not nothing), hint)
+
+    def _unknown_key(self, key: str, known: Iterable[str], path: Path) -> str:
+        near = self._did_you_mean(key, known)
+        hint = near or f"known here: {', '.join(known)}"
+        message = f"unknown key '{shortened(key)}'"
+        self.findings.append(error("unknown-key", (*path, key), message, hint, on_key=True))
+        return near
+
+    def _did_you_mean(self, word: str, known: Iterable[str]) -> str:
+        self._looked_up += 1
+        return did_you_mean(word, list(known)) if self._looked_up <= MANY else ""
 
 
-def _item(annotation: Any) -> Any:
-    """What the entries of a mapping or a list are: the model among the type's arguments."""
-    arguments = getattr(annotation, "__args__", ())
-    models = [a for a in arguments if isinstance(a, type) and issubclass(a, BaseModel)]
-    nested = [_item(a) for a in arguments if hasattr(a, "__args__")]
-    return next((m for m in [*models, *nested] if m is not None), None)
+Known = Mapping[str, tuple[str, Field]]
+"""The fields of a model and their names in Python, by key."""
+Way = Callable[[_Reading, object, Path], Any]
+"""How a value of one type is read."""
+
+
+@cache
+def _way(hint: Any) -> Way:
+    """By the type of a field; kinds that a layout does not have are never looked at."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        written = next(mark for mark in inside[1:] if isinstance(mark, Written))
+        return lambda reading, value, path: reading.scalar(written, value, path)
+    if origin is Literal:
+        return lambda reading, value, path: reading.word(inside, value, path)
+    if origin is tuple:
+        return lambda reading, value, path: reading.items(inside[0], value, path)
+    if origin is Mapping:
+        name, entry = inside
+        return lambda reading, value, path: reading.mapping(name, entry, value, path)
+    if origin in (Union, UnionType):
+        return _one_of([_way(each) for each in inside if each is not NoneType], optional=NoneType in inside)
+    known = {field.key: (name, field) for name, field in fields(hint).items()}
+    return lambda reading, value, path: reading.model(hint, known, value, path)
+
+
+def _one_of(ways: list[Way], *, optional: bool) -> Way:
+    """A list or, as the second way, a mapping; each alone may be optional."""
+
+    def way(reading: _Reading, value: object, path: Path) -> Any:
+        if optional and value is None:
+            return None
+        return ways[isinstance(value, dict) and len(ways) > 1](reading, value, path)
+
+    return way

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, WithJsonSchema
-from pydantic.fields import FieldInfo
-
+from raidplan.kinds.model import Field, Model, Written, fields
 from raidplan.layout.model import Layout
 from raidplan.layout.schema import field_docstrings
 
@@ -44,8 +42,8 @@ def layout_manual() -> str:
 
 
 def _sections() -> Iterator[str]:
-    waiting: list[tuple[str, type[BaseModel]]] = [("The layout", Layout)]
-    seen: set[type[BaseModel]] = set()
+    waiting: list[tuple[str, type[Model]]] = [("The layout", Layout)]
+    seen: set[type[Model]] = set()
     while waiting:
         title, model = waiting.pop(0)
         if model in seen:
@@ -53,17 +51,16 @@ def _sections() -> Iterator[str]:
         seen.add(model)
         yield f"\n## {title}\n\n{_first_line(model)}\n\n| key | value | |\n| --- | --- | --- |\n"
         docs = field_docstrings(model)
-        for name, field in model.model_fields.items():
-            key = field.alias or name
-            yield f"| `{key}` | {_kind(field)} | {_cell(docs.get(name, ''))}{_default(field)} |\n"
-            waiting += [(_title(title, key), inner) for inner in _models(field.annotation)]
+        for name, field in fields(model).items():
+            yield f"| `{field.key}` | {' or '.join(_words(field.hint))} | {_cell(docs.get(name, ''))}{_default(field)} |\n"
+            waiting += [(_title(title, field.key), inner) for inner in _models(field.hint)]
 
 
 def _title(title: str, key: str) -> str:
     return key if title == "The layout" else f"{title}.{key}"
 
 
-def _first_line(model: type[BaseModel]) -> str:
+def _first_line(model: type[Model]) -> str:
     return (model.__doc__ or "").strip().splitlines()[0]
 
 
@@ -71,23 +68,18 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _default(field: FieldInfo) -> str:
-    if field.is_required():
+def _default(field: Field) -> str:
+    if field.required:
         return " (required)"
     plain = isinstance(field.default, str | int) and not isinstance(field.default, bool)
     return f" Default: `{field.default}`." if plain else ""
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _models(annotation: Any) -> Iterator[type[Model]]:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
         yield annotation
     for inner in get_args(annotation):
         yield from _models(inner)
-
-
-def _kind(field: FieldInfo) -> str:
-    metadata = next((m for m in field.metadata if isinstance(m, WithJsonSchema)), None)
-    return _schema_words(metadata) if metadata else " or ".join(_words(field.annotation))
 
 
 def _words(annotation: Any) -> Iterator[str]:
@@ -98,22 +90,21 @@ def _words(annotation: Any) -> Iterator[str]:
         for each in inner:
             yield from _words(each)
     elif origin is Annotated:
-        metadata = next((m for m in inner if isinstance(m, WithJsonSchema)), None)
-        yield from [_schema_words(metadata)] if metadata else _words(inner[0])
+        schema = next((mark.schema for mark in inner if isinstance(mark, Written)), None)
+        yield from [_schema_words(schema)] if schema else _words(inner[0])
     elif origin is Literal:
         yield " ".join(f"`{word}`" for word in inner)
     elif origin is tuple:
         yield "list of " + " or ".join(_words(inner[0]))
-    elif origin is dict:
+    elif origin is Mapping:
         yield "mapping of names"
-    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    elif isinstance(annotation, type) and issubclass(annotation, Model):
         yield "mapping"
     else:
         yield "text"
 
 
-def _schema_words(metadata: WithJsonSchema) -> str:
-    schema = metadata.json_schema or {}
+def _schema_words(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " ".join(f"`{word}`" for word in schema["enum"])
     pattern = str(schema.get("pattern", ""))

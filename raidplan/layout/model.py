@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from raidplan.kinds.array import Array
@@ -22,13 +23,13 @@ class Hardware(Model):
     firmware: Literal["bios", "uefi"] | None = None
     network: Speed | None = None
     """The line rate of all network links together, through which clients read and write."""
-    buses: dict[Name, Bus] = {}
-    controllers: dict[Name, Controller] = {}
-    multipliers: dict[Name, Multiplier] = {}
-    expanders: dict[Name, Expander] = {}
-    enclosures: dict[Name, Enclosure] = {}
-    power: dict[Name, Power] = {}
-    disks: dict[Name, Disk] = {}
+    buses: Mapping[Name, Bus] = {}
+    controllers: Mapping[Name, Controller] = {}
+    multipliers: Mapping[Name, Multiplier] = {}
+    expanders: Mapping[Name, Expander] = {}
+    enclosures: Mapping[Name, Enclosure] = {}
+    power: Mapping[Name, Power] = {}
+    disks: Mapping[Name, Disk] = {}
 
 
 class Layout(Model):
@@ -39,13 +40,13 @@ class Layout(Model):
     host: Name
     """The host's name: typed to confirm `apply`, stored in the arrays as their home."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
-    hardware: Hardware = Hardware.model_construct()
-    arrays: dict[Name, Array] = {}
-    volume_groups: dict[Name, VolumeGroup] = {}
-    filesystems: dict[Name, Filesystem] = {}
-    swap: dict[Name, Swap] = {}
-    boot: Boot = Boot.model_construct()
-    monitoring: Monitoring = Monitoring.model_construct()
+    hardware: Hardware = Hardware()
+    arrays: Mapping[Name, Array] = {}
+    volume_groups: Mapping[Name, VolumeGroup] = {}
+    filesystems: Mapping[Name, Filesystem] = {}
+    swap: Mapping[Name, Swap] = {}
+    boot: Boot = Boot()
+    monitoring: Monitoring = Monitoring()
     allow: tuple[Allow, ...] = ()
 
     @property

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from raidplan.kinds.model import Model
+from raidplan.kinds.model import Model, fields
+from raidplan.layout.as_pydantic import as_pydantic
 from raidplan.layout.model import Layout
 
 Schema = dict[str, Any]
@@ -50,11 +50,12 @@ class _Draft7(GenerateJsonSchema):
 
 def layout_schema() -> Schema:
     """The schema as plain values."""
-    made = Layout.model_json_schema(schema_generator=_Draft7, ref_template="#/definitions/{model}")
+    made = as_pydantic(Layout).model_json_schema(
+        schema_generator=_Draft7, ref_template="#/definitions/{model}"
+    )
     definitions: Schema = made.pop("$defs")
     repeated = _repeated(made, definitions)
-    known: list[type[BaseModel]] = [Layout, *Model.__subclasses__()]
-    models = {model.__name__: model for model in known}
+    models = {model.__name__: model for model in Model.__subclasses__()}
     definitions = {
         name: _object(schema, models[name], name in repeated) for name, schema in sorted(definitions.items())
     }
@@ -102,16 +103,15 @@ def _references(schema: Any, *, below_names: bool = False) -> Iterator[str]:
             yield from _references(value, below_names=below_names and key != "patternProperties")
 
 
-def _object(schema: Schema, model: type[BaseModel], repeated: bool) -> Schema:
+def _object(schema: Schema, model: type[Model], repeated: bool) -> Schema:
     """A model's schema with its descriptions, its fields widened by the compact form."""
     said = field_docstrings(model)
-    aliases = {field.alias or name: name for name, field in model.model_fields.items()}
     properties = {}
-    for key, field in schema["properties"].items():
-        description = said.get(aliases[key])
-        default = model.model_fields[aliases[key]].default
-        value = _field(field, repeated) | ({"default": default} if isinstance(default, str | bool) else {})
-        properties[key] = {"description": description, **value} if description else value
+    for name, field in fields(model).items():
+        description, default = said.get(name), field.default
+        value = _field(schema["properties"][field.key], repeated)
+        value |= {"default": default} if isinstance(default, str | bool) else {}
+        properties[field.key] = {"description": description, **value} if description else value
     return {
         "description": inspect.cleandoc(model.__doc__ or ""),
         "type": "object",
@@ -152,7 +152,7 @@ def _numbers(words: list[Any]) -> Iterator[float]:
             yield float(word)
 
 
-def field_docstrings(model: type[BaseModel]) -> dict[str, str]:
+def field_docstrings(model: type[Model]) -> dict[str, str]:
     """The text below each field in the model's source, by field; read here only, since it takes its time."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(model)))
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []

@@ -15,7 +15,7 @@ from typing import Any
 from raidplan.document.read import parse_document
 from raidplan.findings import Finding, Path, Severity, dotted, error
 from raidplan.geometry.gpt import usable_bytes
-from raidplan.layout.model import Layout
+from raidplan.layout import Layout, layout_of
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.size import MIB, align_down, align_up, exact, human, parse_size
@@ -83,12 +83,12 @@ def _attempt(layout_data: Mapping[str, Any], n: int) -> tuple[Data, Finding | No
         if "size" in entry:
             entry["size"] = exact(max(MIB, align_down(parse_size(entry["size"]) // n, MIB)))
     _scale_files(data, n, before)
-    _, findings = resolve(Layout.model_validate(data))
+    _, findings = resolve(layout_of(data))
     return data, next((finding for finding in findings if finding.severity is Severity.ERROR), None)
 
 
 def _resolved(data: Mapping[str, Any]) -> Topology:
-    return resolve(Layout.model_validate(data))[0]
+    return resolve(layout_of(data))[0]
 
 
 def _scale_disks(data: Data, n: int) -> Finding | None:

@@ -46,8 +46,8 @@ def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]
     for problem, slots in solved:
         for demand, chosen in zip(problem.demands, slots, strict=True):
             members = tuple(problem.devices[device].name for device in chosen)
-            arrays[demand.name] = arrays[demand.name].model_copy(update={"members": members})
-    placed = layout.model_copy(update={"arrays": arrays})
+            arrays[demand.name] = arrays[demand.name].changed(members=members)
+    placed = layout.changed(arrays=arrays)
     survival = survive(resolve(placed)[0])
     why = {each.array: each for problem, slots in solved for each in explained(problem, slots, survival)}
     return placed, tuple(why[name] for name in pools if name in why), findings

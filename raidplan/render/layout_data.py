@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
 from raidplan.kinds import model
+from raidplan.kinds.model import Model, fields
 from raidplan.size import exact
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
 
 
-def layout_to_data(layout: BaseModel) -> dict[str, Plain]:
+def layout_to_data(layout: Model) -> dict[str, Plain]:
     """What was given, in the contract's order of keys; defaults that nobody wrote are left out."""
     return {
-        field.alias or name: _plain(getattr(layout, name), field.annotation, field.metadata)
-        for name, field in type(layout).model_fields.items()
-        if name in layout.model_fields_set
+        field.key: _plain(getattr(layout, name), field.hint)
+        for name, field in fields(type(layout)).items()
+        if name in layout.given
     }
 
 
-def _plain(value: Any, hint: Any, metadata: Iterable[Any] = ()) -> Plain:
+def _plain(value: Any, hint: Any) -> Plain:
     match value:
-        case BaseModel():
+        case Model():
             return layout_to_data(value)
         case dict():
             return {name: _plain(entry, hint) for name, entry in value.items()}
@@ -34,15 +33,15 @@ def _plain(value: Any, hint: Any, metadata: Iterable[Any] = ()) -> Plain:
         case bool() | str() | None:
             return value
         case _:
-            return _writer(hint, metadata)(value)
+            return _writer(hint)(value)
 
 
-def _writer(hint: Any, metadata: Iterable[Any]) -> Callable[[Any], Plain]:
+def _writer(hint: Any) -> Callable[[Any], Plain]:
     """How the numbers of a field are written: by its type, found through unions."""
-    known = next((WRITERS[mark] for mark in metadata if mark in WRITERS), None)
+    known = next((WRITERS[mark] for mark in getattr(hint, "__metadata__", ()) if mark in WRITERS), None)
     if known is not None:
         return known
-    inner = (_writer(part, getattr(part, "__metadata__", ())) for part in get_args(hint))
+    inner = (_writer(part) for part in get_args(hint))
     return next((writer for writer in inner if writer is not int), int)
 
 
@@ -90,4 +89,4 @@ KINDS: tuple[tuple[Any, Callable[[Any], Plain]], ...] = (
     (model.Percent, _percent),
 )
 WRITERS = {kind.__metadata__[0]: writer for kind, writer in KINDS}
-"""By the validator that makes each type what it is."""
+"""By what makes each type what it is."""

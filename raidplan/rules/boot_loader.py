@@ -194,13 +194,13 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
         if array is not None and bad is not None:
             key, why = bad
             yield Hit(
-                (*item.path, key) if key in array.model_fields_set else item.path,
+                (*item.path, key) if key in array.given else item.path,
                 f"{loader} has to read {name} from {item.name}, and {why}",
                 "put /boot on a raid1"
                 + (
                     ' with metadata: "1.0", or use GRUB 2' if loader in FLAT else " or a partition of its own"
                 ),
-                on_key=key not in array.model_fields_set,
+                on_key=key not in array.given,
                 related=(place("file system", ("filesystems", str(name))),),
             )
 

@@ -129,7 +129,7 @@ def _room(topology: Topology, filesystem: str) -> int | None:
     if use.device not in topology.devices or topology.used_by[use.device] != use:
         return None
     try:
-        return entry.format.room(entry.model_copy(update={"reserved": Fraction(0)}), topology.taken(use))
+        return entry.format.room(entry.changed(reserved=Fraction(0)), topology.taken(use))
     except ValueError:
         return None
 

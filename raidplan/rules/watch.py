@@ -21,7 +21,7 @@ def _watched(topology: Topology) -> list[str]:
 
 def _section(topology: Topology) -> Path:
     """Where monitoring is described or would be: the section, else the arrays."""
-    return ("monitoring",) if topology.layout.monitoring.model_fields_set else ("arrays",)
+    return ("monitoring",) if topology.layout.monitoring.given else ("arrays",)
 
 
 @rule(Severity.WARNING)

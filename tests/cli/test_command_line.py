@@ -41,6 +41,13 @@ def test_what_needs_no_layout_imports_no_library(words: list[str]) -> None:
     assert result.stdout.splitlines()[-1] == "loaded", result.stderr
 
 
+def test_a_check_does_without_what_takes_longest_to_load() -> None:
+    result = python(
+        f"import sys; from raidplan.cli import run; run(['check', {LAYOUT!r}]); print('loaded', *({HEAVY!r} & set(sys.modules)))"
+    )
+    assert result.stdout.splitlines()[-1] == "loaded yaml", result.stderr
+
+
 def test_help_starts_fast() -> None:
     """At most three times an empty Python, the best of several runs each."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from pydantic import BaseModel
 
 from raidplan.diff.words import value_text
-from raidplan.layout.manual import _kind, _models
+from raidplan.kinds.model import Model, fields
+from raidplan.layout.manual import _models, _words
 from raidplan.layout.model import Layout
 
 UNITS = {
@@ -22,12 +22,11 @@ UNITS = {
 }
 
 
-def quantities(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+def quantities(model: type[Model]) -> Iterator[tuple[str, str]]:
     """Each key of a model and of those below it that takes a quantity, and its unit here."""
-    for key, field in model.model_fields.items():
-        words = _kind(field).split(" or ")
-        yield from ((key, UNITS[word]) for word in words if word in UNITS)
-        for inner in _models(field.annotation):
+    for key, field in fields(model).items():
+        yield from ((key, UNITS[word]) for word in _words(field.hint) if word in UNITS)
+        for inner in _models(field.hint):
             yield from quantities(inner)
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from raidplan.findings import Finding
-from raidplan.layout import Layout
+from raidplan.layout import layout_of
 from raidplan.topology import Topology, resolve
 
 HOSTILE = ("<script>alert(1)</script>", "]]>", "--><svg/onload=x>", '"]; click t0 "javascript:x"', "&amp;&lt;",
@@ -28,7 +28,7 @@ def topology(layout: dict[str, Any]) -> Topology:
 
 
 def _resolved(layout: dict[str, Any]) -> tuple[Topology, list[Finding]]:
-    return resolve(Layout.model_validate(_text({"version": 1, "host": "h", **layout})))
+    return resolve(layout_of(_text({"version": 1, "host": "h", **layout})))
 
 
 def _text(value: Any) -> Any:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from raidplan.document.read import parse_document
 from raidplan.findings import has_errors
-from raidplan.layout import Layout
+from raidplan.layout import layout_of
 from raidplan.loops import TooSmall, bytes_needed, record_of, scale_layout, scaled
 from raidplan.loops.scale import shares
 from raidplan.pipeline import load
@@ -24,7 +24,7 @@ def layout(disks, **sections):
 
 
 def resolved(data):
-    topology, findings = resolve(Layout.model_validate(data))
+    topology, findings = resolve(layout_of(data))
     return topology, [finding for finding in findings if has_errors([finding])]
 
 
@@ -177,7 +177,7 @@ def test_examples(file, n):
         topology, text = scale_layout(loaded.topology.layout, n)
     document, findings = parse_document(text, "scaled.yaml")
     assert not findings
-    assert Layout.model_validate(document.root.plain()) == topology.layout
+    assert layout_of(document.root.plain()) == topology.layout
     assert [file.disk for file in record_of(topology).files] == [
         file.disk for file in record_of(loaded.topology).files
     ]

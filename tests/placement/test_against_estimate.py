@@ -80,8 +80,8 @@ def test_no_members_that_are_as_safe_are_faster(
     chosen = layout.arrays["s"].named_members
 
     def graded(members: tuple[str, ...]) -> tuple[tuple[object, ...], float]:
-        array = layout.arrays["s"].model_copy(update={"members": members})
-        topology = resolve(layout.model_copy(update={"arrays": {"s": array}}))[0]
+        array = layout.arrays["s"].changed(members=members)
+        topology = resolve(layout.changed(arrays={"s": array}))[0]
         (found,) = estimate(topology).arrays
         return goals(topology, members, level.partition(",")[0]), rate(found, level)
 

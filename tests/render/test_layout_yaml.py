@@ -14,7 +14,7 @@ from raidplan import pipeline
 from raidplan.document.read import parse_document
 from raidplan.hidden import is_seen
 from raidplan.kinds.host import ADDRESS
-from raidplan.layout import Layout, load_layout
+from raidplan.layout import Layout, layout_of, load_layout
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import WIDTH, scalar, yaml_text
 from tests.examples import EXAMPLES
@@ -119,7 +119,7 @@ layouts = st.fixed_dictionaries(
 @settings(max_examples=150, deadline=None)
 @given(layouts)
 def test_what_is_shown_means_the_same_and_is_shown_the_same(data: dict[str, Any]) -> None:
-    layout = Layout.model_validate(data)
+    layout = layout_of(data)
     text = shown(layout)
     again = loaded(text)
     assert again == layout
@@ -201,9 +201,7 @@ allow: [{rule: no-spare, at: arrays.s0, reason: "on: the shelf"}]
 
 def test_long_values_are_wrapped() -> None:
     members = [f"disk{n}" for n in range(60)]
-    layout = Layout.model_validate(
-        {"version": "1", "host": "h", "arrays": {"a": {"level": "6", "members": members}}}
-    )
+    layout = layout_of({"version": "1", "host": "h", "arrays": {"a": {"level": "6", "members": members}}})
     text = shown(layout)
     assert max(map(len, text.splitlines())) <= WIDTH
     assert loaded(text) == layout

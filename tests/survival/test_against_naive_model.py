@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.layout import Layout
+from raidplan.layout import layout_of
 from raidplan.levels import copy_sets
 from raidplan.survival import MACHINE, Outcome, Survival, survive
 from raidplan.topology import resolve
@@ -26,7 +26,7 @@ def text(value: Any) -> Any:
 
 
 def survival_of(machine: naive.Machine) -> Survival:
-    layout = Layout.model_validate(text({"version": 1, "host": "h", **machine}))
+    layout = layout_of(text({"version": 1, "host": "h", **machine}))
     return survive(resolve(layout)[0])
 
 
