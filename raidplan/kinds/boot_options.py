@@ -11,6 +11,8 @@ BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
 (mdadm-last-resort@.timer), so the wait is longer than that."""
 SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
 """What the system itself needs; the boot does not go on without them."""
+ESP_MOUNTS = ("/boot/efi", "/efi")
+"""Where an EFI system partition is mounted, and nothing else."""
 TIMEOUT = "x-systemd.device-timeout"
 SECONDS = {
     "us": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "second": 1, "seconds": 1, "": 1,

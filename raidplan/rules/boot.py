@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
+from raidplan.kinds.boot_options import ESP_MOUNTS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import SHOWN, listed, mounted, place
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
-
-ESP_MOUNTS = ("/boot/efi", "/efi")
 
 
 def boot_filesystem(topology: Topology) -> str | None:
@@ -112,6 +111,67 @@ def _unreadable(array: Array) -> str:
     if array.metadata in ("1.1", "1.2"):
         return f"metadata {array.metadata} puts the superblock before the file system"
     return ""
+
+
+@rule(Severity.ERROR)
+def unreadable_esp(topology: Topology) -> Iterator[Hit]:
+    """What is named an EFI system partition is none: a whole disk, of another type, or without FAT.
+
+    Why: UEFI looks into the partition table for an entry with the type of an EFI system partition, and reads
+    FAT alone in it. Whatever lies elsewhere, or in another format, is as good as not there: the machine does
+    not start. Firmware of a few makers reads more; the next one does not.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      firmware: uefi
+      disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+    filesystems:
+      efi: {device: d0.esp, type: ext4, mount: /boot/efi}    # <-- here
+      root: {device: d0.os, type: ext4, mount: /}
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      firmware: uefi
+      disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+    filesystems:
+      efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+      root: {device: d0.os, type: ext4, mount: /}
+    boot: {esp: [d0.esp]}
+    ```
+
+    Source: UEFI specification 2.10, 5.3.3 (type of the partition) and 13.3 (its file system).
+    """
+    made = {entry.device: (name, entry.type) for name, entry in topology.layout.filesystems.items()}
+    for device, path in esps(topology).items():
+        disk, _, part = device.partition(".")
+        described = topology.layout.hardware.disks.get(disk)
+        if described is not None and not part:
+            yield Hit(
+                path,
+                f"{device} is a whole disk, and firmware looks for an EFI system partition in a partition table",
+                "give it partitions: {esp: {size: 1GiB}, rest: {size: rest}}, and name "
+                f"{device}.esp here",
+                related=(place("disk", ("hardware", "disks", disk)),),
+            )
+        elif described is not None and described.partitions[part].type not in (None, "esp"):
+            yield Hit(
+                path,
+                f"{device} has the type {described.partitions[part].type}, and firmware looks for the type esp",
+                f"write type: esp at {device}, or leave its type out",
+                related=(place("partition", ("hardware", "disks", disk, "partitions", part)),),
+            )
+        name, kind = made.get(device, ("", "vfat"))
+        if kind != "vfat":
+            yield Hit(
+                ("filesystems", name, "type"),
+                f"{device} is an EFI system partition, and firmware reads FAT there, not {kind}",
+                "write type: vfat",
+            )
 
 
 @rule(Severity.ERROR, acceptable=True)

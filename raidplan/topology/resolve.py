@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
 from raidplan.findings import Finding, Path, did_you_mean, dotted, error
+from raidplan.kinds.boot_options import ESP_MOUNTS
 from raidplan.kinds.device import Device, Impossible, Kind, Use
 from raidplan.kinds.disk import partition_for
 from raidplan.layout.model import Layout
@@ -74,12 +75,8 @@ class Topology:
 
     @property
     def esps(self) -> frozenset[str]:
-        """The EFI system partitions, and the members of arrays that are one."""
-        arrays = self.layout.arrays
-        members = (
-            member for name in self.layout.boot.esp if name in arrays for member in arrays[name].named_members
-        )
-        return frozenset((*self.layout.boot.esp, *members))
+        """The EFI system partitions, named or mounted as one, and the members of arrays that are one."""
+        return self.once(_esps)
 
     def below(self, device: str) -> Iterator[Item]:
         """Every item that a device stands on, the one that offers it first; sizes need not be known."""
@@ -112,6 +109,14 @@ class Topology:
                     known[item.path] = frozenset().union(*(known.get(part.path, ()) for part in parts))
                 opened.add(item.path)
         return known.get(top.path, frozenset()) if top else frozenset()
+
+
+def _esps(topology: Topology) -> frozenset[str]:
+    arrays, filesystems = topology.layout.arrays, topology.layout.filesystems.values()
+    mounted = (entry.device for entry in filesystems if entry.mount in ESP_MOUNTS)
+    named = dict.fromkeys((*topology.layout.boot.esp, *mounted))
+    members = (member for name in named if name in arrays for member in arrays[name].named_members)
+    return frozenset((*named, *members))
 
 
 def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:

@@ -42,6 +42,31 @@ def test_an_esp_on_a_volume(tmp_path: Path) -> None:
     assert message == "vg.esp is a logical volume, and firmware reads no LVM"
 
 
+READABLE = {
+    "a partition": ("boot: {esp: [d0.esp]}", []),
+    "with FAT": ("boot: {esp: [d0.esp]}\nfilesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}}", []),
+    "of its type": ("boot: {esp: [d4.typed]}", []),
+    "a whole disk": ("boot: {esp: [d5]}", ["8:error"]),
+    "a whole disk, mounted": ("filesystems: {e: {device: d5, type: vfat, mount: /efi}}", ["8:error"]),
+    "of another type": ("boot: {esp: [d4.other]}", ["8:error"]),
+    "XFS": ("filesystems: {e: {device: d0.esp, type: xfs, mount: /boot/efi}}", ["8:error"]),
+    "XFS on what is named": ("boot: {esp: [d0.esp]}\nfilesystems: {e: {device: d0.esp, type: xfs}}", ["9:error"]),
+    "ext4 at /boot": ("filesystems: {e: {device: d0.esp, type: ext4, mount: /boot}}", []),
+    "an array": ("boot: {esp: [e]}", []),
+    "what is not there": ("boot: {esp: [d9]}", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "expected"), READABLE.values(), ids=READABLE)
+def test_unreadable_esp(more: str, expected: list[str], tmp_path: Path) -> None:
+    disks = PARTS.replace("hardware: {disks: {", "hardware:\n  disks: {").replace("}}}}}\n", "}}},") + (
+        "\n    d4: {serial: T, size: 1TB, partitions: {typed: {size: 1GiB, type: esp}, other: {size: 1GiB, type: linux}}},\n"
+        "    d5: {serial: U, size: 1TB}}\n"
+    )
+    text = disks + "arrays: {e: {level: raid1, members: [d<2-3>.esp]}}\n" + more
+    assert found("unreadable-esp", text, tmp_path) == expected
+
+
 MACHINE = (
     "hardware:\n  controllers: {ahci: {ports: 8}, sil: {ports: 4%s}}\n  multipliers: {pm: {behind: sil, port: 0}}\n"
     "  disks: {a<0-3>: {behind: ahci, serial: A<1>, size: 1TB, partitions: {x: {size: 1GiB}, z: {size: rest}}},\n"
