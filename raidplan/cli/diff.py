@@ -30,7 +30,7 @@ def add(subparsers: Subparsers) -> None:
         "layouts",
         nargs="+",
         metavar="OLD NEW",
-        help="two layout files, or one with --git; - is standard input",
+        help="two layout files; with --git one, or two where it has another name now; - is standard input",
     )
     parser.add_argument(
         "--git",
@@ -69,9 +69,11 @@ def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]
 
     files: list[str] = arguments.layouts
     if arguments.git is not None:
-        if len(files) != 1 or files == ["-"]:
-            raise Unable("diff --git takes one layout, a file of the repository")
-        return _of_git(arguments.git, files[0])
+        if len(files) > 2 or "-" in files:
+            raise Unable(
+                "diff --git takes one layout, a file of the repository, or its old name and its new one"
+            )
+        return _of_git(arguments.git, files[0], files[-1])
     if len(files) != 2:
         raise Unable("diff takes two layouts, the old one first; or --git REV and one")
     if files == ["-", "-"]:
@@ -79,8 +81,8 @@ def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]
     return _checked(files[0]), _checked(files[1])
 
 
-def _of_git(asked: str, file: str) -> tuple[Loaded | None, Loaded | None]:
-    """The file in one revision and in the working tree, or in two revisions. Raises Unable."""
+def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | None]:
+    """`was` in one revision and `file` in the working tree, or in another revision. Raises Unable."""
     import os
 
     from raidplan.cli.output import Unable
@@ -91,14 +93,17 @@ def _of_git(asked: str, file: str) -> tuple[Loaded | None, Loaded | None]:
         raise Unable("--git takes REV or REV1..REV2, with two dots")
     names = [first or "HEAD", *([second or "HEAD"] if two else [])]
     try:
-        old, *others = revisions(names, file)
-        there = [old.has(file), others[0].has(file) if others else os.path.lexists(file)]
+        old, *others = revisions(names, was)
+        there = [old.has(was), others[0].has(file) if others else os.path.lexists(file)]
         if not any(there):
             raise Unable(
-                f"{file} is neither in {old.name} nor in {others[0].name if others else 'the working tree'}"
+                f"{' or '.join(dict.fromkeys((was, file)))} is neither in {old.name} nor in {others[0].name if others else 'the working tree'}"
             )
         readers = [old.read, others[0].read if others else None]
-        sides = [_checked(file, reader) if has else None for reader, has in zip(readers, there, strict=True)]
+        sides = [
+            _checked(name, reader) if has else None
+            for name, reader, has in zip((was, file), readers, there, strict=True)
+        ]
     except NoRevision as no:
         raise Unable(str(no)) from None
     return sides[0], sides[1]

@@ -124,11 +124,37 @@ def test_a_deleted_layout_is_said_and_fails_nothing(site: Site) -> None:
     assert "--method POST" in call
 
 
-def test_a_layout_under_another_name_is_a_deleted_and_a_new_one(site: Site) -> None:
-    (site.checkout / "layouts" / "old.yaml").rename(site.checkout / "layouts" / "new.yaml")
+def test_a_layout_that_moved_is_compared_with_what_it_was(site: Site) -> None:
+    old, new = site.checkout / "layouts" / "old.yaml", site.checkout / "layouts" / "new place" / "new.yaml"
+    new.parent.mkdir()
+    old.rename(new)
+    run = site.run("moved")
+    assert run.code == 0 and "A layout is deleted" not in run.body
+    assert "<summary>What the change means</summary>" in run.body
+    assert "nothing differs" in run.body
+    # Rewritten so far that git calls it another file.
+    new.write_text("# long\n" * 500 + GOOD.replace("level: raid10, layout: n2", "level: raid6"))
+    run = site.run("rewritten")
+    assert run.code == 1 and "What the change means: data would be destroyed" in run.body
+
+
+def test_a_layout_of_another_host_is_new(site: Site) -> None:
+    (site.checkout / "layouts" / "old.yaml").unlink()
+    site.write("layouts/new.yaml", GOOD.replace("host: rio", "host: rio2"))
     run = site.run()
     assert run.code == 0 and run.body.count("<summary>A layout is deleted</summary>") == 1
+    assert "What the change means" not in run.body
     assert run.body.count("<summary>Plan for blank disks</summary>") == 1
+
+
+def test_two_layouts_of_one_host_moved(site: Site) -> None:
+    site.write("layouts/b.yaml", GOOD)
+    site.base = site.commit()
+    for name in ("old", "b"):
+        (site.checkout / "layouts" / f"{name}.yaml").rename(site.checkout / "layouts" / f"{name}2.yaml")
+    run = site.run()
+    assert run.code == 0 and run.body.count("What the change means") == 2
+    assert "A layout is deleted" not in run.body
 
 
 def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> None:

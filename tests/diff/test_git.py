@@ -95,6 +95,18 @@ def test_a_file_that_is_new_or_gone(site: Site, compare: Callable[..., tuple[int
     assert compare("main") == (0, dict.fromkeys(made, "no longer described"))
 
 
+def test_a_file_that_has_another_name_now(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.move(site.file, site.top / "moved.yaml")
+    (site.top / "moved.yaml").write_text(OTHER.replace("h.hardware.yaml", "layouts/h.hardware.yaml"))
+    moved = str(site.top / "moved.yaml")
+    assert run(["diff", "--git", "main", site.file, moved]) == 1
+    assert "re-created" in capsys.readouterr().out
+    site.commit()
+    assert run(["diff", "--git", "HEAD~1..HEAD", site.file, moved]) == 1
+    assert run(["diff", "--git", "HEAD~1..HEAD", site.file, moved, moved]) == 2
+    assert "or its old name and its new one" in capsys.readouterr().err
+
+
 def test_from_within_the_repository(
     site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,7 +131,7 @@ def test_what_git_cannot_say(
     assert "there is no revision 'nowhere'" in refused(["--git", "nowhere", site.file], capsys)
     assert "there is no revision '--output=x'" in refused(["--git=--output=x", site.file], capsys)
     assert "with two dots" in refused(["--git", "main...HEAD", site.file], capsys)
-    assert "takes one layout" in refused(["--git", "main", site.file, site.file], capsys)
+    assert "takes one layout" in refused(["--git", "main", *[site.file] * 3], capsys)
     assert "takes one layout" in refused(["--git", "main", "-"], capsys)
     assert "takes two layouts" in refused([site.file], capsys)
     missing = site.file.replace("a.yaml", "b.yaml")
