@@ -125,12 +125,14 @@ def _interleaved(topology: Topology, array: Array, disks: Sequence[str], kind: s
 
 @rule(Severity.NOTE)
 def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
-    """A spare fails together with more members than the array can lose.
+    """A spare fails together with members: with one on its own disk, or with more than the array can lose.
 
     Why: a spare is there for the moment when members fail. If the component that it hangs on takes more
     members than the level survives, it goes with them, at the one event where the array needs it most; for
     the loss of single disks it serves as well elsewhere. Said only where there is an elsewhere: a free disk,
-    another shelf or supply, a free port of another controller.
+    another shelf or supply, a free port of another controller. A spare on the disk of a member, or of
+    another spare, is a warning wherever it is: it cannot stand in for that member, and when it stands in for
+    another, one disk holds two members of an array that looks whole.
 
     **Bad**
 
@@ -165,18 +167,37 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
             continue
         counts, most = members_of_parts(topology, disks), losses(array)
         fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
+        first = dict(zip(disks, array.named_members, strict=True))
         for number, spare in enumerate(array.spares):
+            there = (*path, "spares", number)
+            shared = min(topology.disks_below(spare) & first.keys(), default=None)
+            if shared is not None:
+                yield _on_one_disk(name, array, there, first[shared], shared, fit[:SHOWN])
+                continue
+            first.update(dict.fromkeys(topology.disks_below(spare), spare))
             part = _fatal_part(topology, spare, counts, most)
             free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:SHOWN]
             advice = _other_spare(topology, part, free) if part is not None else ""
             if part is not None and advice:
                 yield Hit(
-                    (*path, "spares", number),
+                    there,
                     f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes "
                     f"{counts[part.path]} members of {name}, and {array.level} survives the loss of {most}",
                     advice,
                     related=(place(KINDS[part.kind], part.path),),
                 )
+
+
+def _on_one_disk(name: str, array: Array, there: Path, other: str, disk: str, free: Sequence[str]) -> Hit:
+    """A spare and what else of its array stands on the same disk."""
+    return Hit(
+        there,
+        f"the spare {array.spares[int(there[-1])]} stands on the disk {disk}, as {other} does: once both are in use, "
+        f"that disk takes two members of {name} with it, and {array.level} always survives the loss of {losses(array)}",
+        "take the spare from a disk of its own" + (f": {are_free(free)}" if free else ""),
+        severity=Severity.WARNING,
+        related=(place("disk", ("hardware", "disks", disk)),),
+    )
 
 
 def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> str:

@@ -138,15 +138,18 @@ def component(topology: Topology, name: str, array: Array) -> int | None:
 
 def pace(topology: Topology, name: str, array: Array) -> tuple[float, str] | None:
     """Bytes per second of each member in a rebuild, and what sets it; None if a disk's rate is not known."""
-    members = topology.once(shares)[name]
-    paced = [each for each in (_paced(topology, share) for share in members) if each is not None]
-    if not members or len(paced) < len(members):
-        return None
-    slowest = min(paced, key=itemgetter(0))
+    slowest = unlimited(topology, name)
     limit = array.sync_speed_max or SYNC_SPEED_MAX
-    if limit < slowest[0]:
+    if slowest is not None and limit < slowest[0]:
         return limit, "sync_speed_max" if array.sync_speed_max else "the kernel's sync_speed_max"
     return slowest
+
+
+def unlimited(topology: Topology, name: str) -> tuple[float, str] | None:
+    """The same as far as disks and links set it."""
+    members = topology.once(shares)[name]
+    paced = [each for each in (_paced(topology, share) for share in members) if each is not None]
+    return min(paced, key=itemgetter(0)) if members and len(paced) == len(members) else None
 
 
 def _paced(topology: Topology, share: Share) -> tuple[float, str] | None:

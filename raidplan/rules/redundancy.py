@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, counted, footing, redundant
+from raidplan.rules.subjects import array_disks, arrays, counted, footing, redundant
 from raidplan.size import human
 
 if TYPE_CHECKING:
@@ -244,7 +244,8 @@ def spare_instead_of_raid6(topology: Topology) -> Iterator[Hit]:
 
     Why: the disks are the same and so is the space. raid6 has the second parity already there when a disk
     fails, while raid5 has none until the spare is filled, hours in which a second failure or an unreadable
-    sector loses data. raid6 writes more slowly in small pieces: six disk operations instead of four.
+    sector loses data. raid6 writes more slowly in small pieces: six disk operations instead of four. A spare
+    on a disk that a member stands on is not meant; another rule is about that one.
 
     **Bad**
 
@@ -271,7 +272,10 @@ def spare_instead_of_raid6(topology: Topology) -> Iterator[Hit]:
     """
     for name, path, array in arrays(topology):
         count = len(array.named_members)
-        if array.level == "raid5" and array.spares and count >= LEVELS["raid6"].minimum:
+        if array.level != "raid5" or count < LEVELS["raid6"].minimum:
+            continue
+        taken = array_disks(topology, array)
+        if any(taken.isdisjoint(topology.disks_below(spare)) for spare in array.spares):
             yield Hit(
                 (*path, "spares"),
                 f"{name} is raid5 of {count} with {counted(len(array.spares), 'spare')}, and has no redundancy "

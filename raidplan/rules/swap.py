@@ -3,63 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Related, Severity
+from raidplan.findings import Related, Severity
 from raidplan.levels import LEVELS
+from raidplan.rules.areas import Area, spread_swap, swap_areas
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import (
-    Footing,
-    arrays,
+    agreeing,
     counted,
-    filesystem_of,
     footing,
     listed,
     mounted,
     place,
-    redundant,
+    places,
 )
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """A swap area and what it stands on; a file stands on the device of its file system."""
-
-    name: str
-    path: Path
-    device: str
-    priority: int | None
-    on: Footing
-    striped: str | None
-    """The first array without redundancy that it stands on."""
-
-    @property
-    def mirrored(self) -> bool:
-        """No single disk takes it away."""
-        return not self.on.exposed
-
-    @property
-    def plain(self) -> bool:
-        """On bare disks, with no array to blame."""
-        return not self.mirrored and self.striped is None
-
-
-def swap_areas(topology: Topology) -> list[Area]:
-    """Every area whose disks the layout names."""
-    made = []
-    for name, swap in topology.layout.swap.items():
-        under = filesystem_of(topology, swap.file or "")
-        device = topology.layout.filesystems[under].device if under else swap.device
-        key = "file" if under else "device"
-        if device and topology.disks_below(device):
-            on = footing(topology, device)
-            striped = next((each for each in on.arrays if not redundant(topology.layout.arrays[each])), None)
-            made.append(Area(name, ("swap", name, key), device, swap.priority, on, striped))
-    return made
 
 
 def _places(areas: list[Area], but: Area) -> Iterator[Related]:
@@ -72,10 +33,10 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
 
     Why: the array survives the loss of a disk, the machine does not. Pages that were swapped out to the
     dead disk are gone; the processes they belong to die, often init, sshd or the database among them. With
-    swap on k disks, any one of k failures does it: 1 - (1 - q)^k, about k times the risk of one disk. A
-    server with RAID10 on four disks and swap on all four crashed when one disk died, the array intact; one
-    swap disk in place of four cuts the risk by 75 %. Pulling one such disk from a virtual machine gives
-    `Read-error on swap-device` in the kernel log and no more logins.
+    swap on k disks, any one of k failures does it: 1 - (1 - q)^k, about k times the risk of one disk; a
+    raid0 of these disks is no different. A server with RAID10 on four disks and swap on all four crashed when
+    one disk died, the array intact; one swap disk in place of four cuts the risk by 75 %. Pulling one such
+    disk from a virtual machine gives `Read-error on swap-device` in the kernel log and no more logins.
 
     **Bad**
 
@@ -103,24 +64,36 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
 
     Source: *Coder Blog, "New Disk" (about 2009); https://www.linuxjournal.com/article/5898; swapon(8).
     """
-    plain = [area for area in topology.once(swap_areas) if area.plain]
-    disks = frozenset[str]().union(*(area.on.exposed for area in plain))
-    if len(disks) < 2:
-        return
-    below = {name: topology.disks_below(name) for name, _, array in arrays(topology) if redundant(array)}
-    hurt = [name for name, under in below.items() if not under.isdisjoint(disks)]
-    if hurt:
-        touched = frozenset[str]().union(*(below[name] for name in hurt))
-        first = next(area for area in plain if not area.on.exposed.isdisjoint(touched))
-        other = next((area for area in plain if area.on.exposed.isdisjoint(first.on.exposed)), None)
-        pair = f"{first.device} and {other.device}" if other else "two of these disks"
+    spread = topology.once(spread_swap)
+    if spread is not None:
+        hurt = list(spread.below)
+        touched = frozenset[str]().union(*spread.below.values())
+        first = next(area for area in spread.areas if not area.on.exposed.isdisjoint(touched))
+        both = [disk for disk in spread.disks if disk in touched]
+        which = (
+            "which also carry"
+            if len(both) == len(spread.disks)
+            else f"of which {listed(both, last=' and ')} also {agreeing(both, 'carries', 'carry')}"
+        )
         yield Hit(
             first.path,
-            f"swap lies without a mirror on {len(disks)} disks ({listed(sorted(disks))}), which also carry "
+            f"swap lies without a mirror on {len(spread.disks)} disks ({listed(spread.disks)}), {which} "
             f"{listed(hurt)}: if any one of them fails, the machine goes down with its arrays intact",
-            f"put swap on a raid1 or raid10 of these places, such as {pair}, or else on one disk only",
-            related=(*_places(plain, first), *(place("array", ("arrays", name)) for name in hurt)),
+            _mirror(spread.areas, first),
+            related=(*_places(spread.areas, first), *(place("array", ("arrays", name)) for name in hurt)),
         )
+
+
+def _mirror(areas: list[Area], first: Area) -> str:
+    """How the places where swap lies can be mirrored."""
+    if first.striped is not None:
+        return f"make {first.striped} a raid1 or raid10, or put swap on one disk only"
+    other = next(
+        (area for area in areas if area.plain and area.on.exposed.isdisjoint(first.on.exposed)), None
+    )
+    if other is not None:
+        return f"put swap on a raid1 or raid10 of these places, such as {first.device} and {other.device}, or else on one disk only"
+    return "put swap on a raid1 or raid10 over these disks, or else on one disk only"
 
 
 @rule(Severity.WARNING)
@@ -180,7 +153,8 @@ def swap_on_raid0(topology: Topology) -> Iterator[Hit]:
 
     Why: the pages on a lost disk are gone, and the processes they belong to die, often the whole machine with
     them; over n disks that is about n times as likely as on one. Nothing is gained either: the kernel
-    stripes over several areas by itself if they have the same priority.
+    stripes over several areas by itself if they have the same priority. Where a redundant array stands on one
+    of these disks, that is an error with a rule of its own.
 
     **Bad**
 
@@ -206,7 +180,7 @@ def swap_on_raid0(topology: Topology) -> Iterator[Hit]:
 
     Source: http://unthought.net/Software-RAID.HOWTO/Software-RAID.HOWTO-2.html; swapon(2), "Priority".
     """
-    for area in topology.once(swap_areas):
+    for area in topology.once(swap_areas) if topology.once(spread_swap) is None else ():
         name = area.striped
         if name is not None and not area.mirrored:
             level, disks = topology.layout.arrays[name].level, len(area.on.exposed)
@@ -226,6 +200,7 @@ def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
     Why: the mirror below `/` is there so that the machine keeps running when a disk dies. With swap on a
     single disk it does not when that disk is the one: pages swapped out are gone, and the processes they
     belong to die. Swap on one disk of four has a quarter of the risk of swap on all four; a mirror has none.
+    On several disks, of which no redundant array has one, it is a warning: any of them takes the machine down.
 
     **Bad**
 
@@ -261,14 +236,19 @@ def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
     if root is None or not topology.disks_below(device) or footing(topology, device).exposed:
         return
     plain = [area for area in topology.once(swap_areas) if area.plain]
-    disks = frozenset[str]().union(*(area.on.exposed for area in plain))
-    if len(disks) == 1:
-        disk = min(disks)
+    disks = sorted(frozenset[str]().union(*(area.on.exposed for area in plain)))
+    if disks and topology.once(spread_swap) is None:
+        alone = len(disks) == 1
+        swap = f"swap on {disks[0]} alone" if alone else f"swap on any of {listed(disks, last=' and ')}"
         yield Hit(
             plain[0].path,
-            f"the root file system {root} survives the loss of a disk, and swap on {disk} alone does not",
+            f"the root file system {root} survives the loss of a disk, and {swap} does not",
             "put swap on a raid1 too",
-            related=(place("disk", ("hardware", "disks", disk)), place("file system", ("filesystems", root))),
+            severity=None if alone else Severity.WARNING,
+            related=(
+                *places("disk", ("hardware", "disks"), disks),
+                place("file system", ("filesystems", root)),
+            ),
         )
 
 

@@ -217,6 +217,40 @@ def test_a_better_spare_is_named(tmp_path: Path) -> None:
     assert hint == "take a spare elsewhere: b1, b2, b3 and b4 are free"
 
 
+PARTED = """\
+hardware:
+  disks: {{d<0-{last}>: {{serial: S<1>, size: 3TB, partitions: {{pa: {{size: 1TB}}, pb: {{size: 1TB}}}}}}}}
+arrays:
+  s: {{level: {level}, members: [d<0-3>.pa], spares: [{spares}]}}
+"""
+ON_ONE_DISK = {
+    "with a member": ("raid5", "d0.pb", ["6:warning"]),
+    "with a member of raid6": ("raid6", "d3.pb", ["6:warning"]),
+    "with another spare": ("raid5", "d4.pa, d4.pb", ["6:warning"]),
+    "of its own": ("raid5", "d4.pa, d5.pb", []),
+    "one each": ("raid5", "d4.pa, d1.pb", ["6:warning"]),
+}
+
+
+@pytest.mark.parametrize(("level", "spares", "expected"), ON_ONE_DISK.values(), ids=ON_ONE_DISK)
+def test_a_spare_on_one_disk_with(level: str, spares: str, expected: list[str], tmp_path: Path) -> None:
+    text = PARTED.format(last=5, level=level, spares=spares)
+    assert found("spare-shares-fate", text, tmp_path) == expected
+
+
+def test_a_spare_on_a_members_disk_is_no_second_parity(tmp_path: Path) -> None:
+    """A raid6 of these five would have two members on d0."""
+    text = PARTED.format(last=4, level="raid5", spares="d0.pb")
+    assert found("spare-instead-of-raid6", text, tmp_path) == []
+    assert found("spare-instead-of-raid6", text.replace("[d0.pb]", "[d0.pb, d4.pb]"), tmp_path) == ["6:note"]
+    ((message, hint),) = said("spare-shares-fate", text, tmp_path)
+    assert message == (
+        "the spare d0.pb stands on the disk d0, as d0.pa does: once both are in use, that disk takes two "
+        "members of s with it, and raid5 always survives the loss of 1"
+    )
+    assert hint == "take the spare from a disk of its own"
+
+
 BOXES = """\
 hardware:
   disks: {{d<0-3><0-3>: {{serial: S<1><2>, size: 3TB}}}}

@@ -65,13 +65,38 @@ UNMIRRORED = {
     "beside a mirrored root": (ROOT, "w: {device: d0.a}", ["6:note"]),
     "beside a root that lies elsewhere": ("filesystems: {srv: {device: s, type: ext4, mount: /srv}}\n", "w: {device: d0.a}", []),
     "in a file on the mirrored root": (ROOT, "w: {file: /swapfile, size: 1GiB}", []),
-    "on two disks, which is graver": (ROOT, "w<0-1>: {device: d<1>.a}", []),
+    "on two disks of the mirror, which is an error": (ROOT, "w<0-1>: {device: d<1>.a}", []),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("root", "swap", "expected"), UNMIRRORED.values(), ids=UNMIRRORED)
 def test_unmirrored_swap(root: str, swap: str, expected: list[str], tmp_path: Path) -> None:
     assert found("unmirrored-swap", PARTS + MIRROR + root + f"swap: {{{swap}}}", tmp_path) == expected
+
+
+APART = {
+    "on one disk": ("w: {device: d2.a}", ["6:note"]),
+    "on two other disks": ("w2: {device: d2.a, priority: 2}, w3: {device: d3.a, priority: 1}", ["6:warning"]),
+    "on a raid0 of two other disks, which has a rule of its own": ("w: {device: z}", []),
+}
+
+
+@pytest.mark.parametrize(("swap", "expected"), APART.values(), ids=APART)
+def test_swap_apart_from_the_mirrored_root(swap: str, expected: list[str], tmp_path: Path) -> None:
+    text = (
+        PARTS + "arrays: {s: {level: raid1, members: [d<0-1>.b]}, z: {level: raid0, members: [d<2-3>.b]}}\n"
+    )
+    assert found("unmirrored-swap", text + ROOT + f"swap: {{{swap}}}", tmp_path) == expected
+    assert found("swap-across-members", text + ROOT + f"swap: {{{swap}}}", tmp_path) == []
+
+
+def test_all_disks_are_named_that_take_the_machine_down(tmp_path: Path) -> None:
+    text = PARTS + MIRROR.replace("0-3", "0-1") + ROOT + "swap: {w<2-3>: {device: d<1>.a}}"
+    ((message, _),) = said("unmirrored-swap", text, tmp_path)
+    assert (
+        message
+        == "the root file system root survives the loss of a disk, and swap on any of d2 and d3 does not"
+    )
 
 
 def test_root_on_one_disk_may_have_swap_there_too(tmp_path: Path) -> None:
@@ -94,6 +119,38 @@ def test_swap_on_all_four_members_names_the_cure(tmp_path: Path) -> None:
         "if any one of them fails, the machine goes down with its arrays intact"
     )
     assert "such as d0.a and d1.a" in hint
+
+
+def test_only_the_disks_below_an_array_are_said_to_carry_it(tmp_path: Path) -> None:
+    text = (
+        PARTS
+        + "arrays: {r: {level: raid1, members: [d<0-1>.b]}}\nswap: {w0: {device: d0.a}, w3: {device: d3.a}}"
+    )
+    ((message, _),) = said("swap-across-members", text, tmp_path)
+    assert message == (
+        "swap lies without a mirror on 2 disks (d0, d3), of which d0 also carries r: "
+        "if any one of them fails, the machine goes down with its arrays intact"
+    )
+
+
+CURES = {
+    "two places": ("{}", "w<0-1>: {device: d<1>.a}", "put swap on a raid1 or raid10 of these places, such as d0.a and d1.a, or else on one disk only"),
+    "a volume over two disks": (
+        "{v: {devices: [d<0-1>.a], volumes: {x: {size: 1GiB}}}}", "w: {device: v.x}",
+        "put swap on a raid1 or raid10 over these disks, or else on one disk only",
+    ),
+    "a raid0": ("{}", "w: {device: z}", "make z a raid1 or raid10, or put swap on one disk only"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("groups", "swap", "cure"), CURES.values(), ids=CURES)
+def test_how_to_mirror_swap(groups: str, swap: str, cure: str, tmp_path: Path) -> None:
+    text = (
+        PARTS + "arrays: {s: {level: raid10, members: [d<0-3>.b]}, z: {level: raid0, members: [d<2-3>.a]}}\n"
+    )
+    text += f"volume_groups: {groups}\nswap: {{{swap}}}"
+    assert [hint for _, hint in said("swap-across-members", text, tmp_path)] == [cure]
+    assert found("swap-on-raid0", text, tmp_path) == []
 
 
 @pytest.mark.parametrize(("priority", "expected"), [(-2, 1), (-1, 0), (0, 0), (32767, 0), (32768, 1)])

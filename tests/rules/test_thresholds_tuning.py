@@ -225,7 +225,8 @@ def test_read_ahead_is_counted_in_pages(ahead: str, hints: list[str], tmp_path: 
 
 
 FAST = (
-    "hardware: {disks: {d<0-3>: {serial: S<1>, size: 4TB%s}}}\narrays: {s: {level: %s, members: [d<0-3>]%s}}"
+    "hardware: {disks: {d<0-3>: {serial: S<1>, size: 4TB, rotational: false%s}}}\n"
+    "arrays: {s: {level: %s, members: [d<0-3>]%s}}"
 )
 PACE = {
     "solid state": (", rate: 500MB/s", "raid5", "", ["4:note"]),
@@ -248,6 +249,34 @@ def test_the_hours_of_a_limited_rebuild_are_said(tmp_path: Path) -> None:
         ("the members of s could sync at 500 MB/s each, and the kernel stops at 205: 5.4 h where 2.2 would do",
          "write sync_speed_max: 500MB/s")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "expected"), [("737279MB", []), ("737280MB", ["4:note"])])
+def test_only_what_takes_an_hour_is_worth_a_line(size: str, expected: list[str], tmp_path: Path) -> None:
+    """At 204.8 MB/s an hour is 737.28 GB."""
+    text = FAST.replace("4TB", size) % (", rate: 500MB/s", "raid1", "")
+    assert found("default-sync-speed", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("swap", "data"), [("16GiB", "rest"), ("20GiB", "20GiB")])
+def test_the_member_counts_and_not_its_disk(swap: str, data: str, tmp_path: Path) -> None:
+    """84 s for 16 GiB of 960 GB."""
+    parts = f", rate: 500MB/s, partitions: {{s: {{size: {swap}}}, d: {{size: {data}}}}}"
+    text = FAST.replace("4TB", "960GB").replace("members: [d<0-3>]", "members: [d<0-3>.%s]")
+    assert found("default-sync-speed", text % (parts, "raid1", "s", ""), tmp_path) == []
+    assert found("default-sync-speed", text % (parts, "raid1", "d", ""), tmp_path) == ["4:note"] * (
+        data == "rest"
+    )
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(273, []), (274, ["4:note"])])
+def test_a_hard_disk_counts_from_end_to_end(rate: int, expected: list[str], tmp_path: Path) -> None:
+    """Three quarters of the rate at the outer tracks, which only the hint goes by."""
+    text = FAST.replace("rotational: false", "rotational: true") % (f", rate: {rate}MB/s", "raid5", "")
+    assert found("default-sync-speed", text, tmp_path) == expected
+    assert all(
+        hint == f"write sync_speed_max: {rate}MB/s" for _, hint in said("default-sync-speed", text, tmp_path)
+    )
 
 
 def test_a_narrow_link_is_the_limit_itself(tmp_path: Path) -> None:

@@ -38,9 +38,17 @@ SWAP = {
         PARTS + "arrays: {s: {level: raid1, members: [d<2-3>.b]}}\nswap:\n  w1: {device: d1.a}\n  w2: {device: d2.a}",
         ["7:error"],
     ),
-    "on a raid0, which has a rule of its own": (
+    "on a raid0 of the members' disks": (
         PARTS + "arrays: {s: {level: raid1, members: [d<0-1>.b]}, z: {level: raid0, members: [d<0-1>.a]}}\n"
+        "swap: {w: {device: z}}", ["5:error"],
+    ),
+    "on a raid0 of other disks, which has a rule of its own": (
+        PARTS + "arrays: {s: {level: raid1, members: [d<0-1>.b]}, z: {level: raid0, members: [d<2-3>.a]}}\n"
         "swap: {w: {device: z}}", [],
+    ),
+    "on a raid0 of mirrors": (
+        PARTS + "arrays: {s: {level: raid1, members: [d<0-3>.b]}, m<0-1>: {level: raid1, members: [d<1:0/2>.a, d<1:1/3>.a]}, "
+        "z: {level: raid0, members: [m0, m1]}}\nswap: {w: {device: z}}", [],
     ),
     "on volumes on plain partitions": (
         PARTS + RAID + "volume_groups: {v: {devices: [d<0-1>.a], volumes: {x: {size: 1GiB}}}}\nswap: {w: {device: v.x}}",
