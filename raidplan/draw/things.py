@@ -61,7 +61,7 @@ def things(topology: Topology) -> dict[Path, Thing]:
     """All of them, each after those it stands on."""
     found: dict[Path, Thing] = {}
     stands = structure(topology).stands
-    for item in topology.items:
+    for item in topology.order:
         if item.path[:-1] != DISKS:
             for thing in _things(item, topology):
                 found[thing.path] = thing

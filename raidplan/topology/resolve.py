@@ -39,8 +39,10 @@ class Topology:
     """The layout with its names resolved."""
 
     layout: Layout
+    order: tuple[Item, ...] = ()
+    """Everything, each after what it uses; nothing if there is a circle."""
     items: list[Item] = field(default_factory=list)
-    """In an order in which everything stands after what it uses."""
+    """In that order, those whose devices are known: not what stands on a disk without a size."""
     devices: dict[str, Device] = field(default_factory=dict)
     used_by: dict[str, Use] = field(default_factory=dict)
     """The one use of each device."""
@@ -143,8 +145,9 @@ def resolve(layout: Layout) -> tuple[Topology, list[Finding]]:
     findings += more
     order, cycles = _order(edges)
     findings += cycles
-    for path in order:
-        findings += _build(items[path], topology)
+    topology.order = tuple(items[path] for path in order)
+    for item in topology.order:
+        findings += _build(item, topology)
     return topology, findings
 
 
