@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,12 @@ CASES = [
 )
 def test_every_command_does_without(name: str, left_out: set[str]) -> None:
     values = LAYOUTS[name]
-    text = yaml.safe_dump({**values, "hardware": without(values["hardware"], left_out)}, default_style="'")
+    every_command({**values, "hardware": without(values["hardware"], left_out)})
+
+
+def every_command(values: Any) -> None:
+    """Runs what there is to run on a layout, which may be wrong."""
+    text = yaml.safe_dump(values, default_style="'")
     loaded = pipeline.check("x.yaml", reader=lambda _: (text, ""))
     for form in FORMS:
         assert render(form, [loaded], Look()) or form == "github"  # which prints nothing of nothing
@@ -82,3 +89,38 @@ def test_every_command_does_without(name: str, left_out: set[str]) -> None:
     assert "nothing differs" in diff_text(diff(side, side))
     plan, told = pipeline.plan(loaded)
     assert (plan is None) is any(item.finding.severity.rank == 0 for item in told.findings)
+
+
+QUANTITY = re.compile(r"[0-9.]+(?=(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB|B/s|MB/s|Mbps|Gbps|MHz|s|min|ms|%)?$)")
+
+
+def quantities(values: Any, key: str = "") -> Iterator[str]:
+    """The keys of numbers, however deep."""
+    if isinstance(values, dict):
+        for inner, each in values.items():
+            yield from quantities(each, inner)
+    elif isinstance(values, str) and QUANTITY.match(values):
+        yield key
+
+
+def numbered(values: Any, key: str, number: str) -> Any:
+    """The same with another number at the key, its unit kept."""
+    if isinstance(values, dict):
+        return {
+            name: QUANTITY.sub(number, each)
+            if name == key and isinstance(each, str)
+            else numbered(each, key, number)
+            for name, each in values.items()
+        }
+    return values
+
+
+QUANTITIES = {key: name for name in reversed(LAYOUTS) for key in quantities(LAYOUTS[name])}
+del QUANTITIES["version"]
+
+
+@pytest.mark.parametrize("number", ["0", "1"])
+@pytest.mark.parametrize("key", sorted(QUANTITIES))
+def test_the_least_of_everything(key: str, number: str) -> None:
+    """A number that nothing has is refused, or stands; nobody divides by it."""
+    every_command(numbered(LAYOUTS[QUANTITIES[key]], key, number))

@@ -11,7 +11,17 @@ from raidplan.geometry import md
 from raidplan.identity import derived_uuid, md_form
 from raidplan.kinds.array_create import create_argv, made
 from raidplan.kinds.device import Device, Group, Impossible, Kind, Line, Site, Use
-from raidplan.kinds.model import Boolean, Integer, LevelName, Model, Rate, Reference, Size, Word
+from raidplan.kinds.model import (
+    AnySize,
+    Boolean,
+    Integer,
+    LevelName,
+    Model,
+    Rate,
+    Reference,
+    Size,
+    Word,
+)
 from raidplan.kinds.naming import device_node, sync_action
 from raidplan.kinds.pool import Pool
 from raidplan.levels import DEFAULT_CHUNK, LEVELS, redundancy
@@ -39,7 +49,7 @@ class Array(Model, Kind):
     journal: Reference | None = None
     stripe_cache_size: Integer | None = None
     """Entries; each takes one page per member."""
-    read_ahead: Size | None = None
+    read_ahead: AnySize | None = None
     sync_speed_min: Rate | None = None
     """Per member."""
     sync_speed_max: Rate | None = None

@@ -16,6 +16,7 @@ from raidplan.kinds.model import (
     Integer,
     Model,
     Name,
+    Positive,
     Rate,
     Size,
     Speed,
@@ -60,11 +61,11 @@ class Disk(Model, Kind):
     size: Size | None = None
     """At least this large; the plan uses this size, so that a replacement of this size fits."""
     logical_block: Block | None = None
-    physical_block: Integer | None = None
+    physical_block: Positive | None = None
     rotational: Boolean | None = None
     rate: Rate | None = None
     """Sequential rate at the outer tracks."""
-    iops: Integer | None = None
+    iops: Positive | None = None
     link: Speed | None = None
     recording: Literal["cmr", "dm-smr", "ha-smr", "zoned"] | None = None
     """Conventional; shingled and managed by the drive, or aware of the host; zoned: managed by the host."""

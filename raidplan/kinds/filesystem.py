@@ -12,7 +12,7 @@ from raidplan.identity import derived_uuid
 from raidplan.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.kinds.formats import FORMATS, BadLabel, Format
-from raidplan.kinds.model import Integer, Label, Model, Percent, Reference, Size, Written
+from raidplan.kinds.model import Integer, Label, Model, Percent, Positive, Reference, Size, Written
 from raidplan.kinds.mount_flags import flags
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
@@ -62,7 +62,7 @@ class Filesystem(Model, Kind):
     """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
     """What it is for, where that is not what the machine is for."""
-    files: Integer | None = None
+    files: Positive | None = None
     """How many files it is to hold; rules compare it with the inodes."""
     inodes: Integer | None = None
     """ext: how many inodes to make (mke2fs -N)."""

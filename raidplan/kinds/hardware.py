@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from raidplan.kinds.model import Boolean, Clock, Integer, Model, Name, Rate, Speed, Word
+from raidplan.kinds.model import Boolean, Clock, Count, Integer, Model, Name, Positive, Rate, Speed, Word
 
 
 class Bus(Model):
@@ -13,13 +13,13 @@ class Bus(Model):
     type: Literal["pci", "pcie", "dmi", "usb", "thunderbolt", "other"]
     behind: Name | None = None
     """The bus this one hangs on."""
-    width: Integer | None = None
+    width: Positive | None = None
     """PCI: bits, 32 or 64."""
     clock: Clock | None = None
     """PCI: 33MHz, 66MHz, 100MHz or 133MHz."""
-    generation: Integer | None = None
+    generation: Positive | None = None
     """PCIe 1-5, DMI 1-4, Thunderbolt 1-4."""
-    lanes: Integer | None = None
+    lanes: Positive | None = None
     """PCIe and DMI: the lanes that were negotiated, not the slot's length."""
     speed: Speed | None = None
     """USB and others: the line rate."""
@@ -32,10 +32,10 @@ class Controller(Model):
 
     behind: Name | None = None
     """The bus it stands on."""
-    ports: Integer | None = None
+    ports: Positive | None = None
     speed: Speed | None = None
     """Each port's line rate."""
-    lanes: Integer | None = None
+    lanes: Positive | None = None
     """SAS: lanes of each port."""
     fis_switching: Boolean | None = None
     """Whether it can talk to several disks behind one multiplier at once."""
@@ -56,7 +56,7 @@ class Multiplier(Model):
 
     behind: Name
     port: Integer | None = None
-    ports: Integer | None = None
+    ports: Positive | None = None
     speed: Speed | None = None
     switching: Literal["fis", "command"] | None = None
     rate: Rate | None = None
@@ -69,10 +69,10 @@ class Expander(Model):
 
     behind: Name
     port: Integer | None = None
-    lanes: Integer | None = None
+    lanes: Positive | None = None
     speed: Speed | None = None
     """Line rate of one lane."""
-    ports: Integer | None = None
+    ports: Positive | None = None
     rate: Rate | None = None
     drops_disks: Boolean | None = None
     """Known to lose a disk now and then, at boot for one."""
@@ -87,9 +87,9 @@ class Enclosure(Model):
 class Power(Model):
     """A power supply or one of its rails."""
 
-    watts: Integer | None = None
-    amps_12v: Integer | None = None
-    base_watts: Integer | None = None
+    watts: Positive | None = None
+    amps_12v: Positive | None = None
+    base_watts: Count | None = None
     """What the machine draws without its disks."""
     staggered_spinup: Boolean | None = None
     feeds: tuple[Name, ...] = ()

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from raidplan.findings import Path
 from raidplan.geometry import lvm
 from raidplan.kinds.device import Device, Impossible, Kind, Site, Use
-from raidplan.kinds.model import Model, Name, Reference, Size, size_or
+from raidplan.kinds.model import AnySize, Model, Name, Reference, Size, size_or
 from raidplan.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
 from raidplan.size import MIB, align_up, human
@@ -21,7 +21,7 @@ class Volume(Model):
 
     size: Annotated[Size | Literal["100%free"], size_or("100%free")]
     """Rounded up to whole extents; `100%free` takes what is left."""
-    read_ahead: Annotated[Size | Literal["auto"], size_or("auto")] = "auto"
+    read_ahead: Annotated[AnySize | Literal["auto"], size_or("auto", zero=True)] = "auto"
 
 
 class VolumeGroup(Model, Kind):

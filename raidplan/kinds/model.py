@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, KeysView, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple, NoReturn, Self, dataclass_transform, get_type_hints
+from typing import Annotated, Any, NamedTuple, NoReturn, Self, TypeVar, dataclass_transform, get_type_hints
 
 from raidplan import size
 from raidplan.hidden import is_seen
@@ -102,14 +102,35 @@ def single(value: object) -> str:
     return value
 
 
-def size_or(word: str) -> Written:
-    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`."""
-    return _either(word, size.parse_size, f"neither a size nor '{word}'; write 512KiB, 3TB or {word}")
+Number = TypeVar("Number", int, Fraction)
+
+
+def _positive(parse: Callable[[str], Number]) -> Callable[[str], Number]:
+    """For what cannot be 0: a rate of nothing is a mistake, and would be divided by."""
+
+    def read(text: str) -> Number:
+        value = parse(text)
+        if value <= 0:
+            raise ValueError(f"'{text}' is not more than 0; write what it really is, or leave the key out")
+        return value
+
+    return read
+
+
+def size_or(word: str, *, zero: bool = False) -> Written:
+    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`.
+
+    With `zero` the size may be 0.
+    """
+    parse = size.parse_size if zero else _positive(size.parse_size)
+    return _either(word, parse, f"neither a size nor '{word}'; write 512KiB, 3TB or {word}")
 
 
 def duration_or(word: str) -> Written:
     """For a field that takes a word in place of a duration."""
-    return _either(word, size.parse_seconds, f"neither a duration nor '{word}'; write 7s or {word}")
+    return _either(
+        word, _positive(size.parse_seconds), f"neither a duration nor '{word}'; write 7s or {word}"
+    )
 
 
 def _either(word: str, parse: Callable[[str], int | Fraction], neither: str) -> Written:
@@ -137,6 +158,12 @@ def _integer(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise ValueError(f"'{text}' is not a whole number; write digits alone")
     return int(text)
+
+
+def _count(text: str) -> int:
+    if (number := _integer(text)) < 0:
+        raise ValueError(f"'{text}' is less than 0; write 0 or more")
+    return number
 
 
 def _block(text: str) -> int:
@@ -207,17 +234,25 @@ BLOCKS = tuple(2**n for n in range(9, 17))
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
 KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
 REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
-SIZE_PATTERN = r"^\d+(\.\d+)?\s?(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB)$"
-RATE_PATTERN = SIZE_PATTERN[:-1] + "/s$"
+UNIT_PATTERN = r"\s?(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB)"
+NUMBER_PATTERN = r"\d+(\.\d+)?"
+ABOVE_0 = r"(?=.*[1-9])" + NUMBER_PATTERN
 
-Size = Annotated[int, Written(size.parse_size, {"type": "string", "pattern": SIZE_PATTERN})]
-Rate = Annotated[int, Written(size.parse_rate, {"type": "string", "pattern": RATE_PATTERN})]
-Speed = Annotated[int, Written(size.parse_speed, {"type": "string", "pattern": r"^\d+(\.\d+)?[GM]bps$"})]
-Clock = Annotated[int, Written(size.parse_clock, {"type": "string", "pattern": r"^\d+(\.\d+)?MHz$"})]
-Duration = Annotated[
-    Fraction, Written(size.parse_seconds, {"type": "string", "pattern": r"^\d+(\.\d+)?(s|ms|min)$"})
-]
+
+def _text(parse: Callable[[str], object], pattern: str) -> Written:
+    return Written(parse, {"type": "string", "pattern": f"^{pattern}$"})
+
+
+AnySize = Annotated[int, _text(size.parse_size, NUMBER_PATTERN + UNIT_PATTERN)]
+"""0B is one: no read-ahead."""
+Size = Annotated[int, _text(_positive(size.parse_size), ABOVE_0 + UNIT_PATTERN)]
+Rate = Annotated[int, _text(_positive(size.parse_rate), ABOVE_0 + UNIT_PATTERN + "/s")]
+Speed = Annotated[int, _text(_positive(size.parse_speed), ABOVE_0 + "[GM]bps")]
+Clock = Annotated[int, _text(_positive(size.parse_clock), ABOVE_0 + "MHz")]
+Duration = Annotated[Fraction, _text(_positive(size.parse_seconds), ABOVE_0 + "(s|ms|min)")]
 Integer = Annotated[int, Written(_integer, {"type": "integer"})]
+Count = Annotated[int, Written(_count, {"type": "integer", "minimum": 0})]
+Positive = Annotated[int, Written(_positive(_integer), {"type": "integer", "minimum": 1})]
 Block = Annotated[int, Written(_block, {"enum": list(BLOCKS)})]
 Boolean = Annotated[bool, Written(_boolean, {"type": "boolean"})]
 Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]

@@ -81,6 +81,7 @@ def _decimal(value: Fraction) -> str:
 
 
 KINDS: tuple[tuple[Any, Callable[[Any], Plain]], ...] = (
+    (model.AnySize, exact),
     (model.Size, exact),
     (model.Rate, _rate),
     (model.Speed, _speed),

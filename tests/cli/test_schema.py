@@ -94,6 +94,8 @@ def test_the_compact_form_is_not_flagged(body: str) -> None:
         ("hardware: {disks: {d<0-3>: {rtae: 150MB/s}}}", "rtae"),
         ("hardware: {disks: {d0: {size: 3T}}}", "size"),
         ("hardware: {disks: {d0: {port: zero}}}", "port"),
+        ("hardware: {disks: {d0: {rate: 0.0MB/s}}}", "rate"),
+        ("hardware: {buses: {b: {type: pcie, lanes: 0}}}", "lanes"),
         ("monitoring: {scrub: weekly}", "scrub"),
         ("workload: <1>", "workload"),
         ("hardware: [a]", "hardware"),
