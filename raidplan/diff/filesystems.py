@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.diff import changes as ways
 from raidplan.diff.result import Change
+from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
 from raidplan.kinds.formats import Ext
 from raidplan.size import human
@@ -31,15 +32,16 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
     for key, way in ways.FILESYSTEM.items():
         if getattr(old, key) != getattr(new, key):
             yield change(key, getattr(old, key), getattr(new, key), way)
-    one, other = storage.old_place(uses[0]).size, storage.new_place(uses[1]).size
-    if one is not None and other is not None and one != other:
-        yield Change(
-            "size", human(one), human(other), (ways.GROWN if other > one else ways.SHRUNK).get(new.type)
-        )
+    one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
+    known = one.size is not None and other.size is not None
+    grows = trend(one, other, storage) if known or storage.same(one, other) else Trend.SAME
+    if grows is not Trend.SAME:
+        table = ways.GROWN if grows is Trend.LARGER else ways.SHRUNK
+        yield Change("size", *size_words(one, other, grows), table.get(new.type))
     if isinstance(old.format, Ext) and isinstance(new.format, Ext):
         if old.reserved != new.reserved:
             yield change("reserved", old.reserved, new.reserved, ways.RESERVED)
-        yield from _inodes(old, new, uses, storage, resized=one != other)
+        yield from _inodes(old, new, uses, storage, resized=grows is not Trend.SAME)
 
 
 def _device(old: Use, new: Use, storage: Storage) -> Iterator[Change]:

@@ -1,6 +1,7 @@
 """What `mdadm --grow` can make of an array while its data stays.
 
-Sources: mdadm(8), GROW MODE; `analyse_change` in Grow.c of mdadm 4.4; `takeover` in drivers/md/raid{0,1,5,10}.c.
+Sources: mdadm(8), GROW MODE; `analyse_change` and `remove_disks_for_takeover` in Grow.c of mdadm 4.4; `takeover` and
+`create_strip_zones` in drivers/md/raid{0,1,5,10}.c of Linux.
 Standard library only.
 """
 
@@ -35,6 +36,8 @@ class Shape:
     """The consistency policy: resync, bitmap, ppl, journal; empty where the level has none."""
     size: int | None
     """Bytes for what is on it; None if not known."""
+    even: bool = True
+    """No members of different sizes are known: raid0 has one zone."""
 
 
 def grow(old: Shape, new: Shape) -> Iterator[tuple[str, object, object, Way | None]]:
@@ -53,7 +56,7 @@ def grow(old: Shape, new: Shape) -> Iterator[tuple[str, object, object, Way | No
         yield "consistency", old.policy, new.policy, _policy(old, new)
     same = (old.level, old.count, old.layout) == (new.level, new.count, new.layout)
     if same and old.size and new.size and old.size != new.size and old.chunk == new.chunk:
-        yield "size", old.size, new.size, _noted(_size(old, new), old, resized=True)
+        yield "size", old.size, new.size, resized(old, new, smaller=new.size < old.size)
 
 
 def _noted(way: Way | None, old: Shape, *, resized: bool = False) -> Way | None:
@@ -68,13 +71,31 @@ def _noted(way: Way | None, old: Shape, *, resized: bool = False) -> Way | None:
     return Way(way.command, "; ".join(notes))
 
 
+def slot_after(slot: int, old: Shape, new: Shape) -> int | None:
+    """The slot that a member has after the change; None if it is no member any more.
+
+    Of a RAID10, the kernel makes slot // 2 of a RAID0, whichever of the two copies stays; of a RAID0, 2 * slot
+    (`create_strip_zones` in raid0.c, `raid10_takeover_raid0` in raid10.c). All others keep their numbers: data
+    members come first and parity last (`ALGORITHM_PARITY_N` in raid5.c) when a level is taken over.
+    """
+    match old.level, new.level:
+        case "raid10", "raid0":
+            after = slot // 2
+        case "raid0", "raid10":
+            after = 2 * slot
+        case _:
+            after = slot
+    return after if after < new.count else None
+
+
 def _level(old: Shape, new: Shape) -> Way | None:
     way = Way(f"{GROW} --level")
+    if old.level == "raid0" and not old.even:
+        return None
     if {old.level, new.level} == {"raid0", "raid10"}:
         mirrored, striped = (old, new) if old.level == "raid10" else (new, old)
-        kind, copies = raid10_copies(mirrored.layout or "n2")
-        fits = kind == "near" and mirrored.count == copies * striped.count and old.chunk == new.chunk
-        return way if fits else None
+        fits = (mirrored.layout or "n2") == "n2" and mirrored.count == 2 * striped.count
+        return way if fits and old.chunk == new.chunk else None
     if frozenset((old.level, new.level)) not in LEVELS_CHANGED:
         return None
     if old.level == "raid1" and old.count != 2:
@@ -97,6 +118,8 @@ def _count(old: Shape, new: Shape) -> Way | None:
         return _level(old, new)
     if old.level == "linear":
         return Way(f"{GROW} --add") if new.count > old.count else None
+    if old.level == "raid0" and not old.even:
+        return None
     if new.level == "raid10":
         far = raid10_copies(old.layout or "n2")[0] == "far"
         if far or old.metadata == "0.90" or new.count < old.count:
@@ -109,7 +132,7 @@ def _count(old: Shape, new: Shape) -> Way | None:
 
 
 def _chunk(old: Shape, new: Shape) -> Way | None:
-    if not LEVELS[new.level].chunked:
+    if not LEVELS[new.level].chunked or (old.level == "raid0" and not old.even):
         return None
     if new.level == "raid10" and (old.metadata == "0.90" or raid10_copies(old.layout or "n2")[0] == "far"):
         return None
@@ -133,10 +156,14 @@ def _policy(old: Shape, new: Shape) -> Way | None:
     return Way(f"{GROW} --bitmap")
 
 
-def _size(old: Shape, new: Shape) -> Way | None:
-    assert old.size and new.size
+def resized(old: Shape, new: Shape, *, smaller: bool) -> Way | None:
+    """How an array takes more of its members, or less."""
+    return _noted(_size(old, new, smaller=smaller), old, resized=True)
+
+
+def _size(old: Shape, new: Shape, *, smaller: bool) -> Way | None:
     if new.level in ("raid0", "linear"):
         return None
     if new.level == "raid10" and raid10_copies(old.layout or "n2")[0] != "near":
         return None
-    return Way(f"{GROW} --size", SMALLER if new.size < old.size else "")
+    return Way(f"{GROW} --size", SMALLER if smaller else "")

@@ -74,11 +74,7 @@ def _partition_stays(old: Place, storage: Storage) -> bool:
     now = storage.disks.get(old.disk or "")
     if now is None or storage.old.host != storage.new.host:
         return False
-    parts = storage.new.layout.hardware.disks[now].partitions
-    places = (storage.places[1].partition(now, part) for part in parts)
-    return any(
-        p.start == old.start and (old.size is None or p.size is None or p.size >= old.size) for p in places
-    )
+    return any(storage.stays(old, place) for _, place in storage.places[1].partitions(now))
 
 
 def _because(path: Path, device: str, storage: Storage) -> str:

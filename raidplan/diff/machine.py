@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from raidplan.diff import changes as ways
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change, Fate, Thing
+from raidplan.diff.sizes import Trend, trend
 from raidplan.diff.words import change, differing, value_text
 from raidplan.kinds.model import Model
 
@@ -104,22 +105,18 @@ def _facts(old: Disk, new: Disk) -> Iterator[Change]:
 def _partitions(name: str, now: str, storage: Storage) -> Iterator[Change]:
     """Partitions with names, by the place where they begin."""
     old, new = storage.old.layout.hardware.disks[name], storage.new.layout.hardware.disks[now]
-    before = {
-        place.start: (part, place)
-        for part in old.partitions
-        for place in (storage.places[0].partition(name, part),)
-    }
-    after = {
-        place.start: (part, place)
-        for part in new.partitions
-        for place in (storage.places[1].partition(now, part),)
-    }
+    before = {place.start: (part, place) for part, place in storage.places[0].partitions(name)}
+    after = {place.start: (part, place) for part, place in storage.places[1].partitions(now)}
     for start in dict.fromkeys((*before, *after)):
-        yield from _partition(before.get(start), after.get(start), old, new)
+        yield from _partition(before.get(start), after.get(start), old, new, storage)
 
 
 def _partition(
-    before: tuple[str, Place] | None, after: tuple[str, Place] | None, old: Disk, new: Disk
+    before: tuple[str, Place] | None,
+    after: tuple[str, Place] | None,
+    old: Disk,
+    new: Disk,
+    storage: Storage,
 ) -> Iterator[Change]:
     if before is None or after is None:
         one = value_text("size", old.partitions[before[0]].size) if before else ""
@@ -130,10 +127,10 @@ def _partition(
     (was, one_place), (name, other_place) = before, after
     if was != name:
         yield Change(f"partitions.{was}", was, name, ways.PARTITION_NAMED)
-    if one_place.size != other_place.size:
-        grown = (one_place.size or 0) < (other_place.size or 0)
+    grows = trend(one_place, other_place, storage)
+    if grows is not Trend.SAME:
         sizes = old.partitions[was].size, new.partitions[name].size
-        yield change(f"partitions.{name}.size", *sizes, ways.PARTITION_GROWN if grown else None)
+        yield change(f"partitions.{name}.size", *sizes, ways.PARTITION_GROWN if grows.holds else None)
     types = old.partitions[was].type, new.partitions[name].type
     if types[0] != types[1]:
         yield change(f"partitions.{name}.type", *types, ways.PARTITION_TYPE)

@@ -31,6 +31,8 @@ class Place:
     """Where on the disk: bytes, and the words `rest` before it whose size is not known."""
     size: int | None = None
     """Bytes; None if not known."""
+    rest: bool = False
+    """It takes what the disk has left, however much that is."""
 
     def meets(self, other: Place) -> bool:
         """Two places share bytes, as far as is known."""
@@ -52,31 +54,32 @@ class Places:
         """Where the device is that a use takes."""
         item = self.topology.provider[use.device]
         if not isinstance(item.kind, Disk):
-            device = self.topology.devices.get(use.device)
-            return Place(None, use.device, size=device.size if device else None)
+            return self.device(use.device)
         if use.device != item.name:
             return self.partition(item.name, use.device.partition(".")[2])
         if use.whole_disk:
-            return Place(item.name, use.device, (0,), item.kind.size)
+            return Place(item.name, use.device, (0,), item.kind.size, rest=True)
         size = self.topology.taken(use).size if use.device in self.topology.devices else None
-        return Place(item.name, use.device, (ALIGNMENT,), size)
+        return Place(item.name, use.device, (ALIGNMENT,), size, rest=True)
+
+    def device(self, name: str) -> Place:
+        """An array or a volume."""
+        device = self.topology.devices.get(name)
+        return Place(None, name, size=device.size if device else None)
 
     def partition(self, disk: str, wanted: str) -> Place:
-        """Where a partition with a name of its own is."""
+        """Where a partition with a name of its own is. Raises KeyError."""
+        return dict(self.partitions(disk))[wanted]
+
+    def partitions(self, disk: str) -> Iterator[tuple[str, Place]]:
+        """The partitions of a disk that have names of their own."""
         start: tuple[int | str, ...] = (ALIGNMENT,)
         for name, entry in self.topology.layout.hardware.disks[disk].partitions.items():
             device = self.topology.devices.get(f"{disk}.{name}")
-            size = (
-                device.size
-                if device
-                else None
-                if entry.size == REST
-                else align_up(int(entry.size), ALIGNMENT)
-            )
-            if name == wanted:
-                return Place(disk, f"{disk}.{name}", start, size)
+            rest = entry.size == REST
+            size = device.size if device else None if rest else align_up(int(entry.size), ALIGNMENT)
+            yield name, Place(disk, f"{disk}.{name}", start, size, rest)
             start = (int(start[0]) + size, *start[1:]) if size is not None else (*start, REST)
-        raise LookupError(f"{disk} has no partition {wanted}")
 
     @cached_property
     def used(self) -> dict[str, list[tuple[Place, Use]]]:
@@ -96,8 +99,7 @@ class Places:
                     yield ("hardware", "disks", name, "partitions", part), self.partition(name, part)
         for device, item in self.topology.provider.items():
             if device not in used_by and not isinstance(item.kind, Disk):
-                made = self.topology.devices.get(device)
-                yield path_of(device, item), Place(None, device, size=made.size if made else None)
+                yield path_of(device, item), self.device(device)
 
 
 def path_of(device: str, item: Item) -> Path:

@@ -12,6 +12,7 @@ from raidplan.diff.disks import paired
 from raidplan.diff.filesystems import filesystem_changes, swap_changes
 from raidplan.diff.places import Place, Places, path_of
 from raidplan.diff.result import Change, Fate
+from raidplan.diff.sizes import trend
 from raidplan.diff.volumes import group_changes, volume_changes
 from raidplan.diff.words import change
 from raidplan.findings import Path
@@ -110,6 +111,31 @@ class Storage:
         was = self.old.devices.get(place.device)
         return replace(place, size=was.size if was else None)
 
+    def members(self, side: int, array: str) -> list[Place]:
+        """Where the members of an array are, slot by slot, in the old layout (0) or the new one (1)."""
+        return self._of_array(side, array, "members")
+
+    def spares(self, side: int, array: str) -> list[Place]:
+        """Where the spares of an array are."""
+        return self._of_array(side, array, "spares")
+
+    def journal(self, side: int, array: str) -> Place | None:
+        """Where the journal of an array is, if it has one."""
+        return next(iter(self._of_array(side, array, "journal")), None)
+
+    def physical(self, side: int, group: str) -> list[Place]:
+        """Where the devices of a volume group are."""
+        entry = (self.old, self.new)[side].layout.volume_groups[group]
+        return [self._place(side, use) for use in entry.uses(group, ("volume_groups", group))]
+
+    def _of_array(self, side: int, array: str, key: str) -> list[Place]:
+        entry = (self.old, self.new)[side].layout.arrays[array]
+        uses = entry.uses(array, ("arrays", array))
+        return [self._place(side, use) for use in uses if use.path[2] == key]
+
+    def _place(self, side: int, use: Use) -> Place:
+        return self.new_place(use) if side else self.old_place(use)
+
     def same(self, old: Place, new: Place) -> bool:
         """The same bytes, as far as both have them; an array or volume only if its data stays."""
         if old.disk is None or new.disk is None:
@@ -119,19 +145,37 @@ class Storage:
     def _lost(self, device: str) -> bool:
         return self.fate(path_of(device, self.old.provider[device])).loses
 
-    def free(self, new: Place) -> bool:
-        """Nothing of the old layout that stays in the new one has its data there; spares have none."""
-        if new.disk is None:
-            users = self.places[0].used.get(new.device, [])
-            old = new
-        else:
-            disk = self.was.get(new.disk)
-            users = self.places[0].used.get(disk, []) if disk else []
-            old = Place(disk, new.device, new.start, new.size)
+    def stays(self, old: Place, new: Place) -> bool:
+        """The same bytes, and all that were there still have room."""
+        return self.same(old, new) and trend(old, new, self).holds
+
+    def overwrites(self, new: Place, old: Place) -> bool:
+        """What is made at the new place lies on bytes of the old one."""
+        return old.meets(self._in_old(new)) and (new.disk is None or new.disk in self.was)
+
+    def there(self, old: Place) -> bool:
+        """It can still be read in the new layout: its disk is in it, or it has not lost its data."""
+        if old.disk is not None:
+            return old.disk in self.disks
+        return old.device in self.new.provider and not self._lost(old.device)
+
+    def free(self, new: Place, array: Path = ()) -> bool:
+        """Nothing of the old layout that stays in the new one has its data there; spares have none.
+
+        What the array at the given path has there does not count.
+        """
+        old = self._in_old(new)
         return not any(
-            place.meets(old) and "spares" not in use.path and _at(self.new, use.path[:2]) is not None
-            for place, use in users
+            place.meets(old)
+            and "spares" not in use.path
+            and use.path[:2] != array
+            and _at(self.new, use.path[:2]) is not None
+            for place, use in self.places[0].used.get(old.disk or old.device, [])
         )
+
+    def _in_old(self, new: Place) -> Place:
+        """A new place by the old name of its disk; a new disk has none, and nothing is on it."""
+        return new if new.disk is None else replace(new, disk=self.was.get(new.disk, ""))
 
     @cached_property
     def carried(self) -> Mapping[str, tuple[str, ...]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from raidplan.diff import changes as ways
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
+from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
-from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage
@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
     """What differs in a group, its volumes aside."""
     name = str(path[1])
-    before = [storage.old_place(use) for use in old.uses(name, path)]
-    after = [storage.new_place(use) for use in new.uses(name, path)]
+    before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
         yield change("extent", old.extent, new.extent, None)
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
     for one, other in stay:
-        if one.size is not None and other.size is not None and one.size != other.size:
-            how = ways.PHYSICAL_GROWN if other.size > one.size else None
-            yield Change(
-                "devices", f"{one.device}, {human(one.size)}", f"{other.device}, {human(other.size)}", how
-            )
+        grows = trend(one, other, storage)
+        if grows is not Trend.SAME:
+            how = ways.PHYSICAL_GROWN if grows is Trend.LARGER else None
+            was, now = size_words(one, other, grows)
+            yield Change("devices", f"{one.device}, {was}", f"{other.device}, {now}", how)
     added = [place for place in after if not any(other is place for _, other in stay)]
     for place in added:
         yield change("devices", None, place.device, ways.GROUP_EXTENDED)
@@ -59,12 +58,10 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
     if lost:
         yield Change("group", f"{path[1]} as it is", f"{path[1]} made anew", None)
     device = f"{path[1]}.{name}"
-    if device in storage.old.devices and device in storage.new.devices:
-        one, other = storage.old.devices[device].size, storage.new.devices[device].size
-        if one != other:
-            how = ways.VOLUME_GROWN if other > one else ways.VOLUME_SHRUNK
-            yield Change("size", human(one), human(other), how)
-    elif old.size != new.size:
-        yield change("size", old.size, new.size, None)
+    places = storage.places[0].device(device), storage.places[1].device(device)
+    grows = trend(*places, storage)
+    if grows is not Trend.SAME:
+        how = ways.VOLUME_GROWN if grows is Trend.LARGER else ways.VOLUME_SHRUNK
+        yield Change("size", *size_words(*places, grows), how)
     if old.read_ahead != new.read_ahead:
         yield change("read_ahead", old.read_ahead, new.read_ahead, ways.VOLUME["read_ahead"])

@@ -34,7 +34,9 @@ IN_PLACE = {
     "linear grows": ("level: linear, members: [d<0-1>]", "level: linear, members: [d<0-2>]", {"raid-devices": "mdadm --grow --add"}),
     "raid5 to raid6": ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-4>]", {"level": LEVEL, "raid-devices": ADD}),
     "raid1 to raid5": ("level: raid1, members: [d<0-1>]", "level: raid5, members: [d<0-2>]", {"level": LEVEL, "raid-devices": ADD}),
-    "raid0 to raid10": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d<0-3>]", {"level": LEVEL, "raid-devices": LEVEL}),
+    "raid0 to raid10": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d0, d2, d1, d3]", {"level": LEVEL, "raid-devices": LEVEL}),
+    "raid10 to raid0": ("level: raid10, members: [d<0-3>]", "level: raid0, members: [d0, d2]", {"level": LEVEL, "raid-devices": LEVEL}),
+    "raid5 to raid0": ("level: raid5, members: [d<0-3>]", "level: raid0, members: [d<0-2>]", {"level": LEVEL, "raid-devices": "mdadm --grow --raid-devices"}),
     "chunk": ("level: raid6, members: [d<0-5>], chunk: 512KiB", "level: raid6, members: [d<0-5>], chunk: 64KiB", {"chunk": "mdadm --grow --chunk"}),
     "layout": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], layout: right-symmetric", {"layout": "mdadm --grow --layout"}),
     "near to offset": ("level: raid10, members: [d<0-3>], layout: n2", "level: raid10, members: [d<0-3>], layout: o2", {"layout": "mdadm --grow --layout"}),
@@ -78,6 +80,10 @@ def test_what_leaves_the_shape_alone(name: str) -> None:
 RECREATED = {
     "raid5 to raid10": ("level: raid5, members: [d<0-3>]", "level: raid10, members: [d<0-3>]", "level"),
     "raid6 to raid0": ("level: raid6, members: [d<0-3>]", "level: raid0, members: [d<0-3>]", "level"),
+    "both copies of one half": ("level: raid10, members: [d<0-3>]", "level: raid0, members: [d0, d1]", "members.1"),
+    "stripes side by side": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d<0-3>]", "members.2"),
+    "three copies to raid0": ("level: raid10, members: [d<0-5>], layout: n3", "level: raid0, members: [d0, d3]", "level"),
+    "the parity of raid5 stays": ("level: raid5, members: [d<0-3>]", "level: raid0, members: [d0, d1, d3]", "members.2"),
     "three mirrors to raid5": ("level: raid1, members: [d<0-2>]", "level: raid5, members: [d<0-2>]", "level"),
     "far copies": ("level: raid10, members: [d<0-3>], layout: f2", "level: raid10, members: [d<0-3>], layout: n2", "layout"),
     "more copies": ("level: raid10, members: [d<0-3>], layout: n2", "level: raid10, members: [d<0-3>], layout: n4", "layout"),
@@ -109,6 +115,37 @@ def test_disks_behind_one_name() -> None:
         assert lost(made) == destroyed
         assert [f for p, f in fates(made).items() if "disks" in p] == ["exchanged"] * count
         assert set(ways(made, A)) == {f"members.{n}" for n in range(count)}
+
+
+EXCHANGED = {
+    "all of a mirror, and one less": ("raid1", "d<0-2>", "AA1, BB2, CC3", "NN1, NN2", "d<0-1>", ["/srv"]),
+    "one of a mirror, and one less": ("raid1", "d<0-2>", "AA1, BB2, CC3", "AA1, NN2", "d<0-1>", []),
+    "one of raid5, and the last has left": ("raid5", "d<0-4>", "A0, A1, A2, A3, A4", "N0, A1, A2, A3", "d<0-3>", ["/srv"]),
+    "the last of raid5 has left": ("raid5", "d<0-4>", "A0, A1, A2, A3, A4", "A0, A1, A2, A3", "d<0-3>", []),
+    "one of raid5, and the last is unplugged later": ("raid5", "d<0-4>", "A0, A1, A2, A3, A4", "N0, A1, A2, A3, A4", "d<0-3>", []),
+    "two of raid6, and one more": ("raid6", "d<0-3>", "A0, A1, A2, A3", "N0, N1, A2, A3, A4", "d<0-4>", []),
+    "a mirror is not what its name says": ("raid1", "d<0-1>", "A0, A1", "N0, N1, N2", "d<0-2>", ["/srv"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXCHANGED)
+def test_members_that_leave_count_where_others_are_exchanged(name: str) -> None:
+    level, before, old, new, after, destroyed = EXCHANGED[name]
+
+    def of(members: str, serials: str) -> str:
+        last = serials.count(",")
+        disks = f"  disks: {{d<0-{last}>: {{serial: {{each: [{serials}]}}, size: 4TB}}}}\n"
+        return layout(f"level: {level}, members: [{members}]", disks, EXT)
+
+    assert lost(compared(of(before, old), of(after, new))) == destroyed
+
+
+def test_stripes_of_unequal_members_stay_stripes() -> None:
+    """The kernel takes over one zone only; mdadm makes a RAID4 of it for a while to reshape it."""
+    disks = "  disks: {d<0-1>: {serial: S<1>, size: 3TB}, d<2-9>: {serial: S<1>, size: 4TB}}\n"
+    for after in ("level: raid5, members: [d1, d2, d3]", "level: raid0, members: [d1, d2, d3]"):
+        made = compared(layout("level: raid0, members: [d1, d2]", disks), layout(after, disks))
+        assert lost(made) == ["/srv"]
 
 
 def test_mirrored_pairs_lose_one_of_each() -> None:

@@ -1,0 +1,136 @@
+"""The members of an array, slot by slot: which stay, which are exchanged, and whether its data stays whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from raidplan.diff.changes import Way
+from raidplan.diff.grow import Shape, slot_after
+from raidplan.diff.places import Place
+from raidplan.diff.result import Change
+from raidplan.levels import LEVELS, redundancy
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+
+REPLACED = Way("mdadm --add, mdadm --replace", "the old member stays in the array until the new one is full")
+REBUILT = Way(
+    "mdadm --fail, mdadm --remove, mdadm --add", "one member after the other, each with a whole rebuild"
+)
+GONE = "not in the new layout"
+
+
+@dataclass(frozen=True)
+class Members:
+    """The members of one array in both layouts, in slot order."""
+
+    array: str
+    old: list[Place]
+    new: list[Place]
+    before: Shape
+    after: Shape
+    storage: Storage
+
+    @cached_property
+    def gone(self) -> frozenset[int]:
+        """The old slots whose bytes nobody can read: the disk has left, or the new members lie on them."""
+        return frozenset(slot for slot, place in enumerate(self.old) if not self._readable(place))
+
+    @cached_property
+    def whole(self) -> bool:
+        """All data can be read from, or computed of, the old members that are still there."""
+        groups = redundancy(self.before.level, len(self.old), self.before.layout)
+        return all(len(self.gone.intersection(group)) <= may_lose for group, may_lose in groups)
+
+    @property
+    def joining(self) -> list[Place]:
+        """What has to be added for the new number of members."""
+        if self._mirrored:
+            left, came = self._left, self._came
+            return [self.new[slot] for slot in came[len(left) :]]
+        kept = {slot_after(slot, self.before, self.after) for slot in range(len(self.old))}
+        return [place for slot, place in enumerate(self.new) if slot not in kept]
+
+    def changes(self) -> Iterator[Change]:
+        """The members that are not what they were; without a way if data is lost by it."""
+        pairs = self._exchanged()
+        how = self._way(pairs)
+        for before, after in pairs:
+            was, now = self.old[before], self.new[after]
+            yield Change(f"members.{after}", was.device, self._named(was, now), how)
+        if not self.whole:
+            for slot in sorted(self.gone - {before for before, _ in pairs}):
+                yield Change(f"members.{slot}", self.old[slot].device, GONE, None)
+
+    def _readable(self, place: Place) -> bool:
+        on_it = [each for each in self.new if self.storage.overwrites(each, place)]
+        return self.storage.there(place) and all(self.storage.stays(place, each) for each in on_it)
+
+    @property
+    def _mirrored(self) -> bool:
+        """Every member has all data: it does not matter which slot it has."""
+        return self.before.level == self.after.level == "raid1"
+
+    @cached_property
+    def _left(self) -> list[int]:
+        """The old slots whose members are in no new slot, those first that nobody can read."""
+        left = [
+            slot
+            for slot, place in enumerate(self.old)
+            if not any(self.storage.stays(place, each) for each in self.new)
+        ]
+        return sorted(left, key=lambda slot: slot not in self.gone)
+
+    @cached_property
+    def _came(self) -> list[int]:
+        return [
+            slot
+            for slot, place in enumerate(self.new)
+            if not any(self.storage.stays(each, place) for each in self.old)
+        ]
+
+    def _exchanged(self) -> list[tuple[int, int]]:
+        """(old slot, new slot) where another member takes the place of one."""
+        if self._mirrored and (self._left or self._came):
+            return list(zip(self._left, self._came, strict=False))
+        found: dict[int, int] = {}
+        staying = set[int]()
+        for slot, place in enumerate(self.old):
+            after = slot_after(slot, self.before, self.after)
+            if after is not None and self.storage.stays(place, self.new[after]):
+                staying.add(after)
+            elif after is not None:
+                found.setdefault(after, slot)
+        return [(before, after) for after, before in found.items() if after not in staying]
+
+    def _way(self, pairs: list[tuple[int, int]]) -> Way | None:
+        """How members are exchanged; None if the array would lose more than it may, or a disk is not free."""
+        if not self.whole:
+            return None
+        if self._mirrored and not self._left and not self._came:
+            return REBUILT
+        redundant = LEVELS[self.before.level].redundant and LEVELS[self.after.level].redundant
+        if not redundant or not all(self._may_take(*pair) for pair in pairs):
+            return None
+        return REBUILT if self.gone else REPLACED
+
+    def _may_take(self, before: int, after: int) -> bool:
+        """Nothing else has data where the new member will be; of this array, only the one that it replaces."""
+        own = ("arrays", self.array) if self._one_disk(self.old[before], self.new[after]) else ()
+        return self.storage.free(self.new[after], own)
+
+    def _one_disk(self, old: Place, new: Place) -> bool:
+        """The new bytes lie on the disk of the old ones, or are made anew under the name of the old ones."""
+        if old.disk is None or new.disk is None:
+            return old.disk == new.disk and old.device == new.device
+        return self.storage.disks.get(old.disk) == new.disk
+
+    def _named(self, old: Place, new: Place) -> str:
+        if old.device != new.device:
+            return new.device
+        if old.disk is None:
+            return f"{new.device} made anew"
+        return f"{new.device} ({'other bytes of it' if self._one_disk(old, new) else 'another disk'})"

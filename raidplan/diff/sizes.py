@@ -1,0 +1,114 @@
+"""Whether a device has room for what is on it: larger or smaller than it was, also where no size is stated."""
+
+from __future__ import annotations
+
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from raidplan.levels import LEVELS, raid10_copies
+from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.diff.places import Place
+    from raidplan.diff.storage import Storage
+    from raidplan.kinds.lvm import VolumeGroup
+
+
+class Trend(Enum):
+    """The new size beside the old one."""
+
+    SAME = "as large"
+    LARGER = "larger"
+    SMALLER = "smaller"
+    UNKNOWN = "not known"
+
+    @property
+    def holds(self) -> bool:
+        """What is there still fits; where nothing tells, it may not."""
+        return self in (Trend.SAME, Trend.LARGER)
+
+
+def trend(old: Place, new: Place, storage: Storage) -> Trend:
+    """How a device grows that stays; by its sizes, else by what it is made of."""
+    if old.size is not None and new.size is not None:
+        return _compared(old.size, new.size)
+    if old.disk is not None:
+        # One of them takes what its disk has left, and how much that is no layout says.
+        if old.rest and new.rest:
+            return Trend.SAME
+        return Trend.SMALLER if old.rest else Trend.LARGER
+    if old.device in storage.old.layout.arrays and new.device in storage.new.layout.arrays:
+        return _array(old.device, new.device, storage)
+    return _volume(old.device, new.device, storage)
+
+
+def size_words(old: Place, new: Place, found: Trend) -> tuple[str, str]:
+    """Both sizes as texts."""
+    if old.size is not None and new.size is not None:
+        return human(old.size), human(new.size)
+    return human(old.size) if old.size is not None else "not stated", found.value
+
+
+def data_members(level: str, members: int, layout: str | None) -> Fraction:
+    """How many members' worth of data an array holds. Raises ValueError for a RAID10 layout that is none."""
+    if level == "raid10":
+        return Fraction(members, raid10_copies(layout or "n2")[1])
+    return Fraction(1 if level == "raid1" else members - LEVELS[level].parity)
+
+
+def _compared(old: int | Fraction, new: int | Fraction) -> Trend:
+    return Trend.SAME if old == new else Trend.LARGER if new > old else Trend.SMALLER
+
+
+def _array(was: str, name: str, storage: Storage) -> Trend:
+    """By its members: mdadm lets none in that is smaller than the others are used."""
+    old, new = storage.old.layout.arrays[was], storage.new.layout.arrays[name]
+    one, other = (
+        members_trend(was, name, storage),
+        _compared(
+            data_members(old.level, len(old.named_members), old.effective_layout),
+            data_members(new.level, len(new.named_members), new.effective_layout),
+        ),
+    )
+    if {one, other} == {Trend.LARGER, Trend.SMALLER}:
+        return Trend.UNKNOWN
+    return other if one is Trend.SAME else one
+
+
+def members_trend(was: str, name: str, storage: Storage) -> Trend:
+    """How the members that stay grow; one that gets smaller makes all of them smaller."""
+    before, after = storage.members(0, was), storage.members(1, name)
+    found = {trend(one, other, storage) for one in before for other in after if storage.same(one, other)}
+    for each in (Trend.SMALLER, Trend.UNKNOWN):
+        if each in found:
+            return each
+    return Trend.LARGER if found == {Trend.LARGER} else Trend.SAME
+
+
+def _volume(was: str, name: str, storage: Storage) -> Trend:
+    (group, _, volume), (group_now, _, volume_now) = was.partition("."), name.partition(".")
+    old, new = storage.old.layout.volume_groups[group], storage.new.layout.volume_groups[group_now]
+    sizes = old.volumes[volume].size, new.volumes[volume_now].size
+    match sizes:
+        case int(), int():
+            return _compared(*sizes)
+        case str(), str():
+            return _left(group, group_now, storage)
+    return Trend.UNKNOWN
+
+
+def _left(was: str, name: str, storage: Storage) -> Trend:
+    """What the other volumes leave of a group."""
+    old, new = storage.old.layout.volume_groups[was], storage.new.layout.volume_groups[name]
+    before, after = storage.physical(0, was), storage.physical(1, name)
+    kept = [[trend(one, other, storage) for other in after if storage.same(one, other)] for one in before]
+    taken = _taken(old), _taken(new)
+    if taken[1] > taken[0] or not all(each and each[0].holds for each in kept):
+        return Trend.UNKNOWN
+    alike = taken[0] == taken[1] and len(before) == len(after) and all(each[0] is Trend.SAME for each in kept)
+    return Trend.SAME if alike else Trend.LARGER
+
+
+def _taken(group: VolumeGroup) -> int:
+    return sum(volume.size for volume in group.volumes.values() if isinstance(volume.size, int))
