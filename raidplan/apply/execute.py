@@ -94,14 +94,18 @@ def execute(
     record: Record,
     world: World,
     *,
+    written_over: frozenset[str] = frozenset(),
     workers: int = WORKERS,
 ) -> Outcome:
-    """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only."""
+    """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
+
+    `written_over` are the devices that were there before the plan, as its guards call them.
+    """
     outcome = Outcome()
     waiting = {step.id: step for step in plan.steps}
     running: dict[Future[float], Step] = {}
     with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
-        work = Work(disks, record, world, still)
+        work = Work(disks, record, world, still, written_over)
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -160,6 +164,7 @@ class Work:
     world: World
     still: ExitStack
     """Holds the disks that were partitioned, until the end of all steps."""
+    written_over: frozenset[str]
     begun: dict[str, float] = field(default_factory=dict)
     """When each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
@@ -207,9 +212,11 @@ class Work:
             link = self.world.link_on_the_way(step.proof.key)
             if link:
                 raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
-        targets = [self.resolved(target) for target in step.guard]
+        targets = {self.resolved(target): target in self.written_over for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
-        reasons = [why for target in targets for why in self.world.not_blank(target)]
+        reasons = [
+            why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
+        ]
         if reasons:
             raise GuardFailed("not done, because " + "; ".join(reasons))
 

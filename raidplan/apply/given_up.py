@@ -63,6 +63,13 @@ def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against
         given = _without(against, given, {**given.targets, **more})
 
 
+def may_be_wiped(plan: Plan, stack: Stack, name: str) -> bool:
+    """The layout says `wipe: true` for all disks below a device."""
+    return _allowed(
+        stack.base(name), {stack.disks[disk].kernel_name for disk in _wiped(plan) if disk in stack.disks}
+    )
+
+
 def _wiped(plan: Plan) -> frozenset[str]:
     return frozenset(disk.name for disk in plan.disks if disk.wipe)
 

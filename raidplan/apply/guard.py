@@ -7,7 +7,8 @@ import stat
 from functools import partial
 from pathlib import Path
 
-from raidplan.facts.block import SECTOR, read_at
+from raidplan.facts.block import SECTOR, number_of, read_at
+from raidplan.facts.silent import unrecognised
 from raidplan.facts.tables import read_table
 from raidplan.run import run
 
@@ -15,9 +16,11 @@ SYS_BLOCK = Path("/sys/dev/block")
 PARTITION = "/dev/disk/by-partuuid/"
 
 
-def not_blank(target: str) -> list[str]:
+def not_blank(target: str, *, everywhere: bool) -> list[str]:
     """Why a step must not write over `target`, in words; empty if it is proven blank.
 
+    `everywhere`: also by its bytes, and not by what libblkid knows alone. Of what was made a moment ago, of
+    devices for which that was asked, a part of earlier content may show and count for nothing.
     A path that is no device (a swap file) must not exist at all.
     """
     try:
@@ -31,7 +34,8 @@ def not_blank(target: str) -> list[str]:
     if not stat.S_ISBLK(mode.st_mode):
         return [f"{target} is not a block device"]
     other = _another(target, mode.st_rdev) if target.startswith(PARTITION) else ""
-    return [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
+    found = [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
+    return found or (_unrecognised(target, mode.st_rdev) if everywhere else [])
 
 
 def instance_of(node: str) -> tuple[str, int]:
@@ -82,6 +86,14 @@ def _in_use(target: str, number: int) -> list[str]:
     except OSError as no:
         return [f"{target} cannot be opened for us alone: {no.strerror}"]
     return []
+
+
+def _unrecognised(target: str, number: int) -> list[str]:
+    sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
+    whole = sys.parent if (sys / "partition").exists() else sys
+    size, sector = number_of(sys / "size") * SECTOR, number_of(whole / "queue/logical_block_size")
+    found = unrecognised(target, size, sector, joined=any((sys / "slaves").glob("*")))
+    return [f"{target} is not blank: {words}" for words in found]
 
 
 def _signatures(target: str) -> list[str]:

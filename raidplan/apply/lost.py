@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 
 from raidplan.apply.stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
@@ -51,7 +52,7 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> str:
 
 def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[str]:
     """The content of an array or a volume."""
-    for words, line in zip(block.content, block.found, strict=False):
+    for words, line in zip_longest(block.content, block.found, fillvalue=""):
         yield f"{plain(words)}, {human(block.size)}, on {stack.called(block)}" + _made(
             line.rpartition(" ")[2], own
         )

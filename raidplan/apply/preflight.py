@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.apply.files import BrokenBlock, file_text, outside_block
+from raidplan.apply.given_up import identity_of
 from raidplan.apply.guard import not_blank
 from raidplan.apply.hold import HOLDING
 from raidplan.apply.in_use import alone, used_by_others
@@ -32,6 +33,8 @@ class Situation:
     plan: Plan
     machine: Machine
     disks: Mapping[str, DiskFact]
+    made: Mapping[str, str] = field(default_factory=dict)
+    """The nodes that steps of the whole plan make, to what they are."""
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -134,10 +137,19 @@ def disks_blank(situation: Situation) -> Iterator[str]:
 
 
 def other_targets_blank(situation: Situation) -> Iterator[str]:
-    """Partitions, arrays and volumes that are there already, and files that would be written over."""
+    """Partitions, arrays and volumes that are there already, by libblkid and by who uses them; files that would be written over."""
     for _, target in situation.guarded:
         if not target.startswith("{") and os.path.exists(target):
-            yield from not_blank(target)
+            yield from not_blank(target, everywhere=False)
+
+
+def nothing_unrecognised(situation: Situation) -> Iterator[str]:
+    """Where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
+    silent = {block.identity: block.content for block in situation.machine.blocks if not block.found}
+    for _, target in situation.guarded:
+        found = silent.get(identity_of(target, situation.made))
+        if found and not target.startswith("{"):
+            yield f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}"
 
 
 def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
@@ -267,6 +279,7 @@ OF_FACTS: tuple[Check, ...] = (
     versions_fit,
     modules_loadable,
     disks_blank,
+    nothing_unrecognised,
     names_free,
     lines_do_not_conflict,
     mounts_can_follow,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raidplan.apply.given_up import identity_of, made_nodes
 from raidplan.facts import Machine, read_machine
 from raidplan.plan import Plan, WriteBlock, WriteFile
 from raidplan.plan.places import DEFAULTS
@@ -17,7 +18,9 @@ def read_for(plan: Plan) -> Machine:
         for step in plan.steps
         if step.proof and step.new_partitions and wiped.isdisjoint(step.targets)
     )
-    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges, tables)
+    made = made_nodes(plan)
+    written = [identity_of(node, made) for step in plan.steps for node in step.guard]
+    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges, tables, written)
 
 
 def _keys(plan: Plan, kind: str) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from raidplan.apply.against import against, unknown_origin, unproven
+from raidplan.apply.blank import shows_through, written_over
 from raidplan.apply.copies import NoRoom, keep
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.files import BrokenBlock
+from raidplan.apply.given_up import made_nodes
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
@@ -40,6 +42,8 @@ class Decision:
     """What is no reason to refuse, and good to know before: of versions."""
     standing: tuple[str, ...] = ()
     """What an earlier version of the layout made or tuned, in words: it is left as it is."""
+    written_over: frozenset[str] = frozenset()
+    """What was there before and must be blank at every place, as guards call it."""
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -61,6 +65,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     refusals = [str(mismatch) for mismatch in mismatches]
     refusals += _forgotten(plan, past)
     named = machine.named({disk.node: name for name, disk in disks.items()})
+    earlier, named = shows_through(plan, named, disks, past)
     given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
     left = given.left
     refusals += given.refusals
@@ -71,7 +76,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     whole, left = _with(plan, back), _with(left, back)
     refusals += unknown_origin(plan, left, given.machine, past)
     if left.steps:
-        refusals += preflight(Situation(left, given.machine, given.disks), here=here)
+        refusals += preflight(Situation(left, given.machine, given.disks, made_nodes(plan)), here=here)
     refusals += still_held(named) if refusals else []
     if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
         refusals += changed(plan.machine, seen(plan, disks, machine))
@@ -80,7 +85,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     left = replace(left, machine=now, machine_digest=machine_digest(now))
     said = tuple(dict.fromkeys(refusals))
     standing = (*left_standing(plan, named, past), *left_running(plan, named))
-    return Decision(whole, left, disks, said, named, notes=tuple(notes(left, named)), standing=standing)
+    over = written_over(left, earlier)
+    return Decision(whole, left, disks, said, named, tuple(notes(left, named)), standing, over)
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
@@ -118,7 +124,15 @@ def carry_out(
         what = f"the journal and the copies in {journal.folder} cannot be kept: {no.strerror}"
         raise NoRoom(f"{what}; name another folder with --state") from None
     try:
-        outcome = execute(decision.left, decision.disks, tell, journal, world, workers=workers)
+        outcome = execute(
+            decision.left,
+            decision.disks,
+            tell,
+            journal,
+            world,
+            written_over=decision.written_over,
+            workers=workers,
+        )
     finally:
         with suppress(OSError):  # the next run removes it, and says so if it must not begin
             lift(decision.left, world)

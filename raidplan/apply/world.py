@@ -43,9 +43,9 @@ class World:
         """The machine with everything that the plan's proofs speak of."""
         return read_for(plan)
 
-    def not_blank(self, device: str) -> list[str]:
-        """Why a step must not write over a device, in words."""
-        return not_blank(device)
+    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+        """Why a step must not write over a device, in words; `everywhere`: also by its bytes."""
+        return not_blank(device, everywhere=everywhere)
 
     def link_on_the_way(self, path: str) -> str:
         """The symbolic link that a path is or leads through; empty if there is none."""

@@ -117,7 +117,7 @@ class BlockFact:
     found: tuple[str, ...] = ()
     """What libblkid finds on it and on its partitions, as `found_line` writes it."""
     content: tuple[str, ...] = ()
-    """The same in words, of the device alone."""
+    """The same in words, of the device alone; without `found`, what libblkid does not recognise."""
     state: str = ""
     """Of an array, the kernel's word."""
     group: str = ""

@@ -34,6 +34,7 @@ def read_machine(
     units: Iterable[str] = (),
     ranges: Iterable[tuple[int, int]] = (),
     known: Iterable[str] = (),
+    written: Iterable[str] = (),
     *,
     root: Path = Path("/"),
     ask: Ask = read_only,
@@ -42,7 +43,7 @@ def read_machine(
 
     `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
     bytes) are where partitions are to be, `known` the GUIDs of tables whose disks are as they should be:
-    the rest of those is not read. `root` and `ask` stand in for the machine in tests.
+    the rest of those is not read, but what is `written` over (by identity). `root` and `ask` stand in for the machine in tests.
     """
     paths, units, kernel = tuple(paths), tuple(units), os.uname().release
     failed: list[str] = []
@@ -54,7 +55,7 @@ def read_machine(
         enabled = pool.submit(host.read_units, units, ask)
         told = pool.submit(lsblk, must)
         seen, md, names, problems = _look(root, ask)
-        seen = replace(seen, ranges=tuple(ranges), known=frozenset(known))
+        seen = replace(seen, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects, doubled = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}

@@ -30,6 +30,8 @@ class Seen:
     """(start, size) in bytes of what is to become a partition of some disk."""
     known: frozenset[str] = frozenset()
     """GUIDs of tables whose disks nobody will write over, so that nothing else is looked for on them."""
+    written: frozenset[str] = frozenset()
+    """Identities of what somebody may write over."""
 
     def words(self, node: str) -> tuple[str, ...]:
         """The signatures in words; a device that could not be read is never taken for blank."""

@@ -11,6 +11,7 @@ from raidplan.facts.block import Block, Names, text_of
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import plain
+from raidplan.facts.silent import read_silent
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Kernel names of arrays can come from a disk; one that a command may name has nothing special in it."""
@@ -23,6 +24,7 @@ LINKS = {
 def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact, ...]:
     """Every block device, by kernel name."""
     links, uses = links_of(seen.root), direct_uses(seen)
+    silent = read_silent(seen, names, uses)
 
     def fact(block: Block) -> BlockFact:
         kind = _kind(block)
@@ -37,7 +39,7 @@ def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact
             below=block.slaves or ((block.disk,) if block.disk else ()),
             uses=tuple(uses.get(block.name, ())),
             found=tuple(_found(seen, block)),
-            content=tuple(_content(seen, block)),
+            content=silent.get(block.name) or tuple(_content(seen, block)),
             state=text_of(seen.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
             group="-".join(group.groups()) if group else "",
         )

@@ -106,7 +106,7 @@ class Simulated(World):
         )  # fmt: skip
         return Machine(disks, objects, memory_bytes=2**40, is_root=True, kernel="6.1")
 
-    def not_blank(self, device: str) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
         if device.startswith("/dev/"):
             carried = self.state.content.get(self._identity(device), [])
             return [f"{device} carries {word}" for word in carried]

@@ -184,14 +184,14 @@ def odd(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("name", ["null", "folder", "file", "one", "fifo"])
 def test_f20_what_is_no_block_device_is_never_written(odd: dict[str, str], name: str) -> None:
-    assert not_blank(odd[name]) == [f"{odd[name]} is not a block device"]
+    assert not_blank(odd[name], everywhere=True) == [f"{odd[name]} is not a block device"]
     if name != "fifo":  # opening it would wait for a reader
         with pytest.raises((NotCleared, OSError)):
             zero(odd[name], Zero(odd[name], ((0, 512),)))
 
 
 def test_f20_a_link_to_itself_is_not_there(odd: dict[str, str]) -> None:
-    assert not_blank(odd["circle"]) == [f"{odd['circle']} cannot be looked at: Too many levels of symbolic links"]  # fmt: skip
+    assert not_blank(odd["circle"], everywhere=True) == [f"{odd['circle']} cannot be looked at: Too many levels of symbolic links"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["null", "folder", "file", "one", "circle", "fifo"])
@@ -234,7 +234,7 @@ def test_f21_a_link_to_another_partition_is_not_followed(
 
 def test_f21_a_step_does_not_write_where_a_link_leads_elsewhere(tmp_path: Path) -> None:
     class Misled(Simulated):
-        def not_blank(self, device: str) -> list[str]:
+        def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
             return [f"{device} leads to sdx1, another partition"]
 
     node = "/dev/disk/by-partuuid/x"

@@ -183,7 +183,7 @@ class Flickering(World):
         self.missing -= 1
         return self.missing < 0
 
-    def not_blank(self, device: str) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
         self.asked_blank.append(self.missing < 0)
         return [] if self.missing < 0 else [f"{device} is not there"]
 

@@ -35,20 +35,22 @@ def node(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_blank_device_may_be_written_to(node: str) -> None:
-    assert not_blank(node) == World().not_blank(node) == []
+    assert not_blank(node, everywhere=True) == World().not_blank(node, everywhere=True) == []
     assert list(alone(node)) == list(used_by_others(node)) == []
 
 
 def test_a_signature_is_named_with_its_place(node: str) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
-    assert World().not_blank(node) == [f"{node} carries ext4 at 0x438"]
+    assert World().not_blank(node, everywhere=True) == [f"{node} carries ext4 at 0x438"]
 
 
 def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
     (tmp_path / "point").mkdir()
     tool("mount", node, tmp_path / "point")
-    assert f"{node} cannot be opened for us alone: Device or resource busy" in not_blank(node)
+    assert f"{node} cannot be opened for us alone: Device or resource busy" in not_blank(
+        node, everywhere=True
+    )
     assert list(alone(node)) == [
         f"{node} is claimed by something that shows nowhere else (Device or resource busy): find out by what"
     ]
@@ -69,12 +71,15 @@ def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch
     (sys / "loop9p1").mkdir()
     (sys / "loop9p1/partition").touch()
     monkeypatch.setattr(guard, "SYS_BLOCK", tmp_path)
-    assert not_blank(node) == [f"{node} is held by md127", f"{node} has the partition loop9p1"]
+    assert not_blank(node, everywhere=True) == [
+        f"{node} is held by md127",
+        f"{node} has the partition loop9p1",
+    ]
 
 
 def test_a_device_that_wipefs_cannot_read(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "run", lambda argv: Result(tuple(argv), 1, "", "Input/output error\n"))
-    assert not_blank(node) == [f"{node} could not be read: Input/output error"]
+    assert not_blank(node, everywhere=True) == [f"{node} could not be read: Input/output error"]
 
 
 def test_what_cannot_be_looked_at_is_not_cleared(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,19 +92,19 @@ def test_what_came_since_is_not_cleared(node: str) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
     with pytest.raises(zero.NotCleared, match="carries what it did not when the plan was made: 0 0x438 ext4"):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
-    assert World().not_blank(node)
+    assert World().not_blank(node, everywhere=True)
     zero.zero(node, Zero(node, ((0, MIB),), tuple(zero.found_on(node))))
-    assert not World().not_blank(node)
+    assert not World().not_blank(node, everywhere=True)
 
 
 def test_what_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "swap").touch()
     with pytest.raises(zero.NotCleared, match="is not a block device"):
         zero.zero(str(tmp_path / "swap"), Zero(str(tmp_path / "swap"), ((0, MIB),)))
-    assert not_blank("/dev/null") == ["/dev/null is not a block device"]
-    assert not_blank("/dev/nowhere") == ["/dev/nowhere is not there"]
-    assert not_blank(str(tmp_path / "swap")) == [f"{tmp_path}/swap exists already"]
-    assert not_blank(str(tmp_path / "other")) == []
+    assert not_blank("/dev/null", everywhere=True) == ["/dev/null is not a block device"]
+    assert not_blank("/dev/nowhere", everywhere=True) == ["/dev/nowhere is not there"]
+    assert not_blank(str(tmp_path / "swap"), everywhere=True) == [f"{tmp_path}/swap exists already"]
+    assert not_blank(str(tmp_path / "other"), everywhere=True) == []
     assert list(used_by_others("/dev/nowhere")) == [
         "/dev/nowhere cannot be looked at: No such file or directory"
     ]

@@ -1,0 +1,59 @@
+"""What stands on partitions, arrays and volumes that libblkid says nothing of: read at the places where a disk is.
+
+Plain dm-crypt, a raw database, an erased file system: nobody recognises them, and they are data all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from raidplan.facts.block import PAGE, Block, Names, read_at
+from raidplan.facts.seen import Seen
+from raidplan.facts.superblock import Reader
+from raidplan.facts.traces import Place, read_traces, words
+
+
+def read_silent(seen: Seen, names: Names, uses: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Kernel name to what is on a device, in words; nothing if it is proven blank.
+
+    Only of what steps write over, and of that only what would else be taken for blank: all other devices have
+    something that speaks for them, and are not read.
+    """
+    parts = {block.disk for block in seen.blocks.values() if block.disk}
+    silent = [
+        block
+        for name, block in seen.blocks.items()
+        if names.of(name) in seen.written
+        and not (block.whole or block.holders or uses.get(name) or name in parts)
+        and not seen.signatures.get(block.node)
+        and block.node not in seen.unreadable
+    ]
+    # Side by side: a sleeping disk takes ten seconds to answer.
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        found = pool.map(partial(_look, seen.root), silent)
+        return dict(zip((block.name for block in silent), found, strict=True))
+
+
+def _look(root: Path, block: Block) -> tuple[str, ...]:
+    node = root / "dev" / block.name
+    return tuple(unrecognised(node, block.size, block.logical, joined=bool(block.slaves)))
+
+
+def unrecognised(node: str | Path, size: int, sector: int, *, joined: bool) -> list[str]:
+    """Everything on a device of `size` bytes on which libblkid finds nothing, in words; `joined`: the kernel makes it of others."""
+    read = partial(read_at, node)
+    return [*map(words, read_traces(_alike(read) if joined else read, sector, Place(0, size, told=())))]
+
+
+def _alike(read: Reader) -> Reader:
+    """The pages of an array come from several disks, of which each is blank in its own way: erased flash is 0xFF."""
+
+    def read_pages(offset: int, size: int) -> bytes:
+        data = read(offset, size)
+        pages = (data[at : at + PAGE] for at in range(0, len(data), PAGE))
+        return b"".join(bytes(len(page)) if page.strip(b"\xff") == b"" else page for page in pages)
+
+    return read_pages

@@ -1,0 +1,181 @@
+"""What was there before is proven blank at every place, also where libblkid is silent; what our own run made is not doubted."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.execute import execute
+from raidplan.apply.guard import PARTITION, not_blank
+from raidplan.apply.journal import Past
+from raidplan.apply.reading import read_for
+from raidplan.apply.session import Decision, decide, with_devices
+from raidplan.apply.world import World
+from raidplan.plan import Plan, Run
+from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import LAYOUT, Box, decided, plan_of
+from tests.images import MIB, put, tool
+
+CAREFUL = LAYOUT.replace(", wipe: true", "")
+DATA = "data that nothing here recognises from byte 4096 on"
+
+
+def made_before(plan: Plan, content: tuple[str, ...] = (DATA,)) -> tuple[Box, Past]:
+    """The array of an earlier apply, whose layout had no file system yet; `content` as it was read since."""
+    box = Box()
+    for disk, name, serial in (("sdb", "d0", "PAIR-0"), ("sdc", "d1", "PAIR-1")):
+        table = next(step for step in plan.steps if step.new_partitions and step.targets[0] == name)
+        assert table.proof
+        ((start, size),) = table.new_partitions
+        box.disk(disk, serial).partition(disk, 1, start, size, table.awaits[0].removeprefix(PARTITION))
+        box.put("table", table.proof.key, partitions=table.proof.expect["partitions"], disk=f"/dev/{disk}")
+    array = next(step.proof for step in plan.steps if step.proof and step.proof.kind == "array")
+    box.array("md127", "sdb1", "sdc1", uuid=array.key)
+    box.objects["array"][array.key] |= {**array.expect, "node": "/dev/md127"}
+    box.blocks["md127"] = replace(box.blocks["md127"], content=content)
+    finished = (step for step in plan.steps if not step.id.startswith("filesystem."))
+    return box, Past(frozenset(f"{s.proof.kind}:{s.proof.key}" for s in finished if s.proof and s.creates))
+
+
+def interrupted(plan: Plan, past: Past) -> Past:
+    ended = frozenset(step.id for step in plan.steps if step.id.startswith(("disk.", "array.", "prepare.")))
+    return replace(past, is_open=True, ended=ended)
+
+
+def refused(decision: Decision) -> list[str]:
+    return [words for words in decision.refusals if "not blank" in words]
+
+
+def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
+    plan = plan_of(CAREFUL, tmp_path)
+    box, past = made_before(plan)
+    assert refused(decided(plan, box, past)) == [f"/dev/md/data is not blank: {DATA}"]
+    # Nor is it where the run that made it is not closed: a person can use it in the meantime.
+    assert refused(decided(plan, box, interrupted(plan, past))) == [f"/dev/md/data is not blank: {DATA}"]
+    blank, past = made_before(plan, ())
+    decision = decided(plan, blank, past)
+    assert (decision.refusals, decision.written_over) == ((), frozenset({"/dev/md/data"}))
+
+
+def test_where_the_layout_says_so_it_is_named_and_cleared(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    box, past = made_before(plan)
+    decision = decided(plan, box, past)
+    assert decision.refusals == ()
+    assert [words.partition(", ")[0] for words in decision.left.lost] == [DATA]
+    assert "teardown.data.zero" in {step.id for step in decision.left.steps}
+    assert decision.written_over == frozenset(), "it is cleared, at its ends, by this plan itself"
+
+
+def test_what_shows_through_in_what_this_run_made_is_no_data(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    box, past = made_before(plan)
+    decision = decided(plan, box, interrupted(plan, past))
+    assert (decision.refusals, decision.left.lost, decision.written_over) == ((), (), frozenset())
+    # What libblkid knows is another matter, whoever made the array.
+    box.filesystem("md127")
+    assert decided(plan, box, interrupted(plan, past)).left.lost
+
+
+def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(tmp_path: Path) -> None:
+    asked: dict[str, bool] = {}
+
+    class Asked(Simulated):
+        def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+            asked[device] = everywhere
+            return []
+
+    plan = plan_of(CAREFUL, tmp_path)
+    blank = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
+    decision = decided(plan, blank)
+    assert decision.written_over == {"{d0}", "{d1}"}
+    world = Asked(plan, tmp_path / "root", State())
+    world.path("/etc").mkdir(parents=True)
+    steps = tuple(replace(step, needs=()) for step in decision.left.steps if step.guard)
+    disks = {name: replace(disk, node=f"/dev/{name}", instance="") for name, disk in decision.disks.items()}
+    world.state.nodes |= {node for step in plan.steps for node in (*step.awaits, "/dev/d0", "/dev/d1")}
+    only = replace(decision.left, steps=steps)
+    execute(only, disks, lambda event: None, Nothing(), world, written_over=decision.written_over)
+    assert {device for device, everywhere in asked.items() if everywhere} == {"/dev/d0", "/dev/d1"}
+    assert len(asked) == 5 and not asked["/dev/md/data"]
+
+
+class Nothing:
+    """A record that keeps nothing."""
+
+    def intent(self, step: str) -> None: ...
+    def ended(self, step: str, seconds: float, made: str = "") -> None: ...
+    def failed(self, step: str, message: str) -> None: ...
+    def refused(self, step: str, message: str) -> None: ...
+
+
+PARTITIONED = """\
+version: 1
+host: testhost
+hardware:
+  disks:
+    d0: {serial: ZZTOP12345, size: 64MiB, partitions: {data: {size: rest}}}
+"""
+FORMATTED = PARTITIONED + "filesystems:\n  data: {device: d0.data, type: ext4, mount: /srv/zz-data, label: zzdata}\n"  # fmt: skip
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A loop device that an earlier apply partitioned, and the partition's link."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root for loop devices")
+    file = tmp_path / "disk"
+    with file.open("wb") as made:
+        made.truncate(64 * MIB)
+    node = tool("losetup", "--find", "--show", "--partscan", file).strip()
+    plan = plan_of(PARTITIONED, tmp_path)
+    make = next(step for step in plan.steps if step.new_partitions)
+    link = Path(make.awaits[0])
+    link.parent.mkdir(parents=True, exist_ok=True)
+    there = link.is_symlink()
+    try:
+        assert isinstance(make.action, Run)
+        tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", node, stdin=make.action.stdin)
+        subprocess.run(["partx", "--add", node], capture_output=True, check=False)
+        if not Path(f"{node}p1").exists():
+            pytest.skip("this kernel shows no partitions of loop devices")
+        if not there:
+            link.symlink_to(f"{node}p1")
+        yield node, str(link)
+    finally:
+        if not there:
+            link.unlink(missing_ok=True)
+        subprocess.run(["partx", "--delete", node], capture_output=True, check=False)
+        tool("losetup", "--detach", node)
+
+
+@pytest.mark.root
+def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(disk: tuple[str, str], tmp_path: Path) -> None:  # fmt: skip
+    node, link = disk
+    plan = with_devices(plan_of(FORMATTED, tmp_path), {"d0": node})
+    table = next(step.proof for step in plan.steps if step.new_partitions)
+    past = Past(frozenset({f"table:{table.key}"})) if table else Past()
+    before = decide(plan, read_for(plan), past)
+    assert refused(before) == [] and before.written_over == {link}
+    assert not_blank(link, everywhere=True) == []
+
+    put(Path(f"{node}p1"), 0, random.Random(4).randbytes(8 * MIB))
+    said = f"{link} is not blank: data that nothing here recognises from byte 0 on"
+    assert refused(decide(plan, read_for(plan), past)) == [said]
+    assert not_blank(link, everywhere=False) == []  # libblkid knows nothing of it
+
+    # What was decided before those bytes came is not done either.
+    class Careful(World):
+        def run(self, argv, stdin=""):  # type: ignore[no-untyped-def]
+            pytest.fail(f"{argv} was run")
+
+    make = next(step for step in before.left.steps if step.creates)
+    only = replace(before.left, steps=(make.among(()),))
+    outcome = execute(only, before.disks, lambda event: None, Nothing(), Careful(), written_over=before.written_over)  # fmt: skip
+    assert outcome.failed == {make.id: f"not done, because {said}"}

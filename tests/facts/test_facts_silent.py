@@ -1,0 +1,74 @@
+"""Where libblkid is silent the bytes are read: of what is written over, and of nothing else."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.facts import silent
+from raidplan.facts.block import Block, Names
+from raidplan.facts.seen import Seen
+from raidplan.facts.signatures import Signature
+from raidplan.facts.silent import read_silent, unrecognised
+from tests.images import MIB, image, put
+
+SIZE = 32 * MIB
+PART = Block("sda1", "8:1", SIZE, MIB, 1, "sda")
+ARRAY = Block("md127", "9:127", SIZE, is_md=True, slaves=("sdb", "sdc"))
+NAMES = Names({"sda1": "partition:x", "md127": "array:y"})
+RAW = random.Random(4).randbytes(8 * MIB)
+"""As plain dm-crypt looks, or a database that needs no file system."""
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    (tmp_path / "dev").mkdir()
+    for name in ("sda1", "md127"):
+        put(image(tmp_path / "dev", SIZE, name), 0, RAW)
+    blocks = {"sda1": PART, "md127": ARRAY}
+    return Seen(tmp_path, blocks, {}, {}, {}, [], [], written=frozenset({"partition:x", "array:y"}))
+
+
+def test_what_nobody_recognises_is_found(seen: Seen) -> None:
+    said = ("data that nothing here recognises from byte 0 on",)
+    assert read_silent(seen, NAMES, {}) == {"sda1": said, "md127": said}
+
+
+@pytest.mark.parametrize(
+    "spoken_for",
+    [
+        lambda seen: (replace(seen, written=frozenset()), {}),
+        lambda seen: (replace(seen, blocks={"sda1": replace(PART, holders=("dm-0",)), "sda1p1": replace(PART, name="sda1p1", disk="md127")}), {}),
+        lambda seen: (replace(seen, signatures={"/dev/sda1": [Signature("0x438", "ext4")], "/dev/md127": [Signature("0x0", "xfs")]}), {}),
+        lambda seen: (replace(seen, unreadable={"/dev/sda1": "Input/output error", "/dev/md127": "closed"}), {}),
+        lambda seen: (seen, {"sda1": ["swap"], "md127": ["mounted at /srv"]}),
+    ],
+    ids=["nobody writes over it", "held", "libblkid knows it", "it cannot be read", "in use"],
+)  # fmt: skip
+def test_what_something_speaks_for_is_not_read(seen: Seen, spoken_for, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+    monkeypatch.setattr(silent, "read_at", lambda *args: pytest.fail("it was read"))
+    assert read_silent(spoken_for(seen)[0], NAMES, spoken_for(seen)[1]) == {}
+
+
+def test_data_between_blank_ends_is_found(tmp_path: Path) -> None:
+    put(image(tmp_path, SIZE), 12 * MIB, RAW)
+    (said,) = unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
+    assert said.startswith("data that nothing here recognises from byte ")
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_blank_is_zeroes_or_erased_flash(tmp_path: Path, joined: bool) -> None:
+    for name, byte in (("zeroes", b"\0"), ("flash", b"\xff")):
+        put(image(tmp_path, SIZE, name), 0, byte * SIZE)
+        assert unrecognised(tmp_path / name, SIZE, 512, joined=joined) == []
+
+
+def test_an_array_of_disks_that_are_blank_in_their_own_ways_is_blank(tmp_path: Path) -> None:
+    put(image(tmp_path, SIZE), 0, (bytes(65536) + b"\xff" * 65536) * (SIZE // 131072))
+    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True) == []
+    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
+    put(tmp_path / "disk", 70_000, b"\xfe")
+    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True)
