@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from raidplan.apply.journal import Past
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
+from raidplan.facts.signatures import plain
 from raidplan.plan import ADDED, Plan, Proof, Run, Step, Value
 
 
@@ -49,13 +50,16 @@ class Difference:
         clears: Sequence[str] = (),
         destroys: Sequence[str] = (),
     ) -> Step:
-        """A step of the change; its proof is that the property is as planned."""
+        """A step of the change; its proof is that the property is as planned.
+
+        `say` may hold what was read from a disk: here it is spelled out.
+        """
         proof = self.step.proof
         assert proof is not None
         return Step(
             id=f"{self.step.id}{ADDED}{verb}",
             phase=self.step.phase,
-            say=say,
+            say=plain(say),
             action=Run(tuple(argv)),
             because=self.step.because,
             line=self.step.line,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from raidplan.apply.execute import Event
 from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable, talk
+from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -69,8 +70,35 @@ def _sync(sync: Sync) -> dict[str, object]:
 
 
 def display(steps: int) -> Display:
-    """The display that suits standard error."""
-    return Live(steps) if sys.stderr.isatty() else Lines(steps)
+    """The display that suits standard error; it stops nothing when there is nobody any more who could see it."""
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    return Lasting(Live(steps) if shown else Lines(steps))
+
+
+class Lasting:
+    """A display that can fail, as a terminal that is closed: the run goes on unshown, and the journal tells of it."""
+
+    def __init__(self, display: Display) -> None:
+        self.display, self.lost = display, False
+
+    def __enter__(self) -> Lasting:
+        self._try(self.display.__enter__)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._try(lambda: self.display.__exit__(kind, value, trace))
+
+    def __call__(self, event: Event) -> None:
+        if not self.lost:
+            self._try(lambda: self.display(event))
+
+    def _try(self, show: Callable[[], object]) -> None:
+        try:
+            show()
+        except (Exception, SystemExit):  # rich ends the program when nobody reads what it shows
+            self.lost = True
 
 
 class Lines:
@@ -92,16 +120,12 @@ class Lines:
             return
         self.ended += 1
         clock = f"{time.monotonic() - self.started:6.1f} s"
-        if event.kind == "done":
-            print(
-                f"[{self.ended}/{self.steps}] {clock}  {event.step.say} ({event.seconds:.1f} s)",
-                file=sys.stderr,
-                flush=True,
-            )
-        else:
-            print(
-                f"[{self.ended}/{self.steps}] {clock}  FAILED: {event.step.say}", file=sys.stderr, flush=True
-            )
+        said = (
+            f"{event.step.say} ({event.seconds:.1f} s)"
+            if event.kind == "done"
+            else f"FAILED: {event.step.say}"
+        )
+        talk(visible(f"[{self.ended}/{self.steps}] {clock}  {said}"))
 
 
 class Live:
@@ -124,7 +148,7 @@ class Live:
 
     def __call__(self, event: Event) -> None:
         if event.kind == "started":
-            self.running[event.step.id] = int(self.progress.add_task(event.step.say, total=None))
+            self.running[event.step.id] = int(self.progress.add_task(visible(event.step.say), total=None))
             return
         if event.kind == "running":
             running = self.running[event.step.id]
@@ -134,7 +158,8 @@ class Live:
         self.progress.remove_task(task)  # type: ignore[arg-type]  # a TaskID is an int
         self.progress.advance(self.total)
         mark = "done  " if event.kind == "done" else "FAILED"
-        self.progress.print(f"{mark} {event.step.say} ({event.seconds:.1f} s)", markup=False, highlight=False)
+        said = visible(f"{mark} {event.step.say} ({event.seconds:.1f} s)")
+        self.progress.print(said, markup=False, highlight=False)
 
 
 def _columns() -> Progress:
@@ -147,4 +172,7 @@ def _columns() -> Progress:
         TaskProgressColumn(),
         TextColumn("{task.description}", markup=False),
         console=Console(stderr=True),
+        # Else what is said elsewhere goes through it as well, and fails with it.
+        redirect_stdout=False,
+        redirect_stderr=False,
     )

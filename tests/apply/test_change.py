@@ -218,3 +218,15 @@ def test_no_command_of_a_change_names_an_unproven_device(tmp_path: Path) -> None
         word for step in decision.left.steps if isinstance(step.action, Run) for word in step.action.argv
     ]
     assert not [word for word in words if word.startswith(("/dev/sd", "/dev/md1", "/dev/dm-"))]
+
+
+def test_a_label_read_from_a_disk_is_spelled_out(tmp_path: Path) -> None:
+    state = standing(tmp_path, tmp_path / "root")
+    for found in state.objects["filesystem"].values():
+        if found["label"] == "old":
+            found["label"] = "\x1b[2J\nreboot #\u202e"
+    later = plan_of(tmp_path, set_to("filesystems", "a", "label", "new"))
+    world = Simulated(later, tmp_path / "root", state)
+    decision = decide(later, world.read(later), read_past(tmp_path / "root/var/lib/raidplan"), here=False)
+    (step,) = (step for step in decision.left.steps if step.id == "filesystem.a.make+label")
+    assert step.say == r"label a 'new' instead of '\x1b[2J\nreboot #\u202e'"

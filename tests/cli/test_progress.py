@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from threading import Event as Signal
@@ -16,7 +19,7 @@ from raidplan.apply.execute import Event, written_share
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.cli import progress
-from raidplan.cli.progress import Lines, Live, events_to
+from raidplan.cli.progress import Lasting, Lines, Live, events_to
 from raidplan.plan import Plan, Run, Step, Zero
 from tests.apply.test_execute import Record
 
@@ -107,3 +110,73 @@ def test_percent_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert " 40%" in shown and "clear [bold]d0" in shown
     assert "done   clear [bold]d0 (2.0 s)" in screen.getvalue()
     assert progress.display(1) is not None
+
+
+HOSTILE = replace(STEP, say="label a 'new' instead of '\x1b[2J\nreboot #\u202e'")
+SPELLED = r"label a 'new' instead of '\x1b[2J\x0areboot #\u202e'"
+
+
+def test_what_a_disk_calls_itself_reaches_no_terminal_raw(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    lines = Lines(2)
+    for kind in ("done", "failed"):
+        lines(Event(kind, HOSTILE, 1.0))  # type: ignore[arg-type]
+    said = capsys.readouterr().err
+    assert said.count(SPELLED) == 2 and said.count("\n") == 2 and "\x1b" not in said
+    screen = StringIO()
+    monkeypatch.setattr(
+        "rich.console.Console",
+        lambda stderr: Console(file=screen, force_terminal=True, width=120, color_system=None),
+    )
+    with Live(1) as live:
+        live(Event("started", HOSTILE))
+        live.progress.refresh()
+        live(Event("done", HOSTILE, 2.0))
+    assert screen.getvalue().count(SPELLED) >= 2
+    assert "\x1b[2J" not in screen.getvalue() and "\u202e" not in screen.getvalue()
+
+
+RUN = """
+import os, sys
+from raidplan.apply.execute import execute
+from raidplan.apply.world import World
+from raidplan.cli import progress
+from raidplan.plan import Plan, Run, Step
+from tests.apply.test_execute import Record
+end, other = os.openpty() if sys.argv[1] == "terminal" else os.pipe()
+if sys.argv[1] != "closed":
+    os.dup2(other, 2)
+os.close(other)
+steps = tuple(Step(str(n), "format", "make", Run(("true",)), "x") for n in range(9))
+with progress.display(len(steps)) as show:
+    os.close(end)
+    if sys.argv[1] == "closed":
+        os.close(2)
+    outcome = execute(Plan("h", "", "", (), steps), {}, show, Record(), World(), workers=1)
+print(type(show.display).__name__, len(outcome.done), outcome.complete)
+"""
+
+
+@pytest.mark.parametrize(("where", "shown"), [("pipe", "Lines"), ("terminal", "Live"), ("closed", "Lines")])
+def test_a_run_goes_on_when_nobody_sees_it(where: str, shown: str) -> None:
+    done = subprocess.run([sys.executable, "-c", RUN, where], stdout=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{shown} 9 True\n")
+
+
+def test_without_standard_error_there_are_lines_for_nobody() -> None:
+    code = "import sys; from raidplan.cli import progress; print(sys.stderr, type(progress.display(1).display).__name__)"
+    command = f"exec {sys.executable} -c '{code}' 2>&-"
+    assert subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True, check=True).stdout == "None Lines\n"  # fmt: skip
+
+
+@pytest.mark.parametrize("problem", [OSError(5, "Input/output error"), BrokenPipeError(), SystemExit(1), ValueError("closed")])  # fmt: skip
+def test_a_display_that_fails_is_asked_no_more(problem: BaseException) -> None:
+    class Failing(Lines):
+        def __call__(self, event: Event) -> None:
+            self.ended += 1
+            raise problem
+
+    failing = Failing(1)
+    with Lasting(failing) as show:
+        show(Event("done", STEP))
+        show(Event("done", STEP))
+    assert failing.ended == 1
