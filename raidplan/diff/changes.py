@@ -60,6 +60,7 @@ GROWN: Mapping[str, Way] = {
     "ext4": Way("resize2fs"),
     "xfs": Way("xfs_growfs"),
     "btrfs": Way("btrfs filesystem resize"),
+    "vfat": Way("none", "nothing here grows vfat: it stays as large as it is, with its files"),
 }
 """By the type of the file system."""
 SHRUNK: Mapping[str, Way] = {

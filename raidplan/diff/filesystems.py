@@ -15,6 +15,7 @@ from raidplan.size import human
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage
     from raidplan.findings import Path
+    from raidplan.geometry.ext import ExtGeometry
     from raidplan.kinds.device import Use
     from raidplan.kinds.filesystem import Filesystem
     from raidplan.kinds.swap import Swap
@@ -42,6 +43,8 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
         if old.reserved != new.reserved:
             yield change("reserved", old.reserved, new.reserved, ways.RESERVED)
         yield from _inodes(old, new, uses, storage, resized=grows is not Trend.SAME)
+        if grows is Trend.SMALLER and other.size is not None:
+            yield from _files(old, uses[0], other.size, storage)
 
 
 def _device(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
@@ -71,12 +74,29 @@ def _inodes(
         yield Change("inodes", f"{counts[0]:,}", f"{counts[1]:,}", None)
 
 
+def _files(old: Filesystem, use: Use, size: int, storage: Storage) -> Iterator[Change]:
+    """Files that it is known to hold, and that resize2fs leaves no inodes for: those go with their groups."""
+    made = geometry(old, use, storage.old)
+    if made is None or old.files is None:
+        return
+    groups = -(-(size // made.block_size) // made.blocks_per_group)
+    left = groups * made.inodes_per_group
+    if old.files > left:
+        yield Change("inodes", f"{old.files:,} files", f"at most {left:,} inodes", None)
+
+
 def inodes(entry: Filesystem, use: Use, topology: Topology) -> int | None:
     """How many inodes it has, where their number is fixed; None where it is not, or is not known."""
+    made = geometry(entry, use, topology)
+    return made.inodes if made else None
+
+
+def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | None:
+    """What mke2fs makes of it; None for other types, and where the size is not known."""
     made = entry.format
     if use.device not in topology.devices or not isinstance(made, Ext):
         return None
-    return made.geometry(entry, topology.taken(use)).inodes
+    return made.geometry(entry, topology.taken(use))
 
 
 def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:

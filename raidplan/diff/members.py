@@ -11,6 +11,7 @@ from raidplan.diff.changes import Way
 from raidplan.diff.grow import Shape, slot_after
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
+from raidplan.diff.sizes import size_words, trend
 from raidplan.levels import LEVELS, redundancy
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ class Members:
     @cached_property
     def gone(self) -> frozenset[int]:
         """The old slots whose bytes nobody can read: the disk has left, or the new members lie on them."""
-        return frozenset(slot for slot, place in enumerate(self.old) if not self._readable(place))
+        return frozenset(
+            slot for slot, place in enumerate(self.old) if not self.storage.readable(place, self.new)
+        )
 
     @cached_property
     def whole(self) -> bool:
@@ -59,15 +62,10 @@ class Members:
         pairs = self._exchanged()
         how = self._way(pairs)
         for before, after in pairs:
-            was, now = self.old[before], self.new[after]
-            yield Change(f"members.{after}", was.device, self._named(was, now), how)
+            yield Change(f"members.{after}", *self._names(self.old[before], self.new[after]), how)
         if not self.whole:
             for slot in sorted(self.gone - {before for before, _ in pairs}):
                 yield Change(f"members.{slot}", self.old[slot].device, GONE, None)
-
-    def _readable(self, place: Place) -> bool:
-        on_it = [each for each in self.new if self.storage.overwrites(each, place)]
-        return self.storage.there(place) and all(self.storage.stays(place, each) for each in on_it)
 
     @property
     def _mirrored(self) -> bool:
@@ -128,9 +126,14 @@ class Members:
             return old.disk == new.disk and old.device == new.device
         return self.storage.disks.get(old.disk) == new.disk
 
-    def _named(self, old: Place, new: Place) -> str:
+    def _names(self, old: Place, new: Place) -> tuple[str, str]:
         if old.device != new.device:
-            return new.device
+            return old.device, new.device
         if old.disk is None:
-            return f"{new.device} made anew"
-        return f"{new.device} ({'other bytes of it' if self._one_disk(old, new) else 'another disk'})"
+            return f"{old.device} as it is", f"{new.device} as it will be"
+        if not self._one_disk(old, new):
+            return old.device, f"{new.device} (another disk)"
+        if old.start != new.start:
+            return old.part, new.part
+        was, now = size_words(old, new, trend(old, new, self.storage))
+        return f"{old.device}, {was}", f"{new.device}, {now}"

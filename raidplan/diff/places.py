@@ -34,6 +34,11 @@ class Place:
     rest: bool = False
     """It takes what the disk has left, however much that is."""
 
+    @property
+    def part(self) -> str:
+        """Which part of the disk it is, in words."""
+        return f"all of {self.device}" if self.start == (0,) else f"a partition of {self.disk}"
+
     def meets(self, other: Place) -> bool:
         """Two places share bytes, as far as is known."""
         if self.disk is None or other.disk is None:

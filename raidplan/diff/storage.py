@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from raidplan.diff.arrays import array_changes
 from raidplan.diff.disks import paired
 from raidplan.diff.filesystems import filesystem_changes, swap_changes
+from raidplan.diff.names import renames
 from raidplan.diff.places import Place, Places, path_of
 from raidplan.diff.result import Change, Fate
 from raidplan.diff.sizes import trend
@@ -53,6 +54,8 @@ class Storage:
         for path in structure(old).stands:
             if len(path) == 2:
                 self._judge(path)
+        self.stood = frozenset(self.verdicts)
+        """Everything of the old layout."""
         for path in _all_paths(new):
             self.verdicts.setdefault(path, Verdict(Fate.CREATED))
 
@@ -103,13 +106,16 @@ class Storage:
         return self.places[0].of(use)
 
     def new_place(self, use: Use) -> Place:
-        """Where the new layout has the device of a use; an array that is left as it is keeps its size."""
+        """Where the new layout has the device of a use."""
         place = self.places[1].of(use)
-        verdict = self.verdicts.get(("arrays", place.device)) if place.disk is None else None
+        return place if place.disk else self.new_device(place.device)
+
+    def new_device(self, name: str) -> Place:
+        """An array or a volume of the new layout; an array that is left as it is keeps its size."""
+        place, verdict = self.places[1].device(name), self.verdicts.get(("arrays", name))
         if verdict is None or verdict.fate not in (Fate.KEPT, Fate.CHANGED):
             return place
-        was = self.old.devices.get(place.device)
-        return replace(place, size=was.size if was else None)
+        return replace(place, size=self.places[0].device(name).size)
 
     def members(self, side: int, array: str) -> list[Place]:
         """Where the members of an array are, slot by slot, in the old layout (0) or the new one (1)."""
@@ -149,33 +155,68 @@ class Storage:
         """The same bytes, and all that were there still have room."""
         return self.same(old, new) and trend(old, new, self).holds
 
-    def overwrites(self, new: Place, old: Place) -> bool:
-        """What is made at the new place lies on bytes of the old one."""
-        return old.meets(self._in_old(new)) and (new.disk is None or new.disk in self.was)
-
-    def there(self, old: Place) -> bool:
-        """It can still be read in the new layout: its disk is in it, or it has not lost its data."""
-        if old.disk is not None:
-            return old.disk in self.disks
-        return old.device in self.new.provider and not self._lost(old.device)
+    def readable(self, old: Place, made: Iterable[Place]) -> bool:
+        """The old bytes are there until what is made at the new places is filled with them."""
+        if any(self._overwrites(new, old) and not self.stays(old, new) for new in made):
+            return False
+        if old.disk is None and old.device in self.new.provider:
+            return not self._lost(old.device)
+        return all(disk in self.disks for disk in self._disks(0, old))
 
     def free(self, new: Place, array: Path = ()) -> bool:
         """Nothing of the old layout that stays in the new one has its data there; spares have none.
 
         What the array at the given path has there does not count.
         """
-        old = self._in_old(new)
-        return not any(
-            place.meets(old)
-            and "spares" not in use.path
-            and use.path[:2] != array
-            and _at(self.new, use.path[:2]) is not None
-            for place, use in self.places[0].used.get(old.disk or old.device, [])
+        used, made = self.places[0].used, self._made(new)
+        if made:
+            users = [use for disk in self._disks(1, new) for _, use in used.get(disk, [])]
+        else:
+            old = self._in_old(new)
+            users = [use for place, use in used.get(old.disk or old.device, []) if place.meets(old)]
+        return not any(self._carries(use, (array, made)) for use in users)
+
+    def _carries(self, use: Use, without: tuple[Path, Path]) -> bool:
+        """What takes a device, or what stands on that, stays in the new layout."""
+        path = use.path[:2]
+        if "spares" in use.path or path == without[0]:
+            return False
+        if path != without[1] and _at(self.new, path) is not None:
+            return True
+        thing = _at(self.old, path)
+        above = thing.provides(str(path[1])) if isinstance(thing, Array | VolumeGroup) else ()
+        return any(
+            self._carries(each, without) for name in above for _, each in self.places[0].used.get(name, [])
         )
+
+    def _overwrites(self, new: Place, old: Place) -> bool:
+        """What is made at the new place lies on bytes of the old one."""
+        if new.disk is not None and old.disk is not None:
+            return new.disk in self.was and old.meets(self._in_old(new))
+        if new.disk is None and not self._made(new):
+            return new.device == old.device
+        return not self._disks(0, old).isdisjoint(self._disks(1, new))
+
+    def _made(self, new: Place) -> Path:
+        """The path of an array or volume that is made, or made anew; empty for all that stays."""
+        if new.disk is not None or (new.device in self.old.provider and not self._lost(new.device)):
+            return ()
+        return self.new.provider[new.device].path
+
+    def _disks(self, side: int, place: Place) -> frozenset[str]:
+        """The disks that a place is on, by their old names."""
+        topology = (self.old, self.new)[side]
+        disks = frozenset((place.disk,)) if place.disk else topology.disks_below(place.device)
+        return frozenset(self.was[disk] for disk in disks if disk in self.was) if side else disks
 
     def _in_old(self, new: Place) -> Place:
         """A new place by the old name of its disk; a new disk has none, and nothing is on it."""
         return new if new.disk is None else replace(new, disk=self.was.get(new.disk, ""))
+
+    @cached_property
+    def renames(self) -> Mapping[Path, Path]:
+        """What has gone and stands by another name, and that."""
+        return renames(self)
 
     @cached_property
     def carried(self) -> Mapping[str, tuple[str, ...]]:

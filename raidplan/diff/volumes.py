@@ -36,20 +36,18 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     removed = [place for place in before if not any(one is place for one, _ in stay)]
     if removed:
         kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
-        room = _moved(removed, kept, name, storage)
+        room = _fits(kept, name, storage) and all(storage.readable(place, after) for place in removed)
         for place in removed:
             yield change("devices", place.device, None, ways.GROUP_REDUCED if room else None)
 
 
-def _moved(removed: list[Place], kept: list[Place], name: str, storage: Storage) -> bool:
-    """What is on the devices that go fits on those that stay, and they are still there to be read."""
+def _fits(kept: list[Place], name: str, storage: Storage) -> bool:
+    """The volumes have room on the devices that stay, and those that are added."""
     volumes = [
         device.size for device in storage.old.devices.values() if device.path[:2] == ("volume_groups", name)
     ]
-    sizes = [place.size for place in kept]
-    if None in sizes or any(place.disk is not None and place.disk not in storage.disks for place in removed):
-        return False
-    return bool(kept) and sum(volumes) < sum(size or 0 for size in sizes)
+    sizes = [place.size for place in kept if place.size is not None]
+    return bool(kept) and len(sizes) == len(kept) and sum(volumes) < sum(sizes)
 
 
 def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Iterator[Change]:

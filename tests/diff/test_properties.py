@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from raidplan.diff import Change, Diff, Fate, Figure, Loss, Thing, Tolerance, diff
 from raidplan.diff.changes import Way
+from raidplan.diff.places import Places
 from raidplan.render.diff_json import diff_json
 from raidplan.render.diff_markdown import diff_markdown
 from raidplan.render.diff_text import diff_text
@@ -90,13 +91,16 @@ def test_what_is_created_one_way_is_destroyed_the_other_way(one: str, other: str
 @settings(max_examples=120)
 @given(layouts(), layouts())
 def test_data_is_lost_exactly_where_a_thing_with_data_does_not_stay(one: str, other: str) -> None:
-    made = diff(side(one), side(other))
+    old = side(one)
+    made = diff(old, side(other))
     lost = {loss.path for loss in made.losses}
+    unused = {path for path, _ in Places(old.topology).unused()}
     gone = paths(made, Fate.DESTROYED, Fate.RECREATED)
     assert {path for path in gone if path[0] == "filesystems"} == {
         path for path in lost if path[0] == "filesystems"
     }
-    assert {path for path in lost if path[0] != "hardware"} <= gone
+    assert {path for path in lost if path[0] != "filesystems"} <= unused
+    assert gone & unused <= lost
     for thing in made.things:
         if thing.path[0] != "hardware" and thing.fate in (Fate.RECREATED, Fate.RESHAPED, Fate.CHANGED):
             assert any(each.how is None for each in thing.changes) is (thing.fate is Fate.RECREATED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diff.layouts import DISKS, compared, fates, lost, thing, ways
+from tests.diff.layouts import compared, fates, lost, thing, ways
 
 A, F = "arrays.a", "filesystems.f"
 
@@ -57,6 +57,27 @@ def test_another_device_and_another_disk() -> None:
     assert ways(made, F) == {"device": None}
 
 
+def test_files_that_find_no_inodes_any_more() -> None:
+    """The groups that resize2fs takes away take their inodes with them: 8,192 of each 128 MiB here."""
+    text = "hardware:\n  disks: {{d0: {{serial: S, size: 6TB}}}}\nvolume_groups: {{g: {{devices: [d0], volumes: {{v: {{size: {}}}}}}}}}\n"
+    text += "filesystems: {{f: {{device: g.v, type: ext4, mount: /srv{}}}}}\n"
+    old = text.format("2TiB", ", files: 100000000")
+    for size, destroyed in (("8MiB", ["/srv"]), ("1525GiB", ["/srv"]), ("1526GiB", []), ("3TiB", [])):
+        assert lost(compared(old, text.format(size, ", files: 100000000"))) == destroyed
+        assert lost(compared(old, text.format(size, ""))) == destroyed, "the old layout knows it"
+        assert lost(compared(text.format("2TiB", ""), text.format(size, ""))) == []
+    (loss,) = compared(old, text.format("8MiB", "")).losses
+    assert "100,000,000 files -> at most 8,192 inodes" in loss.because
+
+
+def test_vfat_does_not_grow_and_loses_nothing() -> None:
+    text = "hardware:\n  disks: {{d0: {{serial: S0, size: 3TB, partitions: {{v: {{size: {}}}}}}}}}\nfilesystems: {{f: {{device: d0.v, type: vfat}}}}\n"
+    made = compared(text.format("1GiB"), text.format("2GiB"))
+    (change,) = thing(made, F).changes
+    assert lost(made) == [] and change.how is not None and "stays as large as it is" in change.how.note
+    assert lost(compared(text.format("2GiB"), text.format("1GiB"))) == ["file system f"]
+
+
 def test_a_disk_by_another_name_keeps_what_is_on_it() -> None:
     old = on_disk("type: xfs, mount: /a")
     new = old.replace("d0", "bay3")
@@ -84,15 +105,6 @@ def test_a_disk_is_known_by_its_path_where_nothing_else_is_said() -> None:
     )
     serial = on_disk("type: xfs, mount: /a").replace("serial: S0", "serial: S0, path: pci-1")
     assert lost(compared(serial, serial.replace("pci-1", "pci-2"))) == [], "it was plugged in elsewhere"
-
-
-def test_an_array_by_another_name_is_another_one() -> None:
-    old = f"hardware:\n{DISKS}arrays: {{a: {{level: raid6, members: [d<0-5>]}}}}\nfilesystems: {{f: {{device: a, type: xfs, mount: /srv}}}}\n"
-    made = compared(old, old.replace("{a:", "{b:").replace("device: a", "device: b"))
-    assert lost(made) == ["/srv"] and fates(made) == {A: "destroyed", "arrays.b": "created", F: "re-created"}
-    assert "only the name differs" in made.losses[0].hint and "--update=uuid" in made.losses[0].hint
-    other = old.replace("{a:", "{b:").replace("device: a", "device: b").replace("raid6", "raid5")
-    assert compared(old, other).losses[0].hint == ""
 
 
 def test_another_host_is_another_name_for_everything() -> None:
@@ -155,6 +167,41 @@ def test_devices_of_a_group() -> None:
     full = GROUP.format("d0, d1", "", "4TiB", "xfs")
     assert lost(compared(full, GROUP.format("d0, d2", "", "4TiB", "xfs"))) == [], "d2 takes what is on d1"
     assert lost(compared(old, GROUP.format("d0, d1", "extent: 8MiB, ", "2TiB", "xfs"))) == ["/home"]
+
+
+ARRAYS = "arrays: {{a: {{level: raid6, members: [d0, d1, d2, d3]}}, b: {{level: {}, members: [d4, d5, d6, d7]}}}}\n"
+EIGHT = "hardware:\n  disks: {d<0-7>: {serial: S<1>, size: 3TB}}\n"
+ON_ARRAYS = "volume_groups: {{g: {{devices: [{}], volumes: {{home: {{size: 2TiB}}}}}}}}\nfilesystems: {{f: {{device: g.home, type: xfs, mount: /home}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "destroyed"),
+    [
+        ("a", "b", []),
+        ("a, b", "b", []),
+        ("b", "b", ["/home"]),
+        ("b, a", "a, b", ["/home"]),
+    ],
+)
+def test_arrays_below_a_group(old: str, new: str, destroyed: list[str]) -> None:
+    """pvmove reads the old array; one that is made anew has nothing to read, whatever room it has."""
+    made = compared(
+        EIGHT + ARRAYS.format("raid6") + ON_ARRAYS.format(old),
+        EIGHT + ARRAYS.format("raid10") + ON_ARRAYS.format(new),
+    )
+    lost_data = [each for each in lost(made) if each != "array b"]
+    assert lost_data == (destroyed if old != "a, b" else ["/home"])
+
+
+def test_an_array_of_the_same_disks_takes_nothing_over() -> None:
+    four = EIGHT.replace("d<0-7>", "d<0-7>")
+    for before, after, destroyed in (
+        ("d0, d1, d2, d3", "d0, d1, d2, d3", ["/home"]),
+        ("d0, d1, d2, d3", "d4, d5, d6, d7", []),
+    ):
+        text = "arrays: {{{}: {{level: raid6, members: [{}]}}}}\n"
+        old = four + text.format("a", before) + ON_ARRAYS.format("a")
+        assert lost(compared(old, four + text.format("b", after) + ON_ARRAYS.format("b"))) == destroyed
 
 
 def test_partitions() -> None:

@@ -99,7 +99,7 @@ def group(members: str, volumes: str) -> str:
         ("2TiB", "100%free", ["/srv"]),
         ("100%free", "2TiB", ["/srv"]),
         ("100%free", "100%free}, more: {size: 1TiB", ["/srv"]),
-        ("100%free}, more: {size: 2TiB", "100%free}, more: {size: 1TiB", []),
+        ("100%free}, more: {size: 2TiB", "100%free}, more: {size: 1TiB", ["volume g.more"]),
     ],
 )
 def test_volumes_of_a_group_of_unknown_size(before: str, after: str, destroyed: list[str]) -> None:

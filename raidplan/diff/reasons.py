@@ -1,0 +1,74 @@
+"""Why data does not stay: the nearest reason, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from raidplan.diff.names import REFERENCES
+from raidplan.diff.result import Change, Fate
+
+if TYPE_CHECKING:
+    from raidplan.diff.storage import Storage
+    from raidplan.findings import Path
+
+MOST_NAMES = 4
+
+
+def because(path: Path, device: str, storage: Storage) -> str:
+    """The nearest reason: its own, or that of what it stands on."""
+    own = _stopping(path, storage)
+    if own and own[0].key not in REFERENCES:
+        return _changed(path, own)
+    for item in storage.old.below(device):
+        if storage.fate(item.path) is Fate.DESTROYED:
+            disks = tuple(sorted(storage.old.disks_below(device)))
+            return f"{item.name} is not in the new layout; {of_disks(disks, storage)}"
+        reasons = _stopping(item.path, storage)
+        if reasons:
+            return _changed(item.path, reasons)
+    if own:
+        return _changed(path, own)
+    disks = tuple(sorted(storage.old.disks_below(device)))
+    return f"{path[-1]} is not in the new layout; {of_disks(disks, storage)}"
+
+
+def _stopping(path: Path, storage: Storage) -> Sequence[Change]:
+    verdict = storage.verdicts.get(path)
+    return [each for each in verdict.changes if each.how is None] if verdict else []
+
+
+def _changed(path: Path, reasons: Sequence[Change]) -> str:
+    first = reasons[-1]
+    if first.key == "host":
+        return f"the host {first.old} is called {first.new}"
+    others = sum(each.key != "host" for each in reasons) - 1
+    more = f" and {others} more" if others else ""
+    said = f"{first.key} {first.old or 'not set'} -> {first.new or 'not set'}{more}"
+    return f"{path[-1]} is made anew: nothing changes in place {said}"
+
+
+def of_disks(disks: Sequence[str], storage: Storage) -> str:
+    """What becomes of the disks that something stood on."""
+    there = [storage.disks[disk] for disk in disks if disk in storage.disks]
+    if not disks:
+        return "it stood on no disk that is known"
+    if not there:
+        return f"{named(disks)} {_are(disks)} not in the new layout"
+    users = list(dict.fromkeys(user for disk in there for user in storage.carried.get(disk, ())))
+    carry = (
+        f"{named(disks)} {'carries' if len(disks) == 1 else 'carry'} {named(users)}"
+        if users
+        else (f"nothing in the new layout uses {named(disks)}")
+    )
+    left = len(disks) - len(there)
+    return f"{carry}; {left} of them {'is' if left == 1 else 'are'} not in it" if left else carry
+
+
+def named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
