@@ -25,6 +25,7 @@ COMMANDS = {
     "show": "print the plain form that a layout means",
     "explain": "explain a rule, or list them all",
     "discover": "print what this machine has: a layout's hardware section, or facts for a plan",
+    "layouts": "list those of some files that are layouts, and no hardware sections",
     "loops": "put loop devices in the place of a layout's disks, for test machines",
     "schema": "print the JSON Schema of a layout, for editors",
 }

@@ -23,7 +23,12 @@ def add(subparsers: Subparsers) -> None:
         description="Says what is wrong or unwise in layouts. Exits with 1 for findings at or above --fail-on, "
         "with 2 if a layout is invalid.",
     )
-    parser.add_argument("layouts", nargs="+", metavar="LAYOUT", help="a layout file; - is standard input")
+    parser.add_argument(
+        "layouts",
+        nargs="+",
+        metavar="LAYOUT",
+        help="a layout file, a folder of them, or the hardware file of one; - is standard input",
+    )
     add_settings(parser)
     add_limit(parser)
     add_output(parser, *FORMS)
@@ -32,13 +37,17 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Checks every layout and prints what was found in all of them."""
-    from raidplan.cli.output import emit, wants_colour
+    from raidplan.cli.output import Unable, emit, wants_colour
     from raidplan.cli.settings import settings_for
+    from raidplan.layout.files import to_check
     from raidplan.pipeline import check
     from raidplan.render.forms import Look, render
 
-    wanted = [settings_for(layout, arguments) for layout in arguments.layouts]
-    checked = [check(layout, settings) for layout, settings in zip(arguments.layouts, wanted, strict=True)]
+    files = to_check(arguments.layouts)
+    if not files:
+        raise Unable(f"there is no layout in {', '.join(arguments.layouts)}")
+    wanted = [settings_for(file, arguments) for file in files]
+    checked = [check(file, settings) for file, settings in zip(files, wanted, strict=True)]
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     emit(render(arguments.format, checked, look), arguments.output)
     return max(exit_code(loaded, loaded.settings.fail_on) for loaded in checked)

@@ -39,6 +39,19 @@ def emit(text: str, file: str | None = None) -> None:
         raise Unable(f"cannot write to standard output: {no.strerror}") from None
 
 
+def emit_bytes(data: bytes) -> None:
+    """Gives data to another program as it is. Raises Unable."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as no:
+        _silence(sys.stdout)
+        raise Unable(f"cannot write to standard output: {no.strerror}") from None
+
+
 def talk(text: str) -> None:
     """Says something to the person at the keyboard, or to nobody if standard error is closed."""
     if sys.stderr is None:

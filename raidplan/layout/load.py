@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from raidplan.document import Document
 from raidplan.findings import Finding, Path, did_you_mean, error, shortened
 from raidplan.kinds.model import Field, Model, Refused, Written, fields
-from raidplan.layout.model import Layout
+from raidplan.layout.model import Hardware, Layout
 
 MANY = 100
 """For so many mistakes the words are looked for that were meant: it takes longer than all the rest."""
@@ -34,7 +34,7 @@ def layout_of(values: object) -> Layout:
 
 def read_layout(values: object) -> tuple[Layout | None, list[Finding]]:
     """The layout that plain values mean, scalars as text, or None and every mistake in them."""
-    other = _other_version(values)
+    other = _other_version(values) or _hardware_alone(values)
     if other is not None:
         return None, [other]
     reading = _Reading()
@@ -49,6 +49,20 @@ def _other_version(values: object) -> Finding | None:
         return None
     word = f"version {shortened(version)}" if isinstance(version, str) else "this version"
     return error("invalid-layout", ("version",), f"{word} is not known to this raidplan", "write version: 1")
+
+
+def _hardware_alone(values: object) -> Finding | None:
+    """A hardware section that was taken for a layout; one finding says it all."""
+    keys = {field.key for field in fields(Hardware).values()}
+    if not isinstance(values, dict) or not values or not values.keys() <= keys:
+        return None
+    message = "this is the hardware section of a layout, and no layout itself"
+    return error(
+        "invalid-layout",
+        (),
+        message,
+        "let a layout in this folder, or in one above, name it by its hardware: key",
+    )
 
 
 class _Reading:

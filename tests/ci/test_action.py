@@ -191,6 +191,77 @@ def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
     assert "array a is destroyed" in body and "exchanged: disk d0" in body
 
 
+OF_FILE = "version: 1\nhost: h\nhardware: hw/disks.yaml\narrays: {a: {level: raid1, members: [d<0-1>]}}\n"
+DISKS = "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n"
+
+
+def test_a_hardware_file_may_have_any_name(site: Site) -> None:
+    """A change in it is one of the layout that names it; the file itself is none."""
+    site.write("layouts/old.yaml", OF_FILE)
+    site.write("layouts/hw/disks.yaml", DISKS)
+    site.base = site.commit()
+    site.write("layouts/hw/disks.yaml", DISKS.replace("S<1>", "T<1>"))
+    run = site.run()
+    assert run.code == 1 and "array a is destroyed" in run.body
+    assert run.body.count("<summary>Plan for blank disks</summary>") == 1
+    assert "hw/disks.yaml" not in "".join(map(str, commands(run.log)))
+
+
+def test_a_broken_layout_is_no_hardware_file(site: Site) -> None:
+    """Its keys are those of a layout, and neither its name nor another layout can hide it."""
+    site.write("layouts/x.hardware.yaml", "verzion: 1\narrays: {a: {level: raid0, members: [d]}}\n")
+    site.write("layouts/a.yaml", GOOD)
+    run = site.run()
+    assert run.code == 2
+    assert {c.properties["file"] for c in commands(run.log) if "file" in c.properties} == {
+        "layouts/x.hardware.yaml"
+    }
+
+
+@pytest.mark.parametrize("shallow", [False, True])
+def test_what_came_to_the_base_meanwhile_is_not_of_the_pull_request(site: Site, shallow: bool) -> None:
+    """As with pull_request_target, where the head of the pull request is checked out."""
+    left, main = site.base, site.checkout
+    site.write("layouts/a.yaml", OF_FILE.replace("hw/disks.yaml", "{" + DISKS.strip() + "}"))
+    site.write("layouts/n.yaml", BAD)
+    site.base = site.commit()
+    git(main, "checkout", "--quiet", "-b", "pull", left)
+    site.write("layouts/old.yaml", GOOD + "# a word\n")
+    site.commit()
+    if shallow:
+        site.checkout = site.folder / "shallow"
+        git(
+            site.folder,
+            "clone",
+            "--quiet",
+            "--depth=1",
+            "--branch=pull",
+            f"file://{main}",
+            str(site.checkout),
+        )
+    run = Run(site.checkout, site.folder / "run", site.base).all()
+    assert (run.code, run.outputs["changed"]["base"]) == (0, left), run.log
+    assert "A layout is deleted" not in run.body and run.body.count("nothing differs") == 1
+
+
+def test_a_pull_request_that_is_merged_is_compared_with_what_it_is_merged_with(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with pull_request: the base of the event may be older than the one that the runner merged with."""
+    site.write("layouts/n.yaml", GOOD)
+    merged_with = site.commit()
+    git(site.checkout, "checkout", "--quiet", "-b", "pull", site.base)
+    site.write("layouts/old.yaml", GOOD + "# a word\n")
+    site.commit()
+    git(site.checkout, "checkout", "--quiet", "main")
+    git(site.checkout, "merge", "--quiet", "--no-ff", "pull")
+    given = {"GITHUB_REF": "refs/pull/7/merge", "GITHUB_SHA": git(site.checkout, "rev-parse", "HEAD")}
+    environment = Run.environment
+    monkeypatch.setattr(Run, "environment", lambda run: environment(run) | given)
+    run = Run(site.checkout, site.folder / "run", site.base).all()
+    assert run.outputs["changed"]["base"] == merged_with and run.body.count("nothing differs") == 1
+
+
 def test_no_changed_layout_is_no_comment(site: Site) -> None:
     site.write("README.md", "another word\n")
     run = site.run()
@@ -238,10 +309,11 @@ def test_fail_on_and_an_invalid_layout(site: Site) -> None:
     assert run.code == 2 and "missing-key" in run.body and "<details>" not in run.body
 
 
-def test_a_hardware_file_or_settings_concern_every_layout(site: Site) -> None:
+def test_settings_concern_every_layout_and_a_hardware_file_those_that_name_it(site: Site) -> None:
     site.write("layouts/h.hardware.yaml", "disks: {}\n")
-    run = site.run()
-    assert "layouts/old.yaml" in run.body and "h.hardware" not in run.body
+    assert "no layout is changed" in site.run("hardware").summary
+    site.write(".raidplan.toml", 'fail-on = "warning"\n')
+    assert "layouts/old.yaml" in site.run("settings").body
 
 
 def test_without_a_base_every_layout_is_new(site: Site) -> None:

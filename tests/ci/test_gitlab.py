@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -29,35 +30,57 @@ OTHER = GOOD.replace("level: raid10, layout: n2", "level: raid6")
 """Between it and GOOD nothing stays."""
 
 
+JBOD = "version: 1\nhost: jbod\nhardware: jbod.hardware.yaml\narrays: {a: {level: raid1, members: [d<0-1>]}}\nmonitoring: {mail: root, scrub: monthly}\n"
+DISKS = "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n"
+
+
 @pytest.mark.parametrize(
-    ("layouts", "base", "code"),
-    [({"a": GOOD}, GOOD, 0), ({"a": GOOD}, OTHER, 1), ({"a": GOOD, "b": BAD}, GOOD, 1), ({"a": "x: 1\n", "b": BAD}, GOOD, 2)],
+    ("base", "layouts", "code", "said"),
+    [
+        ({"a.yaml": GOOD}, {"a.yaml": GOOD, "jbod.yaml": JBOD, "jbod.hardware.yaml": DISKS}, 0, []),
+        ({"a.yaml": OTHER}, {"a.yaml": GOOD}, 1, ["/srv/rio-data is destroyed"]),
+        ({"a.yaml": GOOD}, {"a.yaml": GOOD, "sub folder/b.yml": BAD}, 1, ["sub folder/b.yml:38"]),
+        ({"a.yaml": GOOD}, {"a.yaml": "x: 1\n", "b.yaml": BAD}, 2, []),
+        ({"a.yaml": "version: 1\n", "b.yaml": GOOD}, {"a.yaml": GOOD.replace("host: rio", "host: tokyo")}, 0,
+         ["A layout is not compared", "the layout of rio is gone"]),
+        ({"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS},
+         {"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS.replace("S<1>", "T<1>")}, 1, ["array a is destroyed"]),
+    ],
 )  # fmt: skip
 def test_the_job_leaves_its_reports_and_the_exit_code(
-    layouts: dict[str, str], base: str, code: int, tmp_path: Path
+    base: dict[str, str], layouts: dict[str, str], code: int, said: list[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "layouts").mkdir()
-    (tmp_path / "layouts" / "a.yaml").write_text(base)
     git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", "layouts")
-    git(tmp_path, "commit", "--quiet", "--message", "x")
-    given = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": git(tmp_path, "rev-parse", "HEAD")}
-    for name, text in layouts.items():
-        (tmp_path / "layouts" / f"{name}.yaml").write_text(text)
+    for files in (base, layouts):
+        shutil.rmtree(tmp_path / "layouts", ignore_errors=True)
+        for name, text in files.items():
+            file = tmp_path / "layouts" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        git(tmp_path, "add", "--all")
+        git(tmp_path, "commit", "--quiet", "--message", "x")
     tool = tmp_path / "bin" / "raidplan"
     tool.parent.mkdir()
     tool.write_text(SHIM)
     tool.chmod(0o755)
     job = snippet()
+    given = {
+        **job["variables"],
+        "RAIDPLAN": str(ROOT),
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(tmp_path, "rev-parse", "HEAD~"),
+        "PATH": f"{tool.parent}:{os.environ['PATH']}",
+    }
     # The runner joins the lines and stops at the first that fails.
     script = "set -eo pipefail\n" + "\n".join(job["script"])
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env={**os.environ, **given, "PATH": f"{tool.parent}:{os.environ['PATH']}"}, check=False
+        ["bash", "-c", script], cwd=tmp_path, env={**os.environ, **given}, capture_output=True, text=True, check=False
     )  # fmt: skip
-    assert done.returncode == code
+    assert done.returncode == code, done
+    assert all(words in done.stdout for words in said), done.stdout
+    assert code or not done.stderr
     reports = job["artifacts"]["reports"]
     issues = json.loads((tmp_path / reports["codequality"]).read_text())
-    assert bool(issues) is (code > 0 and base == GOOD)
+    assert bool(issues) is (BAD in layouts.values())
     for issue in issues:
         assert (tmp_path / issue["location"]["path"]).is_file() and issue["location"]["lines"]["begin"] >= 1
         assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.ci.action import ROOT
-from tests.ci.test_action import BAD, GOOD, git
+from tests.ci.test_action import BAD, DISKS, GOOD, OF_FILE, git
 
 HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
 
@@ -23,12 +23,12 @@ HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
     {
         "layouts/a.yaml": True, "site/layouts/berlin/a.yml": True, "a.layout.yaml": True, "x/a.layout.yml": True,
         "a.yaml": False, "layouts.yaml": False, "layouts/a.json": False, "mylayouts/a.yaml": False,
-        "layouts/a.hardware.yaml": False, "layouts/a.hardware.yml": False, "a.layout.yaml.bak": False,
+        "layouts/a.hardware.yaml": True, "x/a.hardware.yml": True, "layouts/hw/a.yaml": True, "a.layout.yaml.bak": False,
     }.items(),
 )  # fmt: skip
-def test_which_files_are_layouts(file: str, wanted: bool) -> None:
-    """As pre-commit matches: `files` and `exclude` are searched for in the path."""
-    assert bool(re.search(HOOK["files"], file) and not re.search(HOOK["exclude"], file)) is wanted
+def test_for_which_files_it_runs(file: str, wanted: bool) -> None:
+    """As pre-commit matches: `files` is searched for in the path; a hardware file stands for the layouts that name it."""
+    assert bool(re.search(HOOK["files"], file)) is wanted and "exclude" not in HOOK
 
 
 def tool(folder: Path) -> Path:
@@ -57,11 +57,11 @@ def test_pre_commit_runs_the_hook(tmp_path: Path) -> None:
     (site / "layouts" / "good.yaml").write_text(GOOD)
     (site / "values.yaml").write_text("not: a layout\n")
 
-    def run() -> subprocess.CompletedProcess[str]:
+    def run(*which: str) -> subprocess.CompletedProcess[str]:
         git(site, "add", "--all")
         environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "cache")}
         environment.pop("PYTHONPATH", None)  # the hook's own installation is to be found
-        words = [sys.executable, "-m", "pre_commit", "run", "--color=never", "--all-files"]
+        words = [sys.executable, "-m", "pre_commit", "run", "--color=never", *(which or ["--all-files"])]
         return subprocess.run(words, cwd=site, capture_output=True, text=True, check=False, env=environment)
 
     done = run()
@@ -71,3 +71,11 @@ def test_pre_commit_runs_the_hook(tmp_path: Path) -> None:
     assert done.returncode == 1 and "- exit code: 1" in done.stdout, done
     assert "error[swap-across-members]" in done.stdout and "--> layouts/bad.yaml:38:23" in done.stdout
     assert "values.yaml" not in done.stdout
+    (site / "layouts" / "bad.yaml").unlink()
+    (site / "layouts" / "of.yaml").write_text(OF_FILE.replace("hw/", ""))
+    (site / "layouts" / "disks.yaml").write_text(DISKS)
+    assert run().returncode == 0
+    git(site, "commit", "--quiet", "--message", "x")
+    (site / "layouts" / "disks.yaml").write_text(DISKS.replace("d<0-1>", "e<0-1>"))
+    done = run("--files", "layouts/disks.yaml")
+    assert done.returncode == 1 and "layouts/of.yaml" in done.stdout and "unknown-device" in done.stdout, done

@@ -1,0 +1,89 @@
+"""`raidplan layouts PATH...`: which of these files are layouts, for scripts that review what changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidplan.cli.parser import Subparsers
+    from raidplan.document import Reader
+    from raidplan.layout.files import Sketch
+
+
+def add(subparsers: Subparsers) -> None:
+    """Describes the arguments."""
+    parser = subparsers.add_parser(
+        "layouts",
+        description="Lists those of the files that are layouts, and not the hardware section of one. A folder stands "
+        "for the YAML files in it.",
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="a file or a folder")
+    parser.add_argument("--git", metavar="REV", help="read the files as they are in a revision")
+    parser.add_argument(
+        "--changed",
+        metavar="FILE",
+        help="only those that FILE names, or whose hardware file it names; it is a list of names, each ended by a zero "
+        "byte, as git diff --name-only -z writes it",
+    )
+    parser.add_argument("-z", "--null", action="store_true", help="end each name with a zero byte")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the list."""
+    from raidplan.cli import OK
+    from raidplan.cli.output import Unable, emit, emit_bytes
+    from raidplan.layout.files import layouts_among, yaml_files
+    from raidplan.render.visible import visible
+    from raidplan.revision import NoRevision
+
+    files = [
+        file
+        for path in arguments.paths
+        for file in (yaml_files(path) if not arguments.git and os.path.isdir(path) else [path])
+    ]
+    try:
+        found = layouts_among(files, _reader(arguments.git) if arguments.git and files else None)
+    except NoRevision as no:
+        raise Unable(str(no)) from None
+    if arguments.changed is not None:
+        names = _names(arguments.changed)
+        found = [each for each in found if _touched(each, names)]
+    if arguments.null:
+        emit_bytes(b"".join(os.fsencode(each.file) + b"\0" for each in found))
+    else:
+        emit("".join(f"{visible(each.file)}\n" for each in found))
+    return OK
+
+
+def _touched(sketch: Sketch, names: set[str]) -> bool:
+    return os.path.normpath(sketch.file) in names or sketch.hardware in names
+
+
+def _names(file: str) -> set[str]:
+    """Raises Unable."""
+    from raidplan.cli.output import Unable
+
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read()
+    except OSError as no:
+        raise Unable(f"cannot read {file}: {no.strerror}") from None
+    return {os.path.normpath(os.fsdecode(name)) for name in data.split(b"\0") if name}
+
+
+def _reader(name: str) -> Reader:
+    """Of the repository that the working directory is in. Raises NoRevision."""
+    from raidplan.revision import NoRevision, revisions
+
+    (revision,) = revisions([name], os.path.join(os.curdir, "any"))
+
+    def read(file: str) -> tuple[str | None, str]:
+        try:
+            return revision.read(file)
+        except NoRevision as no:  # a link stands now where its folder was
+            return None, str(no)
+
+    return read

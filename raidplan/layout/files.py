@@ -1,0 +1,126 @@
+"""Which files are layouts: a hardware section in a file of its own is none, whatever it is called.
+
+Such a file is known by the layout whose `hardware:` key names it, or by the name *.hardware.yaml; and by what is not
+in it: a key that only a layout has. What is neither counts as a layout, so that its mistakes are told.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from raidplan.document import Reader, read_text
+from raidplan.document.parse import parse
+
+YAML = (".yaml", ".yml")
+SUFFIXES = (".hardware.yaml", ".hardware.yml")
+_LAYOUT = re.compile(r"^(version|host):", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A file as far as it must be understood to know what it is."""
+
+    file: str
+    keys: frozenset[str] | None
+    """Those at its top; None if there are none to be read."""
+    hardware: str = ""
+    """The file that it takes its hardware from."""
+
+    @property
+    def may_be_hardware(self) -> bool:
+        """Nothing in it tells that it is a layout."""
+        return self.keys is None or not self.keys & _layout_keys()
+
+
+def layouts_among(files: Iterable[str], reader: Reader | None = None) -> list[Sketch]:
+    """Those of the files that are layouts, in their order; `reader` has the texts of files that are not on the disk."""
+    sketches = [_sketch(file, reader) for file in dict.fromkeys(files)]
+    named = {each.hardware for each in sketches}
+    return [each for each in sketches if not (_is_named(each, named) and each.may_be_hardware)]
+
+
+def to_check(paths: Sequence[str]) -> list[str]:
+    """What is to be checked where these are named: a folder stands for the layouts in it, a file of hardware for those
+    that name it, here or in its folder or above it in the working directory.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        here = layouts_among(yaml_files(path)) if path != "-" and os.path.isdir(path) else None
+        for file in [path] if here is None else [each.file for each in here]:
+            for each in (_naming(file, paths) if _may_be_hardware(file) else []) or [file]:
+                found.setdefault(os.path.normpath(each), each)
+    return list(found.values())
+
+
+def yaml_files(folder: str) -> Iterator[str]:
+    """The YAML files in a folder and below, by their names; none that is hidden, or that a link leads to."""
+    for top, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(top, name) for name in sorted(files) if _is_yaml(top, name))
+
+
+def _is_yaml(folder: str, name: str) -> bool:
+    file = os.path.join(folder, name)
+    return (
+        name.endswith(YAML) and not name.startswith(".") and os.path.isfile(file) and not os.path.islink(file)
+    )
+
+
+def _is_named(sketch: Sketch, named: set[str]) -> bool:
+    by_its_name = sketch.file.endswith(SUFFIXES) and sketch.keys is not None
+    return by_its_name or os.path.normpath(sketch.file) in named
+
+
+def _may_be_hardware(file: str) -> bool:
+    text = None if file == "-" else read_text(file)[0]
+    if text is None or _LAYOUT.search(text):
+        return False  # nearly every layout: it is not parsed twice
+    return _sketch(file, None).may_be_hardware
+
+
+def _naming(file: str, given: Iterable[str]) -> list[str]:
+    """The layouts that take their hardware from a file."""
+    target = os.path.normpath(file)
+    near = (each for folder in _upwards(target) for each in _in(folder, os.path.basename(target)))
+    others = (_sketch(each, None) for each in given if each != "-")
+    return [each.file for each in (*near, *others) if each.hardware == target]
+
+
+def _in(folder: str, word: str) -> Iterator[Sketch]:
+    """The files of a folder that may name a file."""
+    for name in sorted(os.listdir(folder or os.curdir)):
+        file = os.path.join(folder, name)
+        if _is_yaml(folder, name) and word in (read_text(file)[0] or ""):
+            yield _sketch(file, None)
+
+
+def _upwards(file: str) -> Iterator[str]:
+    """The folders that may have the layout of a hardware file, which never lies above it."""
+    folder = os.path.dirname(file)
+    yield folder
+    while folder and not os.path.isabs(folder) and not folder.startswith(os.pardir):
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _sketch(file: str, reader: Reader | None) -> Sketch:
+    text, _ = read_text(file, reader)
+    root = parse(text, file)[0] if text is not None else None
+    if root is None or not isinstance(root.content, dict):
+        return Sketch(file, None)
+    named = root.content.get("hardware")
+    name = named.content if named is not None and isinstance(named.content, str) else ""
+    target = os.path.normpath(os.path.join(os.path.dirname(file), name)) if name else ""
+    return Sketch(file, frozenset(root.content), target)
+
+
+@cache
+def _layout_keys() -> frozenset[str]:
+    from raidplan.kinds.model import fields
+    from raidplan.layout.model import Layout
+
+    return frozenset(field.key for field in fields(Layout).values())
