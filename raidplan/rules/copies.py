@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Path, Related, Severity
 from raidplan.levels import copy_sets
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
+from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
 from raidplan.rules.parts import KINDS, disks_of_parts, members_of_parts, most_together, parts_of_disks
 from raidplan.rules.subjects import (
     SHOWN,
@@ -206,7 +206,7 @@ def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> st
         return f"take a spare elsewhere: {are_free(free)}"
     if part.kind != "controller":
         return f"take a spare that hangs on another {KINDS[part.kind]}"
-    ports = with_ports(topology, lambda name: name != part.name, own=False)
+    ports = with_ports(topology, lambda name: name != part.name, ports=roomiest)
     return f"plug it in elsewhere: {ports}" if ports else ""
 
 

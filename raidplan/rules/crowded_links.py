@@ -277,7 +277,7 @@ def _crowded(topology: Topology, kind: str, bus: str = "") -> Iterator[Crowd]:
         link = crowd.link
         if (
             link.kind == kind
-            and crowd.part < 1
+            and crowd.part < (1 if crowd.disks > 1 else ENOUGH)
             and link.path not in named
             and (not bus or buses[link.name].type == bus)
         ):

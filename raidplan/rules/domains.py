@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
+from raidplan.rules.elsewhere import apart, ports_for, spread_over_controllers
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, room_elsewhere, with_ports
+from raidplan.rules.free import room_elsewhere
 from raidplan.rules.parts import (
     KINDS,
     behind_controllers,
@@ -34,7 +35,8 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
     behind another card, but that is downtime, and writes under way at that moment may be half done. It is a
     warning where the free ports of other controllers suffice to hold so many members that no controller
     keeps more than the array can lose (half of them for the mirrored pairs of raid10), and a note where they
-    do not. With a single controller there is nothing to choose, and nothing is said.
+    do not. For what the machine boots from only ports count whose disks the firmware shows. With a single
+    controller there is nothing to choose, and nothing is said.
 
     **Bad**
 
@@ -73,12 +75,13 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
         if len(topology.once(behind_multipliers)[name]) == 1 and wiring.nearest(disks[0], "multiplier"):
             continue  # the nearer cause has a rule of its own
         keeps = most_together(array)
-        enough = keeps > 0 and room_elsewhere(topology, name, controller, keeps) >= len(disks) - keeps
+        ports = ports_for(topology, name)
+        enough = keeps > 0 and room_elsewhere(topology, name, controller, keeps, ports) >= len(disks) - keeps
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} hang on {controller}: without that controller the array "
             f"stops, although it survives the loss of {counted(losses(array), 'disk')}",
-            _moved(topology, controller, len(disks) - keeps if enough else 0),
+            spread_over_controllers(topology, name, controller, len(disks) - keeps if enough else 0),
             severity=None if enough else Severity.NOTE,
             related=(place("controller", wiring.components[controller].path),),
         )
@@ -134,7 +137,7 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
                     (*path, "members"),
                     f"{name} survives the loss of {counted(losses(array), 'disk')}, and the {KINDS[first.part.kind]} "
                     f"{first.part.name} takes {taken} members with it{more}{rest}",
-                    _apart(topology, array, first),
+                    _apart(topology, name, array, first),
                     severity=severity,
                     related=tuple(place(KINDS[each.part.kind], each.part.path) for each in some[:SHOWN]),
                 )
@@ -178,7 +181,8 @@ def _gravity(topology: Topology, name: str, array: Array, part: Component, membe
     if len(topology.layout.hardware.controllers) < 2:
         return None
     keeps = most_together(array)
-    enough = keeps > 0 and room_elsewhere(topology, name, part.name, keeps) >= members - keeps
+    ports = ports_for(topology, name)
+    enough = keeps > 0 and room_elsewhere(topology, name, part.name, keeps, ports) >= members - keeps
     return Severity.WARNING if enough else Severity.NOTE
 
 
@@ -187,22 +191,10 @@ def _feeding(topology: Topology) -> int:
     return sum(bool(supply.feeds) for supply in topology.layout.hardware.power.values())
 
 
-def _moved(topology: Topology, controller: str, members: int) -> str:
-    """What to do about too many members on a controller; 0 of them can be moved where there is no room."""
-    if not members:
-        return "the other controllers have too few free ports to change that; keep a second card at hand"
-    return (
-        f"put {members} of them elsewhere: {with_ports(topology, lambda name: name != controller, own=False)}"
-    )
-
-
-def _apart(topology: Topology, array: Array, killer: Killer) -> str:
-    kind, keeps = killer.part.kind, most_together(array)
-    if kind == "controller":
+def _apart(topology: Topology, name: str, array: Array, killer: Killer) -> str:
+    """What to do about a component that takes too many members."""
+    if killer.part.kind == "controller":
         enough = killer.severity is Severity.WARNING
-        return _moved(topology, killer.part.name, killer.members - keeps if enough else 0)
-    gone = topology.once(disks_of_parts)[killer.part.path]
-    free = [
-        disk for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT) if disk not in gone
-    ][:SHOWN]
-    return f"leave at most {keeps} of them to one {KINDS[kind]}" + (f"; {are_free(free)}" if free else "")
+        excess = killer.members - most_together(array) if enough else 0
+        return spread_over_controllers(topology, name, killer.part.name, excess)
+    return apart(topology, array, killer.part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from raidplan.rules.parts import behind_controllers, bus_above
 from raidplan.rules.subjects import agreeing, counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from raidplan.kinds.array import Array
     from raidplan.topology import Topology
@@ -71,46 +72,77 @@ def own_ports(topology: Topology) -> dict[str, int]:
     return {name: max(0, (entry.ports or 0) - len(hanging.get(name, ()))) for name, entry in controllers}
 
 
-def with_ports(topology: Topology, wanted: Callable[[str], bool], *, own: bool = True) -> str:
-    """`hba0 has 8 free ports, ahci 2`: of the controllers that are wanted, the two with most.
+def boot_ports(topology: Topology) -> dict[str, int]:
+    """The free ports of each controller whose disks the firmware shows, as far as is known.
 
-    `own`: not those of what hangs on them.
+    Those behind a multiplier are not among them unless the controller says `bootable: true`.
     """
-    free = topology.once(_roomiest_own if own else _roomiest)
-    some = list(islice(filter(wanted, islice(free, LOOKED_AT)), 2))
-    return ", ".join(
-        f"{name} has {counted(free[name], 'free port')}" if name == some[0] else f"{name} {free[name]}"
-        for name in some
-    )
+    every, own = topology.once(free_ports), topology.once(own_ports)
+    shown = {name: entry.bootable for name, entry in topology.layout.hardware.controllers.items()}
+    return {
+        name: every[name] if boots else own[name] if boots is None else 0 for name, boots in shown.items()
+    }
 
 
-def _roomiest(topology: Topology) -> dict[str, int]:
+Ports = Callable[["Topology"], dict[str, int]]
+"""Which free ports of controllers count."""
+
+
+def roomiest(topology: Topology) -> dict[str, int]:
+    """The controllers with free ports, on themselves or on what hangs on them; the one with most first."""
     return _sorted(topology, topology.once(free_ports))
 
 
-def _roomiest_own(topology: Topology) -> dict[str, int]:
+def roomiest_own(topology: Topology) -> dict[str, int]:
+    """Those with free ports of their own."""
     return _sorted(topology, topology.once(own_ports))
 
 
+def roomiest_boot(topology: Topology) -> dict[str, int]:
+    """Those with free ports for a disk to boot from."""
+    return _sorted(topology, topology.once(boot_ports))
+
+
 def _sorted(topology: Topology, ports: Mapping[str, int]) -> dict[str, int]:
-    """The controllers with free ports, the one with most first; none on USB, where no array belongs."""
+    """None on USB, where no array belongs."""
     free = {name: count for name, count in ports.items() if count and not bus_above(topology, name, "usb")}
     return dict(sorted(free.items(), key=lambda each: -each[1]))
 
 
-def room_elsewhere(topology: Topology, name: str, controller: str, keeps: int) -> int:
-    """How many members of an array free ports of other controllers can take, none getting more than `keeps`."""
-    ports, there = topology.once(free_ports), topology.once(behind_controllers)[name]
-    known = topology.once(_rooms)
-    if keeps not in known:
-        known[keeps] = sum(min(free, keeps) for free in ports.values())
-    used = {each: count for each, count in there.items() if each is not None} | {controller: keeps}
-    return known[keeps] - sum(
-        min(ports[each], keeps) - min(ports[each], max(0, keeps - count)) for each, count in used.items()
+def with_ports(topology: Topology, wanted: Callable[[str], bool], ports: Ports = roomiest_own) -> str:
+    """`hba0 has 8 free ports, ahci 2 and 5 behind it`: of the controllers that are wanted, the two with most."""
+    free, own = topology.once(ports), topology.once(own_ports)
+    some = list(islice(filter(wanted, islice(free, LOOKED_AT)), 2))
+    return ", ".join(
+        f"{name} {_counted(own[name], free[name] - own[name], plain=place > 0)}"
+        for place, name in enumerate(some)
     )
 
 
-def _rooms(_: Topology) -> dict[int, int]:
+def _counted(own: int, behind: int, *, plain: bool) -> str:
+    """`has 3 free ports and 5 behind it`, or plainly `3 and 5 behind it`."""
+    first = str(own or behind) if plain else f"has {counted(own or behind, 'free port')}"
+    if not behind:
+        return first
+    return f"{first} and {behind} behind it" if own else f"{first} behind it"
+
+
+def room_elsewhere(
+    topology: Topology, name: str, controller: str, keeps: int, ports: Ports = roomiest
+) -> int:
+    """How many members of an array free ports of other controllers can take, none getting more than `keeps`."""
+    free, there = topology.once(ports), topology.once(behind_controllers)[name]
+    known = topology.once(_rooms)
+    if (ports, keeps) not in known:
+        known[ports, keeps] = sum(min(count, keeps) for count in free.values())
+    used = {each: count for each, count in there.items() if each is not None} | {controller: keeps}
+    return known[ports, keeps] - sum(
+        min(free.get(each, 0), keeps) - min(free.get(each, 0), max(0, keeps - count))
+        for each, count in used.items()
+    )
+
+
+def _rooms(_: Topology) -> dict[tuple[Ports, int], int]:
     return {}
 
 

@@ -41,7 +41,9 @@ def oversubscribed_link(topology: Topology) -> Iterator[Hit]:
     Four disks of 60 MB/s on a PCI bus of 95 MB/s have 24 each; the other four then wait for them. It is a
     warning with less than 70 % of a disk's rate left, a note below 100 %. Links are counted as what they
     carry of data, less than the line rate: 0.92 of a SATA port, 0.83 of a multiplier's uplink, 0.82 of
-    PCIe; a measured `rate:` of a bus, controller or multiplier takes the place of that.
+    PCIe; a measured `rate:` of a bus, controller or multiplier takes the place of that. A link that carries
+    one member only is not shared, and those figures are no closer than a few percent: it is told of below
+    70 %, as an NVMe disk for four lanes in a slot of one.
 
     **Bad**
 
@@ -75,11 +77,17 @@ def oversubscribed_link(topology: Topology) -> Iterator[Hit]:
         for severity, groups in topology.once(oversubscribed)[name].items():
             worst, *others = groups
             share, link = worst
+            alone = _passing(share) == 1
+            what = (
+                f", and {share.disk} of {name} could read {_mb(share.rate)} alone"
+                if alone
+                else f" for {_passing(share)} members of {name}: "
+                f"{_mb(share.left)} for each, which could read {_mb(share.rate)}"
+            )
             yield Hit(
                 (*path, "members"),
-                f"{carrier(link)} carries {_mb(link.bytes_per_second)} MB/s for {_passing(share)} members of {name}: "
-                f"{_mb(share.left)} for each, which could read {_mb(share.rate)}{_and_more(others)}",
-                _relief(topology, link),
+                f"{carrier(link)} carries {_mb(link.bytes_per_second)} MB/s{what}{_and_more(others)}",
+                _relief(topology, link, alone=alone),
                 severity=severity,
                 related=tuple(place(link.kind, link.path) for _, link in groups[:SHOWN]),
             )
@@ -106,6 +114,8 @@ def oversubscribed(topology: Topology) -> dict[str, dict[Severity, list[Squeeze]
             link = share.link
             if link is not None and not link.one_at_a_time and not (whole and link.kind == "multiplier"):
                 severity = Severity.WARNING if share.part < ENOUGH else Severity.NOTE
+                if severity is Severity.NOTE and _passing(share) == 1:
+                    continue  # nothing is shared, and the link's figure is no closer than that
                 grave.setdefault(severity, []).append((share, link))
     return found
 
@@ -130,13 +140,15 @@ def _and_more(others: list[Squeeze]) -> str:
     return f"; so {agreeing(names, 'does', 'do')} {listed(names)}" if names else ""
 
 
-def _relief(topology: Topology, link: Link) -> str:
+def _relief(topology: Topology, link: Link, *, alone: bool) -> str:
     """What widens a link, and where in this machine there is room beside it."""
     bus = topology.layout.hardware.buses.get(link.name) if link.kind == "bus" else None
     wider = WIDER.get(bus.type if bus else link.kind, "take a wider link")
     behind = {plug.name for plug in topology.wiring.hanging.get(link.name, ())} | {link.name}
     ports = with_ports(topology, lambda name: name not in behind)
-    return f"{wider}, or move members: {ports}" if ports else f"{wider}, or put fewer members behind it"
+    if ports:
+        return f"{wider}, or move {'it' if alone else 'members'}: {ports}"
+    return wider if alone else f"{wider}, or put fewer members behind it"
 
 
 @rule(Severity.WARNING)

@@ -10,9 +10,9 @@ from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
-from raidplan.rules.parts import behind_multipliers
+from raidplan.rules.parts import behind_multipliers, most_together
 from raidplan.rules.shares import shares
-from raidplan.rules.subjects import SHOWN, all_of, arrays, mb, own_disks, place
+from raidplan.rules.subjects import SHOWN, all_of, arrays, mb, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -156,9 +156,20 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
             (*path, "members"),
             f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",
             f"move {moved} of them to {other}"
-            + (f": {are_free(free)} there" if free and where == other else ""),
+            + (f": {are_free(free)} there" if free and where == other else "")
+            + _still(array, crowded, members[crowded] - moved),
             related=tuple(place("multiplier", ("hardware", "multipliers", pm)) for pm in (crowded, other)),
         )
+
+
+def _still(array: Array, crowded: str, members: int) -> str:
+    """What evening out the load leaves of another rule's finding."""
+    keeps = most_together(array) if redundant(array) else members
+    return (
+        f"; that evens the load, and {crowded} still takes {members} members with it"
+        if members > keeps
+        else ""
+    )
 
 
 def _plenty(topology: Topology, name: str, crowded: str) -> bool:

@@ -117,15 +117,29 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
         hours = size / known[0] / 3600
         if hours > LONG_HOURS:
             bare = losses(array) == 1
+            held = known != unlimited(topology, name)
             yield Hit(
                 (*path, "members"),
                 f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {mb(known[0])} MB/s, "
                 f"the pace of {known[1]}" + ("; until then no other disk may fail" if bare else ""),
-                "choose raid6, smaller members, or more bandwidth; raise sync_speed_min for rebuilds under load"
-                if bare
-                else "raise sync_speed_min for rebuilds under load, and keep a spare",
+                _sooner(array, bare=bare) if held else _safer(bare=bare),
                 severity=None if bare and hours > DAY else Severity.NOTE,
             )
+
+
+def _sooner(array: Array, *, bare: bool) -> str:
+    """What to do where a limit of md sets the pace."""
+    limit = "raise or remove sync_speed_max" if array.sync_speed_max else "write a higher sync_speed_max"
+    return f"{limit}, or choose raid6 or smaller members" if bare else f"{limit}, and keep a spare"
+
+
+def _safer(*, bare: bool) -> str:
+    """What to do where disks and links set the pace."""
+    if bare:
+        return (
+            "choose raid6, smaller members, or more bandwidth; raise sync_speed_min for rebuilds under load"
+        )
+    return "raise sync_speed_min for rebuilds under load, and keep a spare"
 
 
 def component(topology: Topology, name: str, array: Array) -> int | None:

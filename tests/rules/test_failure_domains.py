@@ -84,6 +84,115 @@ def test_controllers_that_take_too_much(
     assert found("component-loss-kills-array", text, tmp_path) == expected
 
 
+FEW = """\
+hardware:
+  controllers: {{{controllers}}}
+  disks: {{a<0-1>: {{behind: a, serial: A<1>, size: 3TB}}, b<0-1>: {{behind: b, serial: B<1>, size: 3TB}}}}
+arrays: {{s: {{level: {level}, members: [a<0-1>, b<0-1>]}}}}
+"""
+REASONS = {
+    "too few controllers, whatever their ports": (
+        "a: {ports: 8}, b: {ports: 8}", "raid5",
+        "with at most 1 of 4 members on one it takes 4 controllers, and there are 2; keep another card at hand",
+    ),
+    "a stick is no controller for an array": (
+        "a: {ports: 8}, b: {ports: 8}, u: {behind: usb, ports: 9}, v: {behind: usb, ports: 9}", "raid5",
+        "with at most 1 of 4 members on one it takes 4 controllers, and there are 2; keep another card at hand",
+    ),
+    "controllers enough, and too few ports": (
+        "a: {ports: 2}, b: {ports: 2}, c: {ports: 0}, d: {ports: 0}", "raid5",
+        "the other controllers have too few free ports to change that; keep a second card at hand",
+    ),
+    "ports of which nothing is known": (
+        "a: {ports: 2}, b: {ports: 2}, c: {}, d: {}", "raid5",
+        "write ports: at c and d, so that it can be seen whether there is room",
+    ),
+    "room": ("a: {ports: 2}, b: {ports: 2}, c: {ports: 1}, d: {ports: 1}", "raid5",
+             "put 1 of them elsewhere: c has 1 free port, d 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("controllers", "level", "hint"), REASONS.values(), ids=REASONS)
+def test_why_members_stay_on_their_controllers(
+    controllers: str, level: str, hint: str, tmp_path: Path
+) -> None:
+    text = FEW.format(controllers=controllers, level=level)
+    text = text.replace("hardware:\n", "hardware:\n  buses: {usb: {type: usb}}\n")
+    assert [advice for _, advice in said("component-loss-kills-array", text, tmp_path)] == [hint]
+
+
+FANS = """\
+hardware:
+  controllers: {{sil0: {{{ports}}}}}
+  multipliers: {{pm<0-{last}>: {{behind: sil0, ports: 5}}}}
+  disks: {{d<0-1><0-3>: {{behind: pm<1>, serial: S<1><2>, size: {size}}}}}
+arrays: {{s: {{level: {level}, members: [{members}]}}}}
+"""
+ROOM = {
+    "one free disk, and ports for two": ("ports: 4", 1, "3TB", "raid5", "d0<0-3>", "leave at most 1 of them to one multiplier; d10 is free; sil0 has room for 2"),
+    "a port too few": ("ports: 3", 1, "3TB", "raid5", "d0<0-3>", "with at most 1 of them to one multiplier there is room for 3 of 4: add 1 multiplier, or accept this finding"),
+    "no port": ("ports: 2", 1, "3TB", "raid5", "d0<0-3>", "with at most 1 of them to one multiplier there is room for 2 of 4: add 2 multipliers, or accept this finding"),
+    "unknown ports promise nothing": ("", 1, "3TB", "raid5", "d0<0-3>", "leave at most 1 of them to one multiplier; d10 is free"),
+    "free disks enough": ("ports: 2", 1, "3TB", "raid6", "d0<0-3>", "leave at most 2 of them to one multiplier; d10 and d11 are free"),
+    "four and one": ("ports: 2", 1, "3TB", "raid6", "d0<0-3>, d10", "with at most 2 of them to one multiplier there is room for 4 of 5: add 1 multiplier, or accept this finding"),
+    "four and one, and a third": ("ports: 3", 2, "3TB", "raid6", "d0<0-3>, d10", "leave at most 2 of them to one multiplier; d11 is free; pm2 has room for 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ports", "last", "size", "level", "members", "hint"), ROOM.values(), ids=ROOM)
+def test_advice_is_what_the_machine_has_room_for(
+    ports: str, last: int, size: str, level: str, members: str, hint: str, tmp_path: Path
+) -> None:
+    text = FANS.format(ports=ports, last=last, size=size, level=level, members=members)
+    assert [advice for _, advice in said("component-loss-kills-array", text, tmp_path)] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("shelves", "hint"),
+    [
+        ("a: {disks: [d<0-3>]}", "with at most 2 of them to one enclosure there is room for 2 of 4: add 1 enclosure, or accept this finding"),
+        ("a: {disks: [d<0-3>]}, b: {disks: [e<0-1>]}", "leave at most 2 of them to one enclosure; e0 and e1 are free"),
+        ("a: {disks: [d<0-2>]}, b: {disks: [d3, e<0-1>]}", "leave at most 2 of them to one enclosure; e0 is free"),
+    ],
+)  # fmt: skip
+def test_a_single_shelf_cannot_be_left(shelves: str, hint: str, tmp_path: Path) -> None:
+    """Where a disk stands in no shelf there is a place outside."""
+    text = "hardware:\n  disks: {d<0-3>: {serial: S<1>, size: 3TB}%s}\n" % (
+        ", e<0-1>: {serial: E<1>, size: 3TB}" if "e<" in shelves else ""
+    )
+    text += f"  enclosures: {{{shelves}}}\narrays: {{s: {{level: raid6, members: [d<0-3>]}}}}"
+    assert [advice for _, advice in said("component-loss-kills-array", text, tmp_path)] == [hint]
+
+
+BOARD = """\
+hardware:
+  controllers: {{a: {{ports: 8}}, c: {{ports: 4{bootable}}}}}
+  multipliers: {{pm: {{behind: c, port: 0, ports: 3}}}}
+  disks: {{a<0-1>: {{behind: a, serial: A<1>, size: 3TB}}, c<1-{last}>: {{behind: c, port: <1>, serial: C<1>, size: 3TB}}}}
+arrays: {{s: {{level: raid1, members: [a<0-1>]}}}}
+filesystems: {{s: {{device: s, type: ext4, mount: {mount}}}}}
+"""
+TOO_FEW = "the other controllers have too few free ports to change that; keep a second card at hand"
+BOOTED = {
+    "data may lie behind a multiplier": ("/srv", "", 1, "put 1 of them elsewhere: c has 2 free ports and 3 behind it"),
+    "what the machine boots from may not": ("/boot", "", 1, "put 1 of them elsewhere: c has 2 free ports"),
+    "the root without a /boot": ("/", "", 1, "put 1 of them elsewhere: c has 2 free ports"),
+    "only behind a multiplier": ("/boot", "", 3, TOO_FEW),
+    "only behind one, for data": ("/srv", "", 3, "put 1 of them elsewhere: c has 3 free ports behind it"),
+    "firmware that shows them": ("/boot", ", bootable: true", 3, "put 1 of them elsewhere: c has 3 free ports behind it"),
+    "a card that firmware does not show": ("/boot", ", bootable: false", 1, TOO_FEW),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("mount", "bootable", "last", "hint"), BOOTED.values(), ids=BOOTED)
+def test_where_a_mirror_can_go(mount: str, bootable: str, last: int, hint: str, tmp_path: Path) -> None:
+    text = BOARD.format(mount=mount, bootable=bootable, last=last)
+    assert [advice for _, advice in said("array-behind-one-controller", text, tmp_path)] == [hint]
+    assert found("array-behind-one-controller", text, tmp_path) == [
+        "7:note" if hint == TOO_FEW else "7:warning"
+    ]
+
+
 def test_one_controller_is_no_mistake(tmp_path: Path) -> None:
     text = "hardware: {controllers: {a: {ports: 8}}, disks: {d<0-5>: {behind: a, size: 3TB}}}\n"
     text += "arrays: {s: {level: raid6, members: [d<0-4>], spares: [d5]}, }"

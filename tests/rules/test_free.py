@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from raidplan.document.read import parse_document
 from raidplan.layout import load_layout
-from raidplan.rules.free import fitting, free_disks, free_ports, own_ports, room_elsewhere, with_ports
+from raidplan.rules.free import (
+    fitting,
+    free_disks,
+    free_ports,
+    own_ports,
+    room_elsewhere,
+    roomiest,
+    with_ports,
+)
 from raidplan.topology import Topology, resolve
 from tests.rules.stages import HEAD
 
@@ -82,5 +90,5 @@ def test_free_ports_of_controllers() -> None:
     assert made.once(own_ports) == {"a": 0, "b": 9, "c": 40, "none": 0}
     assert made.once(free_ports) == {"a": 5, "b": 9, "c": 40, "none": 0}
     assert with_ports(made, lambda name: True) == "b has 9 free ports"
-    assert with_ports(made, lambda name: True, own=False) == "b has 9 free ports, a 5"
+    assert with_ports(made, lambda name: True, ports=roomiest) == "b has 9 free ports, a 5 behind it"
     assert with_ports(made, lambda name: name == "c") == ""

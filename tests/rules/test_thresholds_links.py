@@ -262,6 +262,48 @@ def test_what_limits_a_rebuild_is_told(tmp_path: Path) -> None:
     )
 
 
+LIMITS = {
+    "the layout's, single parity": ("raid5", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, or choose raid6 or smaller members"),
+    "the layout's, double parity": ("raid6", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, and keep a spare"),
+    "the kernel's": ("raid6", 9000, "", "write a higher sync_speed_max, and keep a spare"),
+    "one above what the disks do": ("raid6", 18000, ", sync_speed_max: 300MB/s", "raise sync_speed_min for rebuilds under load, and keep a spare"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "size", "more", "hint"), LIMITS.values(), ids=LIMITS)
+def test_what_makes_a_rebuild_sooner(level: str, size: int, more: str, hint: str, tmp_path: Path) -> None:
+    text = REBUILD.format(size=size, rate=", rate: 250MB/s", level=level, more=more)
+    assert [advice for _, advice in said("rebuild-window", text, tmp_path)] == [hint]
+
+
+NVME = """\
+hardware:
+  buses: {{n<0-1>s: {{type: pcie, generation: 4, lanes: {lanes}}}}}
+  disks: {{n<0-1>: {{behind: n<1>s, serial: S<1>, size: 4TB, rate: {rate}MB/s, rotational: false}}}}
+arrays: {{s: {{level: raid1, members: [n<0-1>]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lanes", "rate", "expected"),
+    [(4, 6500, []), (4, 9227, []), (4, 9228, ["6:warning"]), (2, 6500, ["6:warning"])],
+)
+def test_a_link_of_one_member_is_not_shared(
+    lanes: int, rate: int, expected: list[str], tmp_path: Path
+) -> None:
+    """Four lanes of PCIe 4 carry 6459 MB/s, which is 70 % of 9227."""
+    text = NVME.format(lanes=lanes, rate=rate)
+    assert found("oversubscribed-link", text, tmp_path) == expected
+    assert found("crowded-slot", text, tmp_path) == []
+
+
+def test_a_disk_alone_in_a_slot_that_is_too_narrow(tmp_path: Path) -> None:
+    assert said("oversubscribed-link", NVME.format(lanes=1, rate=6500), tmp_path) == [
+        ("n0s carries 1615 MB/s, and n0 of s could read 6500 alone; so does n1s",
+         "take a slot with more lanes or of a newer generation")
+    ]  # fmt: skip
+
+
 def test_a_multiplier_that_carries_a_whole_array_is_said_once(tmp_path: Path) -> None:
     text = "hardware:\n  controllers: {c: {ports: 4, speed: 3Gbps}}\n  multipliers: {pm<0-1>: {behind: c, ports: 5, speed: 3Gbps}}\n"
     text += "  disks: {d<0-1><0-4>: {behind: pm<1>, serial: S<1><2>, size: 3TB, rate: 150MB/s}}\n"

@@ -33,6 +33,24 @@ def test_unbalanced_multipliers(
     assert found("unbalanced-multipliers", text, tmp_path) == expected
 
 
+STILL = "; that evens the load, and pm0 still takes %d members with it"
+
+
+@pytest.mark.parametrize(
+    ("level", "members", "still"),
+    [
+        ("raid6", "d0<0-3>, d10", STILL % 3),
+        ("raid6", "d0<0-2>, d10", ""),
+        ("raid5", "d0<0-2>, d10", STILL % 2),
+    ],
+)
+def test_what_evening_out_does_not_mend_is_said(level: str, members: str, still: str, tmp_path: Path) -> None:
+    """raid6 may lose two members with a multiplier, raid5 one."""
+    text = PM.format(level=level, ports=5, members=members, others="d04, d13, d14")
+    ((_, hint),) = said("unbalanced-multipliers", text, tmp_path)
+    assert hint == f"move 1 of them to pm1: d11 and d12 are free there{still}"
+
+
 def test_a_multiplier_without_room_is_no_alternative(tmp_path: Path) -> None:
     text = (
         "hardware:\n  controllers: {c0: {ports: 4}}\n  multipliers: {pm0: {behind: c0, ports: 5}, pm1: {behind: c0, ports: %s}}\n"
