@@ -100,7 +100,7 @@ REASONS = {
         "with at most 1 of 4 members on one it takes 4 controllers, and there are 2; keep another card at hand",
     ),
     "controllers enough, and too few ports": (
-        "a: {ports: 2}, b: {ports: 2}, c: {ports: 0}, d: {ports: 0}", "raid5",
+        "a: {ports: 2}, b: {ports: 2}, c: {ports: 1}, d: {ports: 1}", "raid5",
         "the other controllers have too few free ports to change that; keep a second card at hand",
     ),
     "ports of which nothing is known": (
@@ -118,6 +118,8 @@ def test_why_members_stay_on_their_controllers(
 ) -> None:
     text = FEW.format(controllers=controllers, level=level)
     text = text.replace("hardware:\n", "hardware:\n  buses: {usb: {type: usb}}\n")
+    if hint.startswith("the other controllers have"):
+        text = text.replace("disks: {", "disks: {c: {behind: c, size: 1TB}, d: {behind: d, size: 1TB}, ")
     assert [advice for _, advice in said("component-loss-kills-array", text, tmp_path)] == [hint]
 
 

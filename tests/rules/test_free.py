@@ -34,7 +34,8 @@ def cards(draw: st.DrawFn) -> tuple[str, list[int], list[int]]:
     members = draw(st.lists(st.integers(0, 3), min_size=2, max_size=5).filter(any))
     spare = [draw(st.integers(0, 4)) for _ in members]
     lines = [
-        f"c{n}: {{ports: {count + more}}}" for n, (count, more) in enumerate(zip(members, spare, strict=True))
+        f"c{n}: {{{f'ports: {count + more}' if count + more else ''}}}"
+        for n, (count, more) in enumerate(zip(members, spare, strict=True))
     ]
     disks = [(f"d{n}{k}", n) for n, count in enumerate(members) for k in range(count)]
     text = f"hardware:\n  controllers: {{{', '.join(lines)}}}\n  disks: {{"

@@ -66,18 +66,18 @@ def test_swap_across_members(text: str, expected: list[str], tmp_path: Path) -> 
     assert found("swap-across-members", text, tmp_path) == expected
 
 
-BOARD = "hardware:\n  controllers: {c0: {ports: %s}, c1: {ports: %s}}\n  disks: {d<0-7>: {behind: %s, serial: S<1>}}\n"
+BOARD = "hardware:\n  controllers: {c0: {ports: %s}, c1: {ports: %s}}\n  disks: {d<0-7>: {behind: %s, serial: S<1>}, x: {behind: c1}}\n"
 
 CONTROLLER = {
-    "a mirror, and a free port elsewhere": ((8, 1, "c0"), "raid1", 2, ["6:warning"]),
-    "a mirror, and none": ((8, 0, "c0"), "raid1", 2, ["6:note"]),
-    "raid6 of four, two free": ((8, 2, "c0"), "raid6", 4, ["6:warning"]),
-    "raid6 of four, one free": ((8, 1, "c0"), "raid6", 4, ["6:note"]),
-    "raid6 of eight needs four controllers": ((8, 8, "c0"), "raid6", 8, ["6:note"]),
-    "raid10 can be halved": ((8, 4, "c0"), "raid10", 8, ["6:warning"]),
-    "raid10 of five cannot": ((8, 2, "c0"), "raid10", 5, ["6:note"]),
-    "raid0 is lost with any disk": ((8, 8, "c0"), "raid0", 4, []),
-    "behind nothing": ((8, 8, "c9"), "raid1", 2, []),
+    "a mirror, and a free port elsewhere": ((8, 2, "c0"), "raid1", 2, ["6:warning"]),
+    "a mirror, and none": ((8, 1, "c0"), "raid1", 2, ["6:note"]),
+    "raid6 of four, two free": ((8, 3, "c0"), "raid6", 4, ["6:warning"]),
+    "raid6 of four, one free": ((8, 2, "c0"), "raid6", 4, ["6:note"]),
+    "raid6 of eight needs four controllers": ((8, 9, "c0"), "raid6", 8, ["6:note"]),
+    "raid10 can be halved": ((8, 5, "c0"), "raid10", 8, ["6:warning"]),
+    "raid10 of five cannot": ((8, 3, "c0"), "raid10", 5, ["6:note"]),
+    "raid0 is lost with any disk": ((8, 9, "c0"), "raid0", 4, []),
+    "behind nothing": ((8, 9, "c9"), "raid1", 2, []),
 }
 
 
