@@ -129,11 +129,12 @@ def disk_without_identity(topology: Topology) -> Iterator[Hit]:
 
 @rule(Severity.ERROR)
 def unstable_device_name(topology: Topology) -> Iterator[Hit]:
-    """A path is a kernel name such as /dev/sda, which may be another disk after the next boot.
+    """A disk is named by a kernel name such as /dev/sda, which may be another disk after the next boot.
 
     Why: the kernel numbers disks in the order in which they answer. The 40-disk machine had them renamed at
     each boot, and some missing; a command for yesterday's /dev/sdb then destroys another disk's data. udev's
-    ID_PATH names the place a disk is plugged into and stays.
+    ID_PATH names the place a disk is plugged into and stays. As a serial number or a WWN a kernel name fits
+    no disk at all.
 
     **Bad**
 
@@ -160,6 +161,14 @@ def unstable_device_name(topology: Topology) -> Iterator[Hit]:
                 f"'{shortened(text)}' may be another disk after the next boot",
                 "write udev's ID_PATH, such as pci-0000:00:1f.2-ata-1, or a serial number",
             )
+    for path, text in _marks(topology):
+        if KERNEL_NAME.fullmatch(text):
+            yield Hit(
+                path,
+                f"'{shortened(text)}' is a kernel's name and no {path[-1]}: no disk has it, and after the next boot "
+                "another disk may be called so",
+                "write what `raidplan discover` prints",
+            )
 
 
 @rule(Severity.ERROR)
@@ -167,7 +176,8 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
     """A path is a file below /dev instead of udev's ID_PATH.
 
     Why: `path` is compared with the property ID_PATH, which never begins with a slash, so no disk would fit
-    and `apply` would refuse. The names in /dev/disk/by-path are that property, after the folder.
+    and `apply` would refuse. The names in /dev/disk/by-path are that property, after the folder. A serial
+    number or a WWN is no file either.
 
     **Bad**
 
@@ -197,6 +207,13 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
                 if by_path != text
                 else "write ID_PATH, or use 'serial' or 'wwn'",
             )
+    for path, text in _marks(topology):
+        if text.startswith("/dev/") and not KERNEL_NAME.fullmatch(text):
+            yield Hit(
+                path,
+                f"'{shortened(text)}' is a file, and no {path[-1]} begins with /dev/",
+                "write what `raidplan discover` prints",
+            )
 
 
 def _paths(topology: Topology) -> Iterator[tuple[Path, str]]:
@@ -205,3 +222,12 @@ def _paths(topology: Topology) -> Iterator[tuple[Path, str]]:
         for name, entry in entries.items():
             if entry.path:
                 yield ("hardware", section, name, "path"), entry.path
+
+
+def _marks(topology: Topology) -> Iterator[tuple[Path, str]]:
+    """What disks are told apart by wherever they are plugged in."""
+    for name, disk in topology.layout.hardware.disks.items():
+        for key in ("serial", "wwn"):
+            text = getattr(disk, key)
+            if text:
+                yield ("hardware", "disks", name, key), text.strip()

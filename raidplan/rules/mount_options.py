@@ -9,7 +9,9 @@ from raidplan.findings import Severity, shortened
 from raidplan.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
+from raidplan.rules.made import ext_filesystems
 from raidplan.rules.subjects import array_disks, arrays, footing, place
+from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.findings import Path
@@ -178,6 +180,57 @@ def xfs_stripe_options(topology: Topology) -> Iterator[Hit]:
                     else ""
                 ),
             )
+
+
+@rule(Severity.WARNING)
+def ext4_stripe_option(topology: Topology) -> Iterator[Hit]:
+    """An ext4 is mounted with another stripe than the array below it has.
+
+    Why: mke2fs notes the stripe of the array, and ext4 allocates large files along it. The mount option
+    `stripe` overrides that, in blocks of the file system, and means the full stripe: chunk times data disks.
+    With half of it, every other large write begins in the middle of a stripe, and a parity array has to read
+    before it writes. `stripe=0` is not meant: it switches the alignment off, as some kernels need it.
+
+    **Bad**
+
+    ```yaml
+    hardware:
+      disks: {d<0-4>: {size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-4>], chunk: 1MiB}
+    filesystems:
+      data:
+        device: s0
+        type: ext4
+        mount: /srv/data
+        options: [stripe=64]    # <-- here
+    ```
+
+    **Good**
+
+    ```yaml
+    hardware:
+      disks: {d<0-4>: {size: 3TB}}
+    arrays:
+      s0: {level: raid5, members: [d<0-4>], chunk: 1MiB}
+    filesystems:
+      data: {device: s0, type: ext4, mount: /srv/data}
+    ```
+
+    Source: https://docs.kernel.org/admin-guide/ext4.html, `stripe`;
+    https://github.com/torvalds/linux/blob/master/fs/ext4/super.c (`ext4_get_stripe_size`).
+    """
+    for made, geometry in ext_filesystems(topology):
+        right = geometry.stripe_width
+        for number, option in enumerate(made.entry.options if geometry.fstype == "ext4" and right else ()):
+            key, _, value = option.partition("=")
+            if key == "stripe" and value.isdecimal() and int(value) not in (0, right):
+                yield Hit(
+                    (*made.path, "options", number),
+                    f"'{shortened(option)}' overrides the stripe of {made.device.name}, which has {right} blocks of "
+                    f"{human(geometry.block_size)}: {human(made.device.stripe)}",
+                    f"remove it; mke2fs notes the stripe by itself (stripe={right})",
+                )
 
 
 @rule(Severity.WARNING)

@@ -27,9 +27,10 @@ LIKELY = 0.5
 
 @rule(Severity.NOTE)
 def read_error_in_rebuild(topology: Topology) -> Iterator[Hit]:
-    """A rebuild of single parity reads so much that a read error can be expected by the disks' specification.
+    """A rebuild without redundancy left reads so much that the disks' specification lets it meet a read error.
 
-    Why: after a failure raid5 has no redundancy left, and a sector that cannot be read is lost. Makers
+    Why: after a failure raid5 has no redundancy left, nor has a mirror of two where its other half has to be
+    read, and a sector that cannot be read is lost. Makers
     promise less than one unreadable bit in 10^14 read (10^15 for server disks), which bounds the chance by
     1 - exp(-8 * bytes * rate): 12.5 TB give 63 % and 9.5 %. It is a bound and no forecast; scrubs of
     hundreds of TB without an error are common. And md does not give up the array: it records the bad block
@@ -60,19 +61,23 @@ def read_error_in_rebuild(topology: Topology) -> Iterator[Hit]:
     """
     disks = topology.layout.hardware.disks
     for name, path, array in arrays(topology):
-        device, count = topology.devices.get(name), len(array.named_members)
-        if device is None or LEVELS[array.level].parity != 1:
+        one, count = component(topology, name, array), len(array.named_members)
+        if one is None or not redundant(array) or losses(array) != 1:
             continue
         if not all(disks[disk].rotational for disk in array_disks(topology, array)):
             continue
-        desktop, server = (read_error_bound(device.size, rate) for rate in UNREADABLE)
+        parity = LEVELS[array.level].parity == 1
+        read = one * (count - 1) if parity else one
+        desktop, server = (read_error_bound(read, rate) for rate in UNREADABLE)
         if desktop >= LIKELY:
+            source = f"{count - 1} disks; their" if parity else "the other copy; its"
             yield Hit(
                 (*path, "members"),
-                f"a rebuild of {name} reads {device.size / 1e12:.1f} TB from {count - 1} disks; their "
+                f"a rebuild of {name} reads {read / 1e12:.1f} TB from {source} "
                 f"specification bounds the chance of an unreadable sector by {desktop:.0%} at 1 bit in 10^14, "
                 f"{server:.0%} at 10^15",
-                "scrub monthly, replace disks before they fail (mdadm --replace), or choose raid6",
+                "scrub monthly, replace disks before they fail (mdadm --replace), "
+                f"or {'choose raid6' if parity else 'keep three copies'}",
             )
 
 

@@ -222,3 +222,28 @@ FOLKLORE = {
 def test_folklore_is_no_finding(text: str, tmp_path: Path) -> None:
     layout = ARRAY % (", rotational: true", "raid10") + "monitoring: {mail: root, scrub: monthly}\n" + text
     assert [str(finding) for finding in stated(HEAD + layout, tmp_path)] == []
+
+
+STRIPED = """\
+hardware: {{disks: {{d<0-4>: {{serial: S<1>, size: 3TB}}}}}}
+arrays: {{s: {{level: {level}, members: [d<0-4>]{chunk}}}}}
+filesystems: {{f: {{device: s, type: {kind}, mount: /srv, options: [{options}]}}}}
+"""
+STRIPES = {
+    "chunk times data disks": ("raid5", ", chunk: 1MiB", "ext4", "stripe=1024", []),
+    "one block less": ("raid5", ", chunk: 1MiB", "ext4", "stripe=1023", ["5:warning"]),
+    "one block more": ("raid5", ", chunk: 1MiB", "ext4", "noatime, stripe=1025", ["5:warning"]),
+    "a quarter of the chunk": ("raid5", ", chunk: 1MiB", "ext4", "stripe=64", ["5:warning"]),
+    "none": ("raid5", ", chunk: 1MiB", "ext4", "stripe=0", []),
+    "no number": ("raid5", ", chunk: 1MiB", "ext4", "stripe", []),
+    "no stripe below": ("raid1", "", "ext4", "stripe=64", []),
+    "ext3, which has no such option": ("raid5", ", chunk: 1MiB", "ext3", "stripe=64", []),
+}
+
+
+@pytest.mark.parametrize(("level", "chunk", "kind", "options", "expected"), STRIPES.values(), ids=STRIPES)
+def test_ext4_stripe_option(
+    level: str, chunk: str, kind: str, options: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = STRIPED.format(level=level, chunk=chunk, kind=kind, options=options)
+    assert found("ext4-stripe-option", text, tmp_path) == expected

@@ -124,6 +124,29 @@ def test_read_error_in_rebuild(
     assert found("read-error-in-rebuild", text, tmp_path) == expected
 
 
+PAIRS = {
+    "a mirror": ("8.66TB", "raid1", "d<0-1>", []),  # 49.98 %
+    "a larger one": ("8.67TB", "raid1", "d<0-1>", ["4:note"]),  # 50.02 %
+    "three copies": ("18TB", "raid1", "d<0-2>", []),
+    "raid10 of four": ("8.66TB", "raid10", "d<0-3>", []),
+    "larger": ("8.67TB", "raid10", "d<0-3>", ["4:note"]),
+    "raid10 of three copies": ("18TB", "raid10", "d<0-3>], layout: n3, spares: [", []),
+}
+
+
+@pytest.mark.parametrize(("size", "level", "members", "expected"), PAIRS.values(), ids=PAIRS)
+def test_read_error_in_the_rebuild_of_a_copy(
+    size: str, level: str, members: str, expected: list[str], tmp_path: Path
+) -> None:
+    """It reads one member."""
+    text = READ.format(size=size, turning="true").replace("d<0-2>", "d<0-3>")
+    text += f"arrays: {{s: {{level: {level}, members: [{members}]}}}}"
+    assert found("read-error-in-rebuild", text, tmp_path) == expected
+    for message, hint in said("read-error-in-rebuild", text, tmp_path):
+        assert message.startswith("a rebuild of s reads 8.7 TB from the other copy; its specification bounds")
+        assert hint.endswith("or keep three copies")
+
+
 def test_a_long_rebuild_of_raid6_is_no_alarm(tmp_path: Path) -> None:
     """ "RAID5 over 12 TB will fail to rebuild" is a bound of the specification, and no reason to warn."""
     text = "hardware: {disks: {d<0-4>: {serial: S<1>, size: 20TB, rotational: true}}}\n"

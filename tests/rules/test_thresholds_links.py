@@ -156,16 +156,16 @@ hardware:
   buses: {{slot: {{type: pcie, generation: 1, lanes: {lanes}}}}}
   controllers: {{c: {{behind: slot, ports: 4, speed: 3Gbps, fis_switching: true}}, o: {{ports: {ports}}}}}
   multipliers: {{pm<0-{last}>: {{behind: c, port: <1>, ports: 5, speed: 3Gbps}}}}
-  disks: {{d<0-{last}><0-4>: {{behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB, rate: 100MB/s}}}}
+  disks: {{d<0-{last}><0-4>: {{behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB, rate: 100MB/s}}, x: {{behind: o}}}}
 arrays: {{s<0-4>: {{level: raid10, members: [d<0-{last}><1>]}}}}
 """
 CARDS = {
-    "two uplinks in four lanes": (4, 0, 1, []),
-    "two uplinks in two lanes": (2, 0, 1, ["4:note"]),  # 498 MB/s want 410
-    "two uplinks in one lane": (1, 0, 1, ["4:warning"]),
-    "three, and another card without ports": (4, 0, 2, []),
-    "three, and another card": (4, 4, 2, ["5:note"]),
-    "two, and another card": (4, 4, 1, []),
+    "two uplinks in four lanes": (4, 1, 1, []),
+    "two uplinks in two lanes": (2, 1, 1, ["4:note"]),  # 498 MB/s want 410
+    "two uplinks in one lane": (1, 1, 1, ["4:warning"]),
+    "three, and another card without ports": (4, 1, 2, []),
+    "three, and another card": (4, 5, 2, ["5:note"]),
+    "two, and another card": (4, 5, 1, []),
 }
 
 

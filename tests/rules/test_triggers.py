@@ -215,6 +215,24 @@ def test_paths(path: str, rule: str | None, tmp_path: Path) -> None:
     assert [f.rule for f in findings] == ([rule] if rule else [])
 
 
+@pytest.mark.parametrize("key", ["serial", "wwn"])
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("/dev/sdb", "unstable-device-name"),
+        ("nvme0n1", "unstable-device-name"),
+        ("/dev/disk/by-id/ata-WDC_WD30EFRX_WD-WCC4N1", "device-node-as-path"),
+        ("WD-WCC4N1", None),
+        ("sd1234", None),
+        ("0x50014ee2b1234567", None),
+        ("eui.0025385b71b0d1a2", None),
+    ],
+)
+def test_marks_of_a_disk(key: str, text: str, rule: str | None, tmp_path: Path) -> None:
+    findings = stated(H + f'hardware: {{disks: {{d0: {{{key}: "{text}"}}}}}}', tmp_path)
+    assert [f.rule for f in findings] == ([rule] if rule else [])
+
+
 def test_a_disk_that_nothing_is_written_to_needs_no_identity(tmp_path: Path) -> None:
     assert stated(H + "hardware: {disks: {d<0-3>: {size: 3TB}}}", tmp_path) == []
 
