@@ -11,7 +11,7 @@ demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
 
 test: $(VENV)/ready packages lint
-	$(SUDO) $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
+	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
 
 quick: $(VENV)/ready
 	$(VENV)/bin/python -m pytest -m "not machine and not root and not network"

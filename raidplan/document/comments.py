@@ -22,6 +22,8 @@ class Comment:
     span: Span
     covers: int
     """The line that it speaks about: its own, or the next that holds something if it stands alone."""
+    alone: bool = False
+    """Nothing else stands in its line."""
 
 
 def comments(text: str, file: str) -> Iterator[Comment]:
@@ -36,7 +38,7 @@ def comments(text: str, file: str) -> Iterator[Comment]:
         comment = lines[number - 1][column - 1 :]
         alone = not lines[number - 1][: column - 1].strip()
         span = Span(file, number, column, number, column + len(comment.rstrip()))
-        yield Comment(comment, span, below[number] if alone else number)
+        yield Comment(comment, span, below[number] if alone else number, alone)
 
 
 def _starts(text: str) -> Iterator[int]:

@@ -8,10 +8,10 @@ from raidplan.rules.engine import stated
 
 @stated(Severity.WARNING)
 def invalid_allow() -> None:
-    """A comment is meant to accept a finding, and cannot be understood.
+    """A comment, or an entry of `allow:`, is meant to accept a finding, and cannot be understood.
 
     Why: the author believes that the finding is accepted; it is not. A reason is required, since without
-    one nobody can tell later whether it still holds.
+    one nobody can tell later whether it still holds. A date inside of the reason would end nothing.
 
     **Bad**
 

@@ -127,6 +127,9 @@ def test_an_expired_acceptance_of_nothing_is_to_go(tmp_path: Path) -> None:
         "# raidplan: allow[no-redundancy] until=2027-02-30 copies", "# raidplan: allow[no-redundancy] until=soon copies",
         "# raidplan: allow[no-redundancy] until=2027-01-01", "# raidplan: allow[no-redundancy] # copies",
         "#raidplan:allow[no-redundancy]copies", "# raidplan: allow[no-redundancy]copies",
+        "# raidplan: allow[no-redundancy] being moved, until=2020-01-31", "# raidplan: allow[no-redundancy] moved until 2027-01-31",
+        "# raidplan: allow[no-redundancy] until=2027-01-01 until: 2028-01-01 x", "# Raidplan: Allow[no-redundancy]",
+        "# RAIDPLAN allow[no-redundancy] copies",
     ],
 )  # fmt: skip
 def test_a_comment_that_is_not_understood_is_a_finding(comment: str, tmp_path: Path) -> None:
@@ -138,6 +141,8 @@ def test_a_comment_that_is_not_understood_is_a_finding(comment: str, tmp_path: P
     [
         "#raidplan: allow[no-redundancy] x", "#  raidplan:   allow[ no-redundancy ]   x", "# two disks # raidplan: allow[no-redundancy] x",
         "# raidplan: allow[no-redundancy] x # another remark", "# raidplan: allow[no-redundancy] \u00fcber",
+        "# Raidplan: Allow[No-Redundancy] x", "# raidplan: allow[no-redundancy] UNTIL=2027-01-01 x",
+        "# raidplan: allow[no-redundancy] only until the new disks are here",
     ],
 )  # fmt: skip
 def test_a_comment_may_be_spaced_as_people_do(comment: str, tmp_path: Path) -> None:
@@ -145,9 +150,74 @@ def test_a_comment_may_be_spaced_as_people_do(comment: str, tmp_path: Path) -> N
 
 
 def test_other_comments_about_raidplan_are_left_alone(tmp_path: Path) -> None:
-    assert left(with_comment("# raidplan checks this; see raidplan allow"), tmp_path) == [
-        "5:no-redundancy", "6:no-redundancy",
+    for comment in ("# raidplan checks this; see raidplan allow", "# Raidplan: the disks of 2019"):
+        assert left(with_comment(comment), tmp_path) == ["5:no-redundancy", "6:no-redundancy"]
+
+
+@pytest.mark.parametrize(
+    "reason", ["...", "—", "being moved, until=2020-01-31", "moved until: 2027-01-31", "until 2027"]
+)
+def test_a_reason_of_the_list_is_read_as_one_of_a_comment(reason: str, tmp_path: Path) -> None:
+    text = SCRATCH + f'allow:\n  - {{rule: no-redundancy, at: arrays.a, reason: "{reason}"}}\n'
+    assert left(text, tmp_path) == ["5:no-redundancy", "6:no-redundancy", "8:invalid-allow"]
+    assert left(with_comment(f"# raidplan: allow[no-redundancy] {reason}"), tmp_path) == [
+        "5:no-redundancy", "5:invalid-allow", "6:no-redundancy",
     ]  # fmt: skip
+
+
+LONG = (
+    HEAD
+    + """arrays:
+  a:
+    members:
+      - d0
+      - d1
+    level: raid0
+  b:
+    members: [d2, d3]
+    level: raid0
+"""
+)
+"""The warnings are in lines 9 and 12."""
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    {
+        "  a:": ["13:no-redundancy"],
+        "  b:": ["9:no-redundancy"],
+        "    members:\n": ["10:no-redundancy", "13:no-redundancy", "6:unused-allow"],
+        "arrays:": ["10:no-redundancy", "13:no-redundancy", "4:unused-allow"],
+    }.items(),
+)
+def test_a_comment_above_an_entry_covers_all_of_it_and_none_covers_a_section(
+    above: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = LONG.replace(above, f"{COMMENT}\n{above}", 1)
+    assert sorted(left(text, tmp_path)) == sorted(expected)
+
+
+def test_a_comment_above_an_entry_of_a_range_covers_all_that_it_makes(tmp_path: Path) -> None:
+    text = HEAD + f"arrays:\n  {COMMENT}\n  a<0-1>:\n    members: [d<1:0/2>, d<1:1/3>]\n    level: raid0\n"
+    assert left(text, tmp_path) == [] and len(checked(text, tmp_path).accepted) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (LONG.replace("    members:\n", f"    members:  {COMMENT}\n"), "in line 6", "one that is not accepted is in line 9: move the comment"),
+        (SCRATCH + "allow: [{rule: no-redundancy, at: arrays.c, reason: x}]\n", "there is no arrays.c in this layout", "is at arrays.a.level: correct"),
+        (SCRATCH + "allow: [{rule: no-redundancy, at: filesystems, reason: x}]\n", "there is no filesystems in", "correct the path"),
+        (SCRATCH + "allow: [{rule: no-redundancy, at: hardware.disks, reason: x}]\n", "no finding of no-redundancy at hardware.disks", "correct"),
+        (SCRATCH + "allow: [{rule: no-spare, at: arrays.a, reason: x}]\n", "no finding of no-spare at arrays.a", "remove it"),
+        (with_comment("# raidplan: allow[no-spare] x"), "no finding of no-spare in line 5", "remove it"),
+    ],
+)  # fmt: skip
+def test_one_that_accepts_nothing_says_where_there_is_something(
+    text: str, message: str, hint: str, tmp_path: Path
+) -> None:
+    (item,) = (i for i in checked(text, tmp_path).findings if i.finding.rule == "unused-allow")
+    assert message in item.finding.message and hint in item.finding.hint, item.finding
 
 
 def test_a_rule_that_does_not_exist(tmp_path: Path) -> None:

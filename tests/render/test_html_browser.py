@@ -165,3 +165,24 @@ def test_details_open_without_a_script(page: Browser) -> None:
     page.press("Enter", 13)
     assert page.value("document.querySelector('.finding details').open") is True
     assert page.value("document.body.scrollHeight") >= before
+
+
+@pytest.mark.parametrize(
+    ("variable", "outcome"), [("CI", "Failed"), ("NOTHING_LEFT_OUT", "Failed"), ("", "Skipped")]
+)
+def test_make_test_leaves_no_browser_out(
+    variable: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("CI", "NOTHING_LEFT_OUT"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    with (
+        pytest.raises((pytest.fail.Exception, pytest.skip.Exception), match="not installed") as raised,
+        chromium(tmp_path),
+    ):
+        pass
+    assert raised.typename == outcome
+    recipe = Path("Makefile").read_text().partition("\ntest:")[2].partition("\n\n")[0]
+    assert " NOTHING_LEFT_OUT=1 " in recipe and " chromium\n" in Path("Makefile").read_text()
