@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from raidplan.apply.aliases import aliases, of_content
 from raidplan.apply.given_up import GivenUp
+from raidplan.apply.lines import device, fstab
 from raidplan.apply.stack import listed
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
+from raidplan.plan.places import FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
 """Formats whose UUID is the whole's, so that it stands on each of its devices."""
-FSTAB = "/etc/fstab"
+MEMBER = "_raid_member"
+"""How libblkid's words for members end, of md and of firmware alike."""
+BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
 
 
@@ -31,6 +36,7 @@ def kept(given: GivenUp) -> Iterator[str]:
     yield from _shared_arrays(given)
     yield from _shared_groups(given)
     yield from _shared_traces(given)
+    yield from _of_firmware(given)
     yield from _unreadable(given)
     yield from _in_fstab(given)
 
@@ -93,6 +99,31 @@ def _shared_traces(given: GivenUp) -> Iterator[str]:
                 )
 
 
+def _of_firmware(given: GivenUp) -> Iterator[str]:
+    """Members of arrays of firmware, and of bcache: neither says which others belong to it, whether it runs or not."""
+    stack, said = given.stack, set[tuple[str, str]]()
+    for name in given.targets:
+        for kind in (trace.type for trace in stack.traces(name)):
+            others = [
+                stack.named(disk.kernel_name)
+                for disk in stack.machine.disks
+                for trace in disk.traces
+                if trace.type == kind and not _covers(given, disk.kernel_name, trace)
+            ]
+            of_firmware = kind.endswith(MEMBER) and kind != SHARED[0]
+            if (name, kind) in said or not (of_firmware or (kind == BCACHE and others)):
+                continue
+            said.add((name, kind))
+            block = stack.blocks.get(name)
+            also = f", as {listed(others)} does, which this plan does not write over" if others else ""
+            what = (
+                "an array of firmware: delete it there"
+                if of_firmware
+                else "a cache has its other half elsewhere: detach it before"
+            )
+            yield f"{stack.called(block) if block else stack.named(name)} carries {plain(kind)}{also}; {what}"
+
+
 def _covers(given: GivenUp, disk: str, trace: Trace) -> bool:
     """The trace lies on a target."""
     if disk in given.targets:
@@ -121,18 +152,21 @@ def _unreadable(given: GivenUp) -> Iterator[str]:
 
 def _in_fstab(given: GivenUp) -> Iterator[str]:
     """A line for a file system that will be gone would stop the next boot."""
-    gone = {trace.uuid for name in given.targets for trace in given.stack.traces(name) if trace.uuid}
-    before, after = (
-        {key for kind in ("filesystem", "swap") for key in machine.objects.get(kind, {})}
-        for machine in (given.stack.machine, given.machine)
-    )
-    gone |= before - after
-    made = {step.proof.key for step in given.left.steps if step.proof}
-    text = str((given.stack.machine.observe("file", FSTAB) or {}).get("content", ""))
-    for number, line in enumerate(text.splitlines(), 1):
-        source = (line.split() or [""])[0]
-        if source.startswith("UUID=") and source.removeprefix("UUID=").strip('"') in gone - made:
-            yield f"{FSTAB} line {number} mounts {plain(source)}, which this plan would destroy: remove the line before"
+    stack, made = given.stack, {device(f"UUID={step.proof.key}") for step in given.left.steps if step.proof}
+    gone = {
+        key
+        for name in (*given.targets, *(block.name for block in given.above))
+        for key in aliases(stack, name)
+    }
+    for kind in ("filesystem", "swap"):
+        after = given.machine.objects.get(kind, {})
+        for uuid, found in stack.machine.objects.get(kind, {}).items():
+            gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
+    text = str((stack.machine.observe("file", FSTAB) or {}).get("content", ""))
+    for number, keys in fstab(enumerate(text.splitlines(), 1)):
+        source, word = next(iter(keys.items()))
+        if source in gone - made:
+            yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
 
 
 def _inside(given: GivenUp, name: str) -> bool:

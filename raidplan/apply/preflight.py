@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.apply.files import BrokenBlock, file_text, outside_block
-from raidplan.apply.given_up import identity_of
+from raidplan.apply.conflicts import conflicting
+from raidplan.apply.files import file_text
+from raidplan.apply.given_up import identity_of, made_nodes
 from raidplan.apply.guard import not_blank
 from raidplan.apply.hold import HOLDING
 from raidplan.apply.in_use import alone, used_by_others
@@ -33,8 +34,8 @@ class Situation:
     plan: Plan
     machine: Machine
     disks: Mapping[str, DiskFact]
-    made: Mapping[str, str] = field(default_factory=dict)
-    """The nodes that steps of the whole plan make, to what they are."""
+    whole: Plan | None = None
+    """The plan as for a blank machine, where that is another one."""
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -146,8 +147,9 @@ def other_targets_blank(situation: Situation) -> Iterator[str]:
 def nothing_unrecognised(situation: Situation) -> Iterator[str]:
     """Where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
     silent = {block.identity: block.content for block in situation.machine.blocks if not block.found}
+    made = made_nodes(situation.whole or situation.plan)
     for _, target in situation.guarded:
-        found = silent.get(identity_of(target, situation.made))
+        found = silent.get(identity_of(target, made))
         if found and not target.startswith("{"):
             yield f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}"
 
@@ -199,30 +201,8 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
-    """A line of somebody else for the same mount point, array or UUID: two truths in one file."""
-    for step in situation.plan.steps:
-        if not isinstance(step.action, WriteBlock):
-            continue
-        try:
-            others = outside_block(file_text(situation.machine, step.action.file) or "", step.action.mark)
-        except BrokenBlock:
-            continue  # `against` has said so
-        ours = {key for line in step.action.content.splitlines() for key in _claims(line)}
-        for number, line in others:
-            for key in sorted(_claims(line) & ours):
-                yield f"{step.action.file} line {number} speaks of {key} already: remove the line, or take it out of the layout"
-
-
-def _claims(line: str) -> set[str]:
-    """What a line of fstab or mdadm.conf is about."""
-    words = line.split()
-    if not words or words[0].startswith("#"):
-        return set()
-    if words[0].upper() == "ARRAY":
-        return {word for word in words[1:] if word.startswith(("/dev/", "UUID="))}
-    if len(words) >= 4:
-        return {words[0], *([words[1]] if words[1].startswith("/") else [])}
-    return set()
+    """A line of somebody else for the same mount point, file system or array: two truths in one file."""
+    yield from conflicting(situation.plan, situation.whole or situation.plan, situation.machine)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[str]:

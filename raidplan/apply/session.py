@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.blank import shows_through, written_over
+from raidplan.apply.conflicts import unheard
 from raidplan.apply.copies import NoRoom, keep
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.files import BrokenBlock
-from raidplan.apply.given_up import made_nodes
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.preflight import Situation, preflight
@@ -76,7 +76,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     whole, left = _with(plan, back), _with(left, back)
     refusals += unknown_origin(plan, left, given.machine, past)
     if left.steps:
-        refusals += preflight(Situation(left, given.machine, given.disks, made_nodes(plan)), here=here)
+        refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
     refusals += still_held(named) if refusals else []
     if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
         refusals += changed(plan.machine, seen(plan, disks, machine))
@@ -86,7 +86,9 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     said = tuple(dict.fromkeys(refusals))
     standing = (*left_standing(plan, named, past), *left_running(plan, named))
     over = written_over(left, earlier)
-    return Decision(whole, left, disks, said, named, tuple(notes(left, named)), standing, over)
+    return Decision(
+        whole, left, disks, said, named, (*notes(left, named), *unheard(left, named)), standing, over
+    )
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:

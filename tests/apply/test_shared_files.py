@@ -133,12 +133,64 @@ def test_f56_every_line_that_speaks_of_the_same_is_named_with_its_number(tmp_pat
         assert [words for words in said if words.startswith(f"{file} line 3 speaks of {of} already")], said
 
 
+def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
+    """By the grammars of fstab(5) and mdadm.conf(5)."""
+    uuid = next(line for line in ours(tmp_path, "/etc/fstab") if "/srv/data" in line).split()[0].removeprefix("UUID=")  # fmt: skip
+    array = next(line for line in ours(tmp_path, "/etc/mdadm/mdadm.conf") if line.startswith("ARRAY"))
+    digits = array.partition("UUID=")[2].split()[0].replace(":", "")
+    dashed = f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    for line, word in (
+        ("/dev/sdz1 /srv/data ext4", "/srv/data"),
+        ("/dev/sdz1\t/srv/data/ ext4 defaults", "/srv/data/"),
+        ("/dev/sdz1 /srv//d\\141ta ext4 defaults", "/srv//d\\141ta"),
+        (f'UUID="{uuid}" /other ext4 defaults', f'UUID="{uuid}"'),
+        (f"UUID={uuid.upper()} /other ext4 defaults", f"UUID={uuid.upper()}"),
+        (f"/dev/disk/by-uuid/{uuid} /other ext4 defaults", f"/dev/disk/by-uuid/{uuid}"),
+        ("/dev/md/data /other ext4 defaults", "/dev/md/data"),
+    ):
+        said = lines(tmp_path, "/etc/fstab", f"# x\n{line}\n")
+        assert [words for words in said if words.startswith(f"/etc/fstab line 2 speaks of {word} already")], (line, said)  # fmt: skip
+    for text, word in (
+        (f"ARRAY /dev/md0\n  UUID={digits}", f"UUID={digits}"),
+        (
+            f"ARRAY /dev/md0 level=raid1\n\n# x\n\tnum-devices=2 uuid={digits.upper()}",
+            f"uuid={digits.upper()}",
+        ),
+        (f"arr <ignore> UUID={dashed}", f"UUID={dashed}"),
+        ('ARRAY "data" UUID=1:2:3:4', "data"),
+        ("ARRAY <ignore> name=pair:data", "name=pair:data"),
+        ("ARRAY /dev/md/x 'name=data'", "name=data"),
+    ):
+        said = lines(tmp_path, "/etc/mdadm/mdadm.conf", f"DEVICE partitions\n{text}\n")
+        named = [words for words in said if words.startswith(f"/etc/mdadm/mdadm.conf line 2 speaks of {word} already")]  # fmt: skip
+        assert named, (text, said)
+
+
+def test_f56_an_address_that_counts_no_more_is_told(tmp_path: Path) -> None:
+    """mdadm hears the first MAILADDR only, and ours stands first; that is no reason to refuse Debian's own line."""
+    plan = plan_of(LAYOUT + "monitoring: {mail: ops@example.org}\n", tmp_path)
+    text = "# x\nMAILADDR root\nAUTO -all\n"
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", "/etc/mdadm/mdadm.conf", content=text, size=50)  # fmt: skip
+    decision = decided(plan, box)
+    assert decision.refusals == ()
+    said = "/etc/mdadm/mdadm.conf line 2 counts no more: alarms go to ops@example.org, not to root"
+    assert said in decision.notes
+    assert not any("counts no more" in note for note in decided(plan_of(LAYOUT, tmp_path), box).notes)
+
+
 @pytest.mark.parametrize(
     ("file", "line"),
     [
         ("/etc/fstab", "# /dev/sdx1 /srv/data xfs defaults 0 0"),
         ("/etc/fstab", "UUID=9 /srv/data2 xfs defaults 0 0"),
+        ("/etc/fstab", "/dev/sdx1 none swap sw"),
+        ("/etc/fstab", "LABEL=data /other ext4 defaults"),
         ("/etc/mdadm/mdadm.conf", "#ARRAY /dev/md/data"),
+        ("/etc/mdadm/mdadm.conf", "ARRAY /dev/md0 # /dev/md/data"),
+        ("/etc/mdadm/mdadm.conf", "ARRAY /dev/md/data2 name=other:data"),
+        ("/etc/mdadm/mdadm.conf", "DEVICE /dev/md/data"),
+        ("/etc/mdadm/mdadm.conf", "MAILADDR other@x"),
+        ("/etc/mdadm/mdadm.conf", "AUTO -all"),  # but what is listed, and ours is
         ("/etc/mdadm/mdadm.conf", "ARRAY /dev/md/data2 UUID=1:2:3:4"),
     ],
 )

@@ -521,3 +521,62 @@ def test_any_stack_is_taken_apart_whole_or_refused(plan: Plan, data: st.DataObje
                 held = [one for one in stack if stack[one].kind == "array" and disk in base(one)]
                 assert set(held) <= stopped
     assert stopped <= {name for name in stack if base(name) <= touched}
+
+
+@pytest.mark.parametrize(
+    "kind", ["isw_raid_member", "ddf_raid_member", "promise_fasttrack_raid_member", "bcache"]
+)
+@pytest.mark.parametrize("uuid", ["", "abc1"])
+def test_f28_what_does_not_run_and_has_a_part_elsewhere_is_refused(plan: Plan, kind: str, uuid: str) -> None:
+    """libblkid tells no UUID of most of them, so that every other one may be its partner."""
+    box = Box().disk("sdb", "PAIR-0", Trace(TB - 1024, kind, 0, TB, uuid=uuid)).disk("sdc", "PAIR-1")
+    box.disk("sdd", "FOREIGN", Trace(TB - 1024, kind, 0, TB, uuid=uuid))
+    said = [
+        words for words in decided(plan, box).refusals if words.startswith(f"d0 carries {kind}, as /dev/sdd")
+    ]
+    assert len(said) == 1
+
+
+def test_f28_a_member_of_an_array_of_firmware_is_refused_also_alone(plan: Plan) -> None:
+    isw = Trace(TB - 1024, "isw_raid_member", 0, TB)
+    box = Box().disk("sdb", "PAIR-0", isw).disk("sdc", "PAIR-1", isw)
+    assert decided(plan, box).refusals == (
+        "d0 carries isw_raid_member; an array of firmware: delete it there",
+        "d1 carries isw_raid_member; an array of firmware: delete it there",
+    )
+    cache = Trace(0x1018, "bcache", 0, TB)
+    alone = decided(plan, Box().disk("sdb", "PAIR-0", cache).disk("sdc", "PAIR-1", cache))
+    assert alone.refusals == () and "bcache, 931.3 GiB, on d0" in alone.left.lost
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"UUID={PHOTOS.upper()}", f'UUID="{PHOTOS}"', f"/dev/disk/by-uuid/{PHOTOS}", "LABEL=photos", "/dev/disk/by-label/photos",
+        "/dev/md127", "/dev/md/data", "/dev//md/data", "/dev/disk/by-id/md-name-old:data", "PARTUUID=91sdb", "PARTUUID=91SDB",
+        "/dev/disk/by-partuuid/91sdc", "/dev/sdb1", "/dev/disk/by-id/wwn-0x5-part1", "/dev/sdc",
+    ],
+)  # fmt: skip
+def test_f56_a_line_for_what_will_be_gone_is_seen_by_every_name(plan: Plan, source: str) -> None:
+    box = old_pair()
+    box.disks["sdb"] = replace(box.disks["sdb"], links=("/dev/disk/by-id/wwn-0x5",))
+    box.put("file", "/etc/fstab", content=f"# x\n{source}\t/photos ext4\n", size=50)
+    said = f"/etc/fstab line 2 mounts {source}, which this plan would destroy: remove the line before"
+    assert said in decided(plan, box).refusals
+
+
+def test_f56_lines_for_what_stays_are_nobodys_business(plan: Plan) -> None:
+    text = f"UUID={OTHER} / ext4\nLABEL=photos2 /x ext4\n/dev/md/data2 /y ext4\n#/dev/md127 /z ext4\nserver:/a /b nfs\ntmpfs /tmp tmpfs\n"
+    box = old_pair().disk("sdd", "OTHER").put("file", "/etc/fstab", content=text, size=50)
+    assert decided(plan, box).refusals == ()
+
+
+def test_f56_volumes_and_names_of_partitions_too(plan: Plan) -> None:
+    box = old_pair().group("vg-0", "md127").volume("dm-0", "vg-0", "home", "md127")
+    part = replace(box.disks["sdb"].partitions[0], name="old data")
+    box.disks["sdb"] = replace(box.disks["sdb"], partitions=(part,))
+    sources = ["/dev/mapper/vg--0-home", "/dev/vg-0/home", "/dev/disk/by-id/dm-name-vg--0-home", "/dev/dm-0",
+               "PARTLABEL=old\\040data", "/dev/disk/by-partlabel/old\\x20data"]  # fmt: skip
+    box.put("file", "/etc/fstab", content="".join(f"{each} /x ext4\n" for each in sources), size=50)
+    lines = [words for words in decided(plan, box).refusals if words.startswith("/etc/fstab line")]
+    assert len(lines) == len(sources)

@@ -157,19 +157,19 @@ print(type(show.display).__name__, len(outcome.done), outcome.complete)
 
 
 @pytest.mark.parametrize(("where", "shown"), [("pipe", "Lines"), ("terminal", "Live"), ("closed", "Lines")])
-def test_a_run_goes_on_when_nobody_sees_it(where: str, shown: str) -> None:
+def test_f44_a_run_goes_on_when_nobody_sees_it(where: str, shown: str) -> None:
     done = subprocess.run([sys.executable, "-c", RUN, where], stdout=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"{shown} 9 True\n")
 
 
-def test_without_standard_error_there_are_lines_for_nobody() -> None:
+def test_f44_without_standard_error_there_are_lines_for_nobody() -> None:
     code = "import sys; from raidplan.cli import progress; print(sys.stderr, type(progress.display(1).display).__name__)"
     command = f"exec {sys.executable} -c '{code}' 2>&-"
     assert subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True, check=True).stdout == "None Lines\n"  # fmt: skip
 
 
 @pytest.mark.parametrize("problem", [OSError(5, "Input/output error"), BrokenPipeError(), SystemExit(1), ValueError("closed")])  # fmt: skip
-def test_a_display_that_fails_is_asked_no_more(problem: BaseException) -> None:
+def test_f44_a_display_that_fails_is_asked_no_more(problem: BaseException) -> None:
     class Failing(Lines):
         def __call__(self, event: Event) -> None:
             self.ended += 1

@@ -1,0 +1,107 @@
+"""What lines of fstab(5) and mdadm.conf(5) speak of, however they spell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from posixpath import normpath
+
+Key = tuple[str, str]
+"""A tag of fstab (`UUID`, `LABEL`, `PARTUUID`, `PARTLABEL`) and its value; `node`, `mount point`, `array` (its UUID as
+32 digits) or `name` (of an array), and what that is."""
+Line = tuple[int, str]
+"""Its number from 1 on, and its text."""
+
+LINKS = {"by-uuid": "UUID", "by-label": "LABEL", "by-partuuid": "PARTUUID", "by-partlabel": "PARTLABEL"}
+"""Folders below /dev/disk whose links say the same as a tag."""
+OCTAL, HEX = re.compile(rb"\\([0-7]{3})"), re.compile(rb"\\x([0-9A-Fa-f]{2})")
+"""How fstab writes a blank, and how udev writes it into a link (fstab(5), systemd's encode_devnode_name)."""
+KEYWORDS = ("DEVICE", "ARRAY", "MAILADDR", "MAILFROM")
+"""Of mdadm.conf: as far as two of them begin alike with an A or an M."""
+WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s"'])+""")
+QUOTED = re.compile(r""""([^"]*)"?|'([^']*)'?""")
+
+
+def device(word: str) -> Key:
+    """What the first field of a line of fstab means."""
+    tag, equals, value = word.partition("=")
+    if equals and tag.upper() in LINKS.values():
+        return _tagged(tag.upper(), _decoded(OCTAL, 8, value.strip("\"'")))
+    path = normpath(_decoded(OCTAL, 8, word.strip("\"'")))
+    parts = path.split("/")
+    if parts[:3] == ["", "dev", "disk"] and len(parts) == 5 and parts[3] in LINKS:
+        return _tagged(LINKS[parts[3]], _decoded(HEX, 16, parts[4]))
+    return "node", path
+
+
+def fstab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
+    """Line by line, what it speaks of and the words that it has for that: the device first, then where it is mounted."""
+    for number, line in lines:
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        keys = {device(words[0]): words[0]}
+        if len(words) > 1 and words[1].startswith("/"):
+            keys["mount point", normpath("/" + _decoded(OCTAL, 8, words[1]).lstrip("/"))] = words[1]
+        yield number, keys
+
+
+def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
+    """ARRAY by ARRAY, what its line and those that continue it speak of, and the words that they have for that."""
+    for number, (keyword, *words) in statements(lines):
+        if keyword == "ARRAY":
+            yield number, {key: word for word in words if (key := _of_array(word))}
+
+
+def statements(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
+    """The statements of mdadm.conf: where each begins, its keyword in full and capitals, its words without quotation marks."""
+    begun: tuple[int, list[str]] | None = None
+    for number, line in lines:
+        words = list(_words(line))
+        if begun and line[:1] in (" ", "\t"):
+            begun[1].extend(words)
+        elif words:
+            if begun:
+                yield begun
+            begun = number, [_keyword(words[0]), *words[1:]]
+    if begun:
+        yield begun
+
+
+def _words(line: str) -> Iterator[str]:
+    for match in WORD.finditer(line):
+        if match[0].startswith("#"):
+            return
+        yield QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", match[0])
+
+
+def _keyword(word: str) -> str:
+    """Three letters are enough, of any size; five of MAILFROM."""
+    upper = word.upper()
+    return next((each for each in KEYWORDS if len(word) >= 3 and each.startswith(upper)), upper)
+
+
+def _of_array(word: str) -> Key | None:
+    """What a word after ARRAY says; None for what is about no array in particular."""
+    tag, equals, value = word.partition("=")
+    if not equals:
+        # A name without a slash is one below /dev/md.
+        return (
+            None
+            if word.startswith("<")
+            else ("node", normpath(word if word[0] == "/" else f"/dev/md/{word}"))
+        )
+    if tag.lower() == "uuid":
+        return "array", re.sub(r"[^0-9a-f]", "", value.lower())
+    return ("name", value) if tag.lower() == "name" else None
+
+
+def _tagged(tag: str, value: str) -> Key:
+    return tag, value.lower() if tag.endswith("UUID") else value
+
+
+def _decoded(escape: re.Pattern[bytes], base: int, text: str) -> str:
+    data = text.encode("utf-8", "surrogateescape")
+    return escape.sub(lambda found: bytes([int(found[1], base) & 0xFF]), data).decode(
+        "utf-8", "surrogateescape"
+    )
