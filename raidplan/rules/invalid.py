@@ -91,8 +91,9 @@ def invalid_range() -> None:
 def invalid_layout() -> None:
     """The file is not a layout as a whole.
 
-    Why: it is no mapping of keys to values, is written for another version of the format, or takes its hardware
-    from outside its own folder. A reviewer of the folder would not see a change of that file.
+    Why: it is no mapping of keys to values, is written for another version of the format, is the hardware file of
+    a layout that is not found, or takes its hardware from outside its own folder. A reviewer of the folder would
+    not see a change of that file.
 
     **Bad**
 

@@ -120,7 +120,9 @@ def hardwares(draw: st.DrawFn, *, names: Any) -> dict[str, Any]:
         "disks": {},
     }
     for number in range(draw(st.integers(1, 30))):
-        disk: dict[str, Any] = {"size": "16GiB", "serial": f"S{number}"}
+        disk: dict[str, Any] = {"serial": f"S{number}"}
+        if draw(st.integers(0, 9)):
+            disk["size"] = "16GiB"
         if carriers and draw(st.integers(0, 9)):
             disk["behind"] = draw(st.sampled_from(carriers))
         if draw(st.booleans()):
