@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.diff.changes import ARRAY, Way
+from raidplan.diff.changes import ARRAY, Way, noted
 from raidplan.diff.grow import Shape, grow, resized
 from raidplan.diff.members import Members
 from raidplan.diff.places import Place
@@ -33,8 +33,9 @@ def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Itera
     after = _shape(name, new, places[1], storage.new, sized=other_sizes)
     members = Members(name, *places, before, after, storage)
     for key, one, other, how in grow(before, after):
-        fits = how if key != "raid-devices" or all(map(storage.free, members.joining)) else None
-        yield change(key, one, other, fits)
+        if key == "raid-devices":
+            how = noted(how, members.order) if all(map(storage.free, members.joining)) else None
+        yield change(key, one, other, how)
     if before.size is None or after.size is None:
         yield from _unsized(name, before, after, storage)
     yield from members.changes()

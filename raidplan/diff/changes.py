@@ -20,6 +20,11 @@ class Way:
     """What has to be known before."""
 
 
+def noted(way: Way | None, *notes: str) -> Way | None:
+    """The same way with more to know before."""
+    return way and Way(way.command, "; ".join(note for note in (way.note, *notes) if note))
+
+
 SYSFS = "udevadm trigger"
 """The tunables of an array are set by a udev rule, now and at every boot."""
 AT_BOOT = Way("none", "counts from the next boot on")

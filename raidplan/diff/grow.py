@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.diff.changes import Way
+from raidplan.diff.changes import Way, noted
 from raidplan.levels import LEVELS, raid10_copies
 
 GROW = "mdadm --grow"
@@ -61,14 +61,8 @@ def grow(old: Shape, new: Shape) -> Iterator[tuple[str, object, object, Way | No
 
 def _noted(way: Way | None, old: Shape, *, resized: bool = False) -> Way | None:
     """With what has to be taken off before."""
-    if way is None:
-        return None
-    notes = [way.note] if way.note else []
-    if old.policy in ("ppl", "journal"):
-        notes.append(WITHOUT_LOG.format(policy=old.policy))
-    if resized and old.policy == "bitmap":
-        notes.append(WITHOUT_BITMAP)
-    return Way(way.command, "; ".join(notes))
+    log = WITHOUT_LOG.format(policy=old.policy) if old.policy in ("ppl", "journal") else ""
+    return noted(way, log, WITHOUT_BITMAP if resized and old.policy == "bitmap" else "")
 
 
 def slot_after(slot: int, old: Shape, new: Shape) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from raidplan.diff.changes import Way
+from raidplan.diff.changes import Way, noted
 from raidplan.diff.grow import Shape, slot_after
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
@@ -57,6 +57,19 @@ class Members:
         kept = {slot_after(slot, self.before, self.after) for slot in range(len(self.old))}
         return [place for slot, place in enumerate(self.new) if slot not in kept]
 
+    @cached_property
+    def order(self) -> str:
+        """What to write where the slots of a mirror will be in another order than the new layout has them."""
+        if not self._mirrored or not (self._left or self._came):
+            return ""
+        filled = dict(self._exchanged())
+        kept = (filled.get(slot, self._stays_as(place)) for slot, place in enumerate(self.old))
+        held = [slot for slot in kept if slot is not None] + self._came[len(self._left) :]
+        if held == sorted(held):
+            return ""
+        listed = ", ".join(self.new[slot].device for slot in held)
+        return f"its slots will hold {listed}: write the members in that order"
+
     def changes(self) -> Iterator[Change]:
         """The members that are not what they were; without a way if data is lost by it."""
         pairs = self._exchanged()
@@ -75,20 +88,17 @@ class Members:
     @cached_property
     def _left(self) -> list[int]:
         """The old slots whose members are in no new slot, those first that nobody can read."""
-        left = [
-            slot
-            for slot, place in enumerate(self.old)
-            if not any(self.storage.stays(place, each) for each in self.new)
-        ]
+        left = [slot for slot, place in enumerate(self.old) if self._stays_as(place) is None]
         return sorted(left, key=lambda slot: slot not in self.gone)
+
+    def _stays_as(self, old: Place) -> int | None:
+        """The new slot that has the same bytes, whatever its number."""
+        return next((slot for slot, place in enumerate(self.new) if self.storage.stays(old, place)), None)
 
     @cached_property
     def _came(self) -> list[int]:
-        return [
-            slot
-            for slot, place in enumerate(self.new)
-            if not any(self.storage.stays(each, place) for each in self.old)
-        ]
+        staying = {self._stays_as(place) for place in self.old}
+        return [slot for slot in range(len(self.new)) if slot not in staying]
 
     def _exchanged(self) -> list[tuple[int, int]]:
         """(old slot, new slot) where another member takes the place of one."""
@@ -113,7 +123,7 @@ class Members:
         redundant = LEVELS[self.before.level].redundant and LEVELS[self.after.level].redundant
         if not redundant or not all(self._may_take(*pair) for pair in pairs):
             return None
-        return REBUILT if self.gone else REPLACED
+        return noted(REBUILT if self.gone else REPLACED, self.order)
 
     def _may_take(self, before: int, after: int) -> bool:
         """Nothing else has data where the new member will be; of this array, only the one that it replaces."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diff.layouts import DISKS, compared, fates, lost, ways
+from tests.diff.layouts import DISKS, compared, fates, lost, thing, ways
 
 XFS = "filesystems: {f: {device: a, type: xfs, mount: /srv}}\n"
 EXT = "filesystems: {f: {device: a, type: ext4, mount: /srv}}\n"
@@ -138,6 +138,45 @@ def test_members_that_leave_count_where_others_are_exchanged(name: str) -> None:
         return layout(f"level: {level}, members: [{members}]", disks, EXT)
 
     assert lost(compared(of(before, old), of(after, new))) == destroyed
+
+
+MIRRORS = {
+    "the middle leaves": ("d0, d1, d2", "d0, d2", {"raid-devices": REMOVE}, ""),
+    "the first leaves": ("d0, d1, d2", "d1, d2", {"raid-devices": REMOVE}, ""),
+    "one joins before all others": ("d0, d1, d2", "d3, d0, d1, d2", {"raid-devices": ADD}, "d0, d1, d2, d3"),
+    "the first is exchanged, and written last": ("d0, d1", "d1, d2", {"members.1": REPLACE}, "d2, d1"),
+    "the first is exchanged": ("d0, d1", "d2, d1", {"members.0": REPLACE}, ""),
+    "one leaves, one is exchanged": ("d0, d1, d2", "d2, d3", {"raid-devices": REMOVE, "members.1": REPLACE}, "d3, d2"),
+    "one leaves, and the others change places": ("d0, d1, d2", "d2, d0", {"raid-devices": REMOVE}, "d0, d2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+def test_slots_mean_nothing_to_a_mirror(name: str) -> None:
+    """But apply compares them, so it is told how they will be."""
+    old, new, expected, order = MIRRORS[name]
+    made = compared(*(layout(f"level: raid1, members: [{each}]") for each in (old, new)))
+    assert lost(made) == [] and ways(made, A) == expected
+    notes = [each.how.note for each in thing(made, A).changes if each.how]
+    assert any("its slots will hold" in each for each in notes) is bool(order)
+    assert not order or f"hold {order}: write the members in that order" in notes[-1]
+
+
+def test_disks_of_a_mirror_that_are_renamed_keep_their_slots() -> None:
+    other = DISKS.replace("d<0-9>", "e<0-9>")
+    made = compared(
+        layout("level: raid1, members: [d0, d1]"), layout("level: raid1, members: [e2, e1]", other)
+    )
+    (change,) = thing(made, A).changes
+    assert lost(made) == [] and change.how is not None and "slots" not in change.how.note
+
+
+def test_a_mirror_whose_first_disk_failed() -> None:
+    disks = DISKS.replace("d<0-9>", "d<1-9>")
+    made = compared(
+        layout("level: raid1, members: [d0, d1]"), layout("level: raid1, members: [d1, d2]", disks)
+    )
+    assert lost(made) == [] and ways(made, A) == {"members.1": REBUILD}
 
 
 def test_stripes_of_unequal_members_stay_stripes() -> None:
