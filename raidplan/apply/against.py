@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from raidplan.apply.change import changes, stands
 from raidplan.apply.change_array import left_behind
-from raidplan.apply.execute import made_by
 from raidplan.apply.files import BrokenBlock, file_text, wanted_text
 from raidplan.apply.journal import Past
+from raidplan.apply.made import made_by
 from raidplan.apply.redo import NotOurs, clearing, half_done, planned_for
 from raidplan.apply.renamed import InUse, under_its_name
 from raidplan.facts import Machine

@@ -14,12 +14,15 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from raidplan.apply.guard import PARTITION
-from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.size import MIB, human
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
 
 FOLDER = "copies"
 FILES = "files"

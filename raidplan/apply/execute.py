@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from raidplan.apply.files import write
 from raidplan.apply.initramfs import renew
+from raidplan.apply.made import made_by
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
@@ -265,8 +266,3 @@ def written_share(step: Step, world: World) -> float | None:
         return world.path(words["of"]).stat().st_size / (int(words["count"]) * parse_size(words["bs"]))
     except (OSError, KeyError, ValueError, ZeroDivisionError):
         return None
-
-
-def made_by(step: Step) -> str:
-    """The object that a step creates, as `kind:key`; empty if it creates none."""
-    return f"{step.proof.kind}:{step.proof.key}" if step.creates and step.proof else ""

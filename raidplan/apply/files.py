@@ -8,16 +8,23 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from raidplan.apply.world import Changed, World
 from raidplan.facts import Machine
 from raidplan.plan.step import WriteBlock, WriteFile
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
 
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
 KEPT = ".raidplan-old"
 """What the earlier version's name ends in; udev and mdadm read no such files."""
 TRIES = 10
 """How often a file is read anew that somebody else writes at the same time."""
+
+
+class Changed(Exception):
+    """Somebody else has written the file in the meantime; nothing was replaced."""
 
 
 class BrokenBlock(ValueError):

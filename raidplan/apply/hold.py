@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
 from raidplan.facts.host import HOLD
 from raidplan.plan import Plan, Run, Step, WriteFile
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
 
 UUID = re.compile(r"[0-9A-Za-z]+(-[0-9A-Za-z]+)*")
 """What a rule may hold of what was read from a disk: letters and digits in groups, nothing else."""

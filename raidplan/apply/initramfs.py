@@ -10,10 +10,13 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from raidplan.apply.world import World
 from raidplan.facts.initramfs import BEFORE, Unreadable, arrays_named, images, unpacker
 from raidplan.size import human
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
 
 GROWTH = 1.2
 """A new image may be so much larger than the present one."""

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.world import World
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
+
 
 STATE = "/var/lib/raidplan"
 MAX_BYTES = 64 * 1024 * 1024

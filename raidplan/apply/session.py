@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.blank import shows_through, written_over
 from raidplan.apply.conflicts import unheard
 from raidplan.apply.copies import NoRoom, keep
-from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.files import BrokenBlock
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
@@ -24,6 +24,9 @@ from raidplan.apply.versions import notes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Step, plan_digest, plan_to_json
+
+if TYPE_CHECKING:
+    from raidplan.apply.execute import Event, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +114,15 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
 
 
 def carry_out(
-    decision: Decision, journal: Journal, tell: Callable[[Event], None], *, workers: int = WORKERS
+    decision: Decision, journal: Journal, tell: Callable[[Event], None], *, workers: int | None = None
 ) -> Outcome:
     """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned.
 
     Raises NoRoom before the first step.
     """
+    # Not above: who only plans has nothing at hand that could write.
+    from raidplan.apply.execute import WORKERS, execute
+
     world = journal.world
     known = journal.past.copies if journal.past.is_open else {}
     try:
@@ -133,7 +139,7 @@ def carry_out(
             journal,
             world,
             written_over=decision.written_over,
-            workers=workers,
+            workers=workers or WORKERS,
         )
     finally:
         with suppress(OSError):  # the next run removes it, and says so if it must not begin

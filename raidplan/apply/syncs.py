@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.block import SECTOR, number_of, text_of
 from raidplan.plan import Plan
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
 
 KIB = 1024
 WORDS = {

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from raidplan.apply.files import Changed
 from raidplan.apply.guard import instance_of, not_blank
 from raidplan.apply.reading import read_for
 from raidplan.apply.still import keep_still
@@ -21,10 +22,6 @@ from raidplan.plan import Plan, Zero
 from raidplan.run import Result, run
 
 T = TypeVar("T")
-
-
-class Changed(Exception):
-    """Somebody else has written the file in the meantime; nothing was replaced."""
 
 
 class World:
