@@ -63,6 +63,46 @@ def test_reading_and_planning_can_start_no_process() -> None:
     assert not loaded & {"sh", "subprocess", "raidplan.run", "raidplan.apply"}
 
 
+EXAMPLES = PACKAGE.parent / "examples"
+CALLED = """
+import io, sys
+from contextlib import redirect_stderr, redirect_stdout
+from raidplan.cli import run
+for words in {commands}:
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(out):
+        code = run(words)
+    assert code in (0, 1, 4), (words, code, out.getvalue())
+print(*sys.modules)
+"""
+
+
+def loaded_by(*commands: list[str]) -> set[str]:
+    """The modules that are there after the commands, called as a person calls them."""
+    code = CALLED.format(commands=[[str(EXAMPLES / w) if w.endswith(".yaml") else w for w in words] for words in commands])  # fmt: skip
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+
+
+def test_plan_check_estimate_and_diff_have_nothing_at_hand_that_writes() -> None:
+    jbod, other = "tel-aviv-jbod.yaml", "raid5-2005.yaml"
+    looking = loaded_by(
+        ["check", jbod], ["check", jbod, "--format", "html"], ["estimate", jbod], ["diff", other, jbod], ["plan", "--offline", jbod]
+    )  # fmt: skip
+    assert {"raidplan.cli.diff", "raidplan.cli.estimate", "raidplan.pipeline"} <= looking
+    assert not {name for name in looking if name.startswith(("raidplan.run", "raidplan.apply", "raidplan.facts.read"))}  # fmt: skip
+    assert not looking & {"sh", "subprocess"}
+    # A plan for this machine asks programs; of what changes a machine, nothing is there.
+    asking = loaded_by(["plan", jbod])
+    assert "raidplan.apply.preflight" in asking
+    assert not {name for name in asking if name.startswith("raidplan.apply")} & WRITING
+
+
+WRITING = {"raidplan.apply.world", "raidplan.apply.execute", "raidplan.apply.zero", "raidplan.apply.still"}
+
+
 def test_one_door_to_processes() -> None:
     for file in FILES:
         starts = {"sh", "subprocess"} & set(imports(file))
