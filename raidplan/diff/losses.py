@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.diff.names import hint
-from raidplan.diff.reasons import because
+from raidplan.diff.reasons import because, needed
 from raidplan.diff.result import Loss
 from raidplan.diff.unused import unused_losses
 
@@ -36,5 +36,5 @@ def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> Loss:
         entry.device,
         tuple(sorted(storage.old.disks_below(entry.device))),
         because(path, entry.device, storage),
-        hint(path, entry.device, storage),
+        hint(path, entry.device, storage) or needed(entry.device, storage),
     )

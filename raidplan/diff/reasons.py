@@ -48,6 +48,21 @@ def _changed(path: Path, reasons: Sequence[Change]) -> str:
     return f"{path[-1]} is made anew: nothing changes in place {said}"
 
 
+def needed(device: str, storage: Storage) -> str:
+    """What to do where nothing but disks that have left is in the way of an array; else nothing."""
+    for item in storage.old.below(device):
+        reasons = _stopping(item.path, storage)
+        if item.path[0] == "arrays" and reasons and all(each.key.startswith("members.") for each in reasons):
+            members = (place.disk for place in storage.members(0, item.name))
+            gone = [disk for disk in members if disk and disk not in storage.disks]
+            if gone:
+                return (
+                    f"what is on {named(gone)} is needed: if still plugged in, leave {'it' if len(gone) == 1 else 'them'} in "
+                    f"hardware until {item.name} has been changed, under other names where those are taken"
+                )
+    return ""
+
+
 def of_disks(disks: Sequence[str], storage: Storage) -> str:
     """What becomes of the disks that something stood on."""
     there = [storage.disks[disk] for disk in disks if disk in storage.disks]

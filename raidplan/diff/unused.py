@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.diff.names import hint
 from raidplan.diff.places import Place
-from raidplan.diff.reasons import because, named, of_disks
+from raidplan.diff.reasons import because, named, needed, of_disks
 from raidplan.diff.result import Loss
 from raidplan.diff.sizes import size_words, trend
 
@@ -37,7 +37,7 @@ def unused_losses(storage: Storage) -> Iterator[Loss]:
                 place.device,
                 _disks(place, storage),
                 why,
-                hint(path, place.device, storage),
+                hint(path, place.device, storage) or needed(place.device, storage),
             )
 
 

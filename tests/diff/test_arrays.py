@@ -140,6 +140,30 @@ def test_members_that_leave_count_where_others_are_exchanged(name: str) -> None:
     assert lost(compared(of(before, old), of(after, new))) == destroyed
 
 
+def test_disks_that_are_needed_are_named() -> None:
+    """An array that shrinks needs what is on the disks that leave; where they stay in the layout, all is well."""
+    old, shape = "level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-3>]"
+    (loss,) = compared(layout(old, on=EXT), layout(shape, DISKS.replace("d<0-9>", "d<0-3>"), EXT)).losses
+    assert loss.hint.startswith(
+        "what is on d4, d5 is needed: if still plugged in, leave them in hardware until a"
+    )
+    renamed = DISKS.replace(
+        "d<0-9>: {serial: S<1>", "d0: {serial: N0, size: 3TB, rate: 150MB/s}, d<1-5>: {serial: S<1>"
+    )
+    one = compared(layout(old, on=EXT), layout(old.replace("raid5", "raid5, chunk: 64KiB"), renamed, EXT))
+    assert lost(one) == []
+    kept = renamed.replace("d0: ", "old0: {serial: S0, size: 3TB, rate: 150MB/s}, d0: ")
+    assert lost(compared(layout(old, on=EXT), layout(shape, kept, EXT))) == []
+    (loss,) = compared(
+        layout(old),
+        layout(
+            old.replace("raid5", "raid10"),
+            DISKS.replace("d<0-9>", "d<1-9>").replace("{d", "{d0: {serial: N0, size: 3TB}, d", 1),
+        ),
+    ).losses
+    assert loss.hint == "", "the level is in the way"
+
+
 MIRRORS = {
     "the middle leaves": ("d0, d1, d2", "d0, d2", {"raid-devices": REMOVE}, ""),
     "the first leaves": ("d0, d1, d2", "d1, d2", {"raid-devices": REMOVE}, ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from random import Random
 
 import pytest
 from hypothesis import example, given, settings
@@ -80,3 +81,23 @@ def test_stripes_and_mirrored_stripes_turn_into_each_other(before: str, after: s
         "raid10": [("d0", "d2", "d1", "d3"), ("d0", "d3", "d1", "d2")],
     }
     assert told == expected[after]
+
+
+@settings(max_examples=80)
+@given(changes(), st.sampled_from(sorted(LEAST)), st.randoms())
+def test_nor_where_the_level_changes_too(
+    change: tuple[str, str, int, list[str], list[str]], after: str, any_order: Random
+) -> None:
+    level, layout, count, serials, members = change
+    names = [f"d{n}" for n in range(len(serials))]
+    if any_order.random() < 0.3:
+        any_order.shuffle(names)
+    members = names[: max(len(members), LEAST[after])]
+    if len(members) < LEAST[after]:
+        return
+    old = text(level, [f"d{n}" for n in range(count)], [f"S{n}" for n in range(8)], layout)
+    storage = Storage(side(old).topology, side(text(after, members, serials)).topology)
+    left = {int(serial[1:]) for serial in serials if serial[0] == "S"}
+    held = array(level, count, layout or "n2")
+    if not list(losses(storage)):
+        assert readable(disk for n, disk in enumerate(held) if n in left) == readable(held)
