@@ -224,12 +224,12 @@ def test_folklore_is_no_finding(text: str, tmp_path: Path) -> None:
     assert [str(finding) for finding in stated(HEAD + layout, tmp_path)] == []
 
 
-STRIPED = """\
+BELOW_EXT4 = """\
 hardware: {{disks: {{d<0-4>: {{serial: S<1>, size: 3TB}}}}}}
 arrays: {{s: {{level: {level}, members: [d<0-4>]{chunk}}}}}
 filesystems: {{f: {{device: s, type: {kind}, mount: /srv, options: [{options}]}}}}
 """
-STRIPES = {
+STRIPE_OPTIONS = {
     "chunk times data disks": ("raid5", ", chunk: 1MiB", "ext4", "stripe=1024", []),
     "one block less": ("raid5", ", chunk: 1MiB", "ext4", "stripe=1023", ["5:warning"]),
     "one block more": ("raid5", ", chunk: 1MiB", "ext4", "noatime, stripe=1025", ["5:warning"]),
@@ -241,9 +241,11 @@ STRIPES = {
 }
 
 
-@pytest.mark.parametrize(("level", "chunk", "kind", "options", "expected"), STRIPES.values(), ids=STRIPES)
+@pytest.mark.parametrize(
+    ("level", "chunk", "kind", "options", "expected"), STRIPE_OPTIONS.values(), ids=STRIPE_OPTIONS
+)
 def test_ext4_stripe_option(
     level: str, chunk: str, kind: str, options: str, expected: list[str], tmp_path: Path
 ) -> None:
-    text = STRIPED.format(level=level, chunk=chunk, kind=kind, options=options)
+    text = BELOW_EXT4.format(level=level, chunk=chunk, kind=kind, options=options)
     assert found("ext4-stripe-option", text, tmp_path) == expected

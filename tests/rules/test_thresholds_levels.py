@@ -49,6 +49,7 @@ def test_which_metadata_goes_with_a_journal(metadata: str, tmp_path: Path) -> No
         ("dedicated-parity-disk", "raid4", 3, ["4:note"]),
         ("wide-parity-array", "raid5", 8, []),
         ("wide-parity-array", "raid5", 9, ["4:note"]),
+        ("wide-parity-array", "raid4", 8, []),
         ("wide-parity-array", "raid4", 9, ["4:note"]),
         ("wide-parity-array", "raid6", 16, []),
         ("wide-parity-array", "raid6", 17, ["4:note"]),

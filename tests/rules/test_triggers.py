@@ -165,7 +165,9 @@ def test_nothing_forbids(array: str, tmp_path: Path) -> None:
     assert [str(f) for f in findings if f.severity is Severity.ERROR] == []
 
 
-@pytest.mark.parametrize(("level", "most"), [("raid1", 1920), ("raid6", 256), ("raid5", 1920)])
+@pytest.mark.parametrize(
+    ("level", "most"), [("raid1", 1920), ("raid6", 256), ("raid5", 1920), ('raid1, metadata: "0.90"', 27)]
+)
 def test_most_devices(level: str, most: int, tmp_path: Path) -> None:
     for count, expected in ((most, []), (most + 1, ["4:error"])):
         text = f"hardware: {{disks: {{d<0001-{count:04}>: {{}}}}}}\narrays: {{s: {{level: {level}, members: [d<0001-{count:04}>]}}}}"
