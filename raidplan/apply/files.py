@@ -108,7 +108,7 @@ def write(action: WriteFile | WriteBlock, world: World) -> bool:
 
     What somebody else writes into it in the meantime is kept: the block is put into that then.
     """
-    path = Path(os.path.realpath(world.path(action.file)))
+    path = real(action.file, world)
     for _ in range(TRIES):
         with suppress(Changed):
             return _write(action, path, world)
@@ -122,13 +122,43 @@ def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
     if new == old:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    if old is not None:
-        kept = path.with_name(path.name + KEPT)
-        world.replace(kept, old.encode("utf-8", "surrogateescape"), like=path, mode=action.mode)
-    if new is None:
-        world.effect("remove", str(path), lambda: path.unlink(missing_ok=True))
-        world.sync(path.parent)
-        return True
-    data = new.encode("utf-8", "surrogateescape")
-    world.replace(path, data, like=path, mode=action.mode, still=lambda: read_text(str(path)) == old)
+    was = None if old is None else as_bytes(old)
+    if was is not None:
+        world.replace(path.with_name(path.name + KEPT), was, like=path, mode=action.mode)
+    put(path, was, None if new is None else as_bytes(new), world, mode=action.mode)
     return True
+
+
+def real(file: str, world: World) -> Path:
+    """Where a file lies at the end of every symbolic link: the links stay, and what they lead to is written."""
+    return Path(os.path.realpath(world.path(file)))
+
+
+def holds(path: Path) -> bytes | None:
+    """What is in a file now; None if there is none. Raises OSError."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def put(path: Path, old: bytes | None, new: bytes | None, world: World, *, mode: int = 0o644) -> None:
+    """Makes the file hold the new bytes in place of the old ones, or takes it away (None). Raises Changed, OSError."""
+
+    def still() -> bool:
+        return holds(path) == old
+
+    def remove() -> None:
+        if not still():
+            raise Changed(str(path))
+        path.unlink(missing_ok=True)
+
+    if new is not None:
+        return world.replace(path, new, like=path, mode=mode, still=still)
+    world.effect("remove", str(path), remove)
+    world.sync(path.parent)
+
+
+def as_bytes(text: str) -> bytes:
+    """A text as `read_text` gives it, as it lies in the file."""
+    return text.encode("utf-8", "surrogateescape")

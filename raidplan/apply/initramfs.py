@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from filecmp import cmp
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidplan.facts.initramfs import BEFORE, Unreadable, arrays_named, images, unpacker
+from raidplan.facts.initramfs import BEFORE, Unconfigured, Unreadable, arrays_named, images, unpacker
 from raidplan.size import human
 
 if TYPE_CHECKING:
@@ -26,11 +27,14 @@ def renew(argv: Sequence[str], arrays: Sequence[str], world: World) -> str:
     """Runs the program, and reads every image that it made; why the earlier ones were put back, if they were.
 
     Raises OSError. Killed at any point: the earlier images lie beside the new ones, which are not proven, so the
-    step is due again; it then keeps what it finds kept.
+    step is due again. What it finds kept then comes back only in place of an image that is not whole: what was made
+    since the kill, by the program itself or by an upgrade, is the earlier image now.
     """
     found = images(world.path("/"), os.uname().release)
+    if problem := "; ".join(undecided(found, arrays)):
+        return problem
     for image in found:
-        if not _before(image).exists():
+        if not _before(image).exists() or _whole(image, arrays):
             world.keep_beside(image, _before(image))
     result = world.run(argv)
     problem = result.last_words if result.returncode else "; ".join(unproven(found, arrays))
@@ -47,6 +51,33 @@ def renew(argv: Sequence[str], arrays: Sequence[str], world: World) -> str:
             f"`{' '.join(argv)}` did not do it, then apply again"
         )
     return problem
+
+
+def undecided(found: Sequence[Path], arrays: Sequence[str]) -> Iterator[str]:
+    """Images of which nobody here knows whether they are better than the one that is kept beside them, in words."""
+    for image in found:
+        if _before(image).exists() and _whole(image, arrays) is None:
+            yield (
+                f"{_before(image)} is left of an apply that was killed, and {image} was made since, but does not name all "
+                "arrays that the other names: keep the one that boots this machine (mv or rm), then apply again"
+            )
+
+
+def _whole(image: Path, arrays: Sequence[str]) -> bool | None:
+    """Whether an image was made to its end since another was kept beside it, and is no worse; None if it may be."""
+    kept = _before(image)
+    if cmp(image, kept, shallow=False):
+        return False
+    try:
+        named = arrays_named(image, needed=True)
+    except Unconfigured:
+        return None
+    except Unreadable:
+        return False
+    try:
+        return True if named >= arrays_named(kept) or named >= set(arrays) else None
+    except Unreadable:
+        return True
 
 
 def unproven(found: Sequence[Path], arrays: Sequence[str]) -> Iterator[str]:

@@ -29,7 +29,11 @@ FIRST = "0" * 64
 
 
 class BrokenJournal(Exception):
-    """The journal cannot be trusted; the message says where it breaks and what to do."""
+    """The journal cannot be used; the message says where it breaks and what to do."""
+
+
+class DamagedJournal(BrokenJournal):
+    """What it holds cannot be believed: another one may take its place. A disk that is full damages none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +198,12 @@ def _read(file: Path) -> bytes:
     with os.fdopen(descriptor, "rb") as opened:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            raise BrokenJournal(
+            raise DamagedJournal(
                 f"{file} is not a file that only its owner, this user, can write: look into it"
             )
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise BrokenJournal(f"{file} is larger than {MAX_BYTES // 2**20} MiB: it is not a journal of ours")
+        raise DamagedJournal(f"{file} is larger than {MAX_BYTES // 2**20} MiB: it is not a journal of ours")
     return data
 
 
@@ -213,7 +217,7 @@ def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         record = _record(line)
         if record is None or record.get("number") != number or record.get("before") != before:
-            raise BrokenJournal(
+            raise DamagedJournal(
                 f"{file} line {number} does not follow the line before it: the journal was changed or damaged. "
                 f"`raidplan adopt` looks at what stands and begins a new one"
             )

@@ -84,15 +84,15 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:
-    """The journal, or a new one in place of one that cannot be trusted, which is kept beside it."""
-    from raidplan.apply.journal import BrokenJournal, open_journal
+    """The journal, or a new one in place of one that cannot be believed, which is kept beside it. Raises BrokenJournal."""
+    from raidplan.apply.journal import BrokenJournal, DamagedJournal, open_journal
     from raidplan.cli.output import talk
     from raidplan.cli.state import state_folder
 
     folder = state_folder(arguments.state, plan.host)
     try:
         return open_journal(folder, world)
-    except BrokenJournal as broken:
+    except DamagedJournal as broken:
         kept = folder / "journal.damaged"
         if kept.exists():
             raise BrokenJournal(f"{broken}; {kept} is there already: move it away first") from None

@@ -41,6 +41,10 @@ class Unreadable(ValueError):
     """The image cannot be read to its end; the message says why."""
 
 
+class Unconfigured(Unreadable):
+    """It holds no configuration of mdadm, like the archive of microcode that an image begins with."""
+
+
 def images(root: Path, kernel: str) -> list[Path]:
     """The image of each kernel that can be booted from /boot, and of the running one; not of kernels long gone."""
     boot = root / "boot"
@@ -49,8 +53,11 @@ def images(root: Path, kernel: str) -> list[Path]:
     return [image for image in named if image.is_file()]
 
 
-def arrays_named(image: Path) -> frozenset[str]:
-    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
+def arrays_named(image: Path, *, needed: bool = False) -> frozenset[str]:
+    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable.
+
+    `needed`: raises Unconfigured if there is none.
+    """
     last, empty = b"", True
     for name, data in _files(image):
         empty = False
@@ -58,6 +65,8 @@ def arrays_named(image: Path) -> frozenset[str]:
             last = data
     if empty:
         raise Unreadable(f"{image} holds no file")
+    if needed and not last:
+        raise Unconfigured(f"{image} holds no mdadm.conf")
     lines = (line.split() for line in last.decode(errors="replace").splitlines())
     return frozenset(
         word.partition("=")[2].lower()

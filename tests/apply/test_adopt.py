@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import errno
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from raidplan.apply.adopt import look
-from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.world import World
+from raidplan.cli.adopt import _journal
 from raidplan.run import Result
 from tests.apply.simulated import Simulated, State
 from tests.apply.test_kill_matrix import apply, impatient, machine, plan_of
 
 __all__ = ["impatient"]
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -74,3 +81,40 @@ def test_a_mounted_file_system_is_left_to_the_kernel(tmp_path: Path, state: Stat
     devices = [found["device"] for found in state.objects["filesystem"].values()]
     state.objects["mount"] = {f"/mnt/{n}": {"source": device} for n, device in enumerate(devices)}
     assert adopted(tmp_path, state, 4) == ([], [])
+
+
+class Unwritable(World):
+    """A state folder that takes nothing."""
+
+    def __init__(self, why: int) -> None:
+        super().__init__()
+        self.why = why
+
+    def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
+        raise OSError(self.why, os.strerror(self.why))
+
+
+@pytest.mark.parametrize("why", [errno.ENOSPC, errno.EROFS, errno.EIO])
+def test_a_sound_journal_that_cannot_be_written_stays_where_it_is(why: int, tmp_path: Path) -> None:
+    open_journal(tmp_path, World()).begin("{}", "sha256:plan")
+    file = tmp_path / "journal"
+    with file.open("a") as opened:
+        opened.write('{"number": 2, "bef')  # the power was cut
+    before = file.read_bytes()
+    arguments = argparse.Namespace(state=str(tmp_path))
+    with pytest.raises(BrokenJournal, match=f"cannot be mended: {os.strerror(why)}"):
+        _journal(plan_of("raid1-pair"), arguments, Unwritable(why))
+    assert file.read_bytes() == before and not (tmp_path / "journal.damaged").exists()
+    assert _journal(plan_of("raid1-pair"), arguments, World()).past.is_open
+
+
+def test_a_journal_that_was_changed_is_kept_aside(tmp_path: Path) -> None:
+    open_journal(tmp_path, World()).begin("{}", "sha256:plan")
+    file = tmp_path / "journal"
+    file.write_text("changed\n")
+    arguments = argparse.Namespace(state=str(tmp_path))
+    assert not _journal(plan_of("raid1-pair"), arguments, World()).past.is_open
+    assert (tmp_path / "journal.damaged").read_text() == "changed\n"
+    file.write_text("changed\n")
+    with pytest.raises(BrokenJournal, match=r"journal.damaged is there already"):
+        _journal(plan_of("raid1-pair"), arguments, World())

@@ -129,6 +129,35 @@ def test_killed_at_every_effect_and_resumed(tool: str, root: Path) -> None:
         assert renew(ARGV, [UUID], Scratch(root, "works")) == "" and state(root) == [{UUID}] * 2
 
 
+def test_what_an_upgrade_made_since_the_kill_is_the_earlier_image_now(root: Path) -> None:
+    with pytest.raises(Killed):
+        renew(ARGV, [UUID], Scratch(root, "makes half of it", die=9))
+    kept = [*root.glob(f"boot/*{BEFORE}")]
+    assert len(kept) == 2
+    first, second = (root / f"boot/initrd.img-{kernel}" for kernel in ("6.1", "6.2"))
+    assert first.read_bytes() == second.read_bytes() == NEW[:200]
+    upgraded = cpio({"etc/mdadm/mdadm.conf": OLD, "driver": b"new"})
+    first.write_bytes(upgraded)
+    assert "the machine boots as before" in renew(ARGV, [UUID], Scratch(root, "fails"))
+    assert first.read_bytes() == upgraded, "made to its end, and knows every array that the earlier one knew"
+    assert second.read_bytes() == cpio({"etc/mdadm/mdadm.conf": OLD}), "half of one is put back"
+
+
+@pytest.mark.parametrize("made", [{"etc/mdadm/mdadm.conf": b"# none\n"}, {"microcode": b"early"}])
+def test_which_image_is_better_is_asked_where_nobody_knows(made: dict[str, bytes], root: Path) -> None:
+    with pytest.raises(Killed):
+        renew(ARGV, [UUID], Scratch(root, "makes half of it", die=9))
+    image = root / "boot/initrd.img-6.1"
+    image.write_bytes(cpio(made))
+    before = {file: file.read_bytes() for file in (root / "boot").iterdir()}
+    world = Scratch(root)
+    said = renew(ARGV, [UUID], world)
+    assert "does not name all arrays that the other names: keep the one that boots" in said
+    assert not world.effects and before == {file: file.read_bytes() for file in (root / "boot").iterdir()}
+    image.with_name(image.name + BEFORE).unlink()
+    assert renew(ARGV, [UUID], Scratch(root)) == "" and state(root) == [{UUID}] * 2
+
+
 def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(cannot_be_renewed(root, "6.1")) == []
     size = (root / "boot/initrd.img-6.1").stat().st_size
