@@ -154,9 +154,15 @@ def put(path: Path, old: bytes | None, new: bytes | None, world: World, *, mode:
         path.unlink(missing_ok=True)
 
     if new is not None:
-        return world.replace(path, new, like=path, mode=mode, still=still)
+        world.replace(path, new, like=path, mode=mode, still=still)
+        return
     world.effect("remove", str(path), remove)
     world.sync(path.parent)
+
+
+def as_text(data: bytes) -> str:
+    """As `read_text` gives it."""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def as_bytes(text: str) -> bytes:

@@ -47,7 +47,7 @@ class Past:
     made: frozenset[str] = frozenset()
     is_open: bool = False
     plan_digest: str = ""
-    """Of the run's whole plan."""
+    """Of the whole plan of the last run, open or closed."""
     boot: str = ""
     began: str = ""
     """When it was begun (UTC, ISO 8601)."""
@@ -271,7 +271,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                     last = _Run()
     undo = (last.begun, last.copies, last.final, last.undoing, frozenset(settings))
     if opened is None:
-        return Past(frozenset(made), False, "", "", "", frozenset(), frozenset(), *undo)
+        return Past(frozenset(made), False, plan, "", "", frozenset(), frozenset(), *undo)
     since = str(opened.get("time", ""))
     return Past(frozenset(made), True, plan, boot, since, frozenset(begun), frozenset(ended), *undo)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.blank import shows_through, written_over
 from raidplan.apply.conflicts import unheard
-from raidplan.apply.copies import NoRoom, keep
+from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.files import BrokenBlock
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
@@ -124,10 +124,11 @@ def carry_out(
     from raidplan.apply.execute import WORKERS, execute
 
     world = journal.world
-    known = journal.past.copies if journal.past.is_open else {}
+    past = journal.past if journal.past.is_open else Past()
+    start = Start(decision.whole, decision.left, decision.disks, decision.machine, past, world)
     try:
         journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
-        journal.copied(*keep(decision.left, decision.disks, decision.machine, journal.folder, world, known))
+        journal.copied(*keep(start, journal.folder))
     except OSError as no:
         what = f"the journal and the copies in {journal.folder} cannot be kept: {no.strerror}"
         raise NoRoom(f"{what}; name another folder with --state") from None

@@ -18,6 +18,7 @@ from raidplan.apply.still import keep_still
 from raidplan.apply.zero import put_back, zero
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
+from raidplan.facts.host import read_units
 from raidplan.plan import Plan, Zero
 from raidplan.run import Result, run
 
@@ -39,6 +40,10 @@ class World:
     def read(self, plan: Plan) -> Machine:
         """The machine with everything that the plan's proofs speak of."""
         return read_for(plan)
+
+    def unit(self, name: str) -> str:
+        """Whether a unit of systemd is enabled, in systemd's word."""
+        return str(read_units([name], run)[name]["enabled"])
 
     def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
         """Why a step must not write over a device, in words; `everywhere`: also by its bytes."""

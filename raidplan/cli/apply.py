@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(arguments)
     if plan is None:
         return UNABLE
-    from raidplan.apply.copies import NoRoom
+    from raidplan.apply.copying import NoRoom
     from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.lock import Held, only_one
     from raidplan.apply.world import World
@@ -162,7 +162,7 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.copies import NoRoom
+    from raidplan.apply.copying import NoRoom
     from raidplan.apply.journal import BrokenJournal
     from raidplan.apply.session import carry_out
     from raidplan.cli import INTERRUPTED, OK, STOPPED

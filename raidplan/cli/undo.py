@@ -57,12 +57,11 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     """Undoes the last run of the host's journal."""
     from raidplan.apply.copies import read_copies
     from raidplan.apply.journal import open_journal, read_past
-    from raidplan.apply.undo import go_back, way_back
+    from raidplan.apply.undo import go_back, plan_of_run, way_back
     from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
     from raidplan.cli.consent import agreed
     from raidplan.cli.output import talk
     from raidplan.cli.state import state_folder
-    from raidplan.plan import plan_from_json
 
     folder = state_folder(arguments.state, arguments.host or os.uname().nodename)
     past = read_past(folder)
@@ -70,12 +69,12 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk(f"{folder} speaks of no apply that could be undone")
         return UNABLE
     try:
-        plan = plan_from_json((folder / "plan.json").read_text(encoding="utf-8"))
-        copies, files = read_copies(folder, past.copies)
+        plan = plan_of_run(folder, past)
+        copies = read_copies(folder, past.copies)
     except (OSError, ValueError) as no:
         talk(f"refused: {no}")
         return REFUSED
-    way = way_back(plan, past, copies, files, world.read(plan), world)
+    way = way_back(plan, past, copies, world.read(plan), world)
     if way.refusals:
         for reason in dict.fromkeys(way.refusals):
             talk(f"refused: {reason}")
@@ -85,6 +84,8 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk(f"{name} ({way.disks[name].node}): {len(pieces)} blocks are put back as they were")
     for file in way.files:
         talk(f"{file} is put back as it was")
+    for argv, _ in way.units.values():
+        talk(" ".join(argv))
     if not agreed(plan.host, "put them back", arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
@@ -95,8 +96,8 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     except (OSError, ValueError) as no:
         talk(f"stopped part-way: {no}; `undo` again goes on from there")
         return STOPPED
-    left = way_back(plan, past, copies, files, world.read(plan), world)
-    if left.files or any(left.pieces.values()):
+    left = way_back(plan, past, copies, world.read(plan), world)
+    if left.is_left:
         talk("what was put back does not stay: look into it")
         return STOPPED
     journal.undone()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.levels import LEVELS
-from raidplan.plan.places import CHECK, DEFAULTS, LAST_RESORT
+from raidplan.plan.places import CHECK, DEFAULTS, LAST_RESORT, MONITOR
 from raidplan.plan.step import Proof, Run, Step, WriteBlock
 from raidplan.topology import Topology
-
-MONITOR = "mdmonitor.service"
 
 
 def watch_steps(topology: Topology) -> Iterator[Step]:

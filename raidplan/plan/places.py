@@ -11,3 +11,4 @@ DEFAULTS = "/etc/default/mdadm"
 """What Debian's scripts of mdadm read, the later of two lines last."""
 CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
 LAST_RESORT = "mdadm-last-resort@.timer"
+MONITOR = "mdmonitor.service"

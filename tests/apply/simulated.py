@@ -27,6 +27,8 @@ T = TypeVar("T")
 CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesystem": ["ext4 {}"], "swap": ["swap {}"],
            "physical_volume": ["LVM2_member {}"]}  # fmt: skip
 """What wipefs shows of each kind of object on the devices that it stands on."""
+SWITCHED = {"enable": "enabled", "disable": "disabled", "mask": "masked"}
+"""What `systemctl is-enabled` says after each verb."""
 
 
 class Killed(BaseException):
@@ -106,6 +108,10 @@ class Simulated(World):
         )  # fmt: skip
         return Machine(disks, objects, memory_bytes=2**40, is_root=True, kernel="6.1")
 
+    def unit(self, name: str) -> str:
+        untouched = "static" if "@" in name else "disabled"
+        return str(self.state.objects.get("unit", {}).get(name, {}).get("enabled", untouched))
+
     def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
         if device.startswith("/dev/"):
             carried = self.state.content.get(self._identity(device), [])
@@ -170,13 +176,13 @@ class Simulated(World):
             case ("update-initramfs", *_):
                 self._initramfs()
                 self.state.objects.setdefault("initramfs", {})["current"] = {"fresh": True}
-            case (
-                ("systemctl", "unmask" | "disable", *_)
-                | ("systemctl", "daemon-reload")
-                | ("udevadm", "control", _)
-            ):
-                if step := self._step_or_none(argv):  # else it takes back what an earlier layout said
-                    self._perform(step)
+            case ("systemctl", "enable" | "disable" | "mask" | "unmask" as verb, *words):
+                for unit in words:
+                    if not unit.startswith("-"):
+                        units = self.state.objects.setdefault("unit", {})
+                        units[unit] = {"enabled": SWITCHED.get(verb, "static")}
+            case ("systemctl", "--no-block" | "daemon-reload", *_) | ("udevadm", "control", _):
+                pass  # it reads once more what was written
             case ("rm", "--force", file):
                 self.path(file).unlink(missing_ok=True)
                 self.state.objects.get("swap", {}).pop(f"file:{file}", None)

@@ -14,7 +14,7 @@ from typing import TypeVar
 import pytest
 
 from raidplan.apply import execute
-from raidplan.apply.copies import NoRoom
+from raidplan.apply.copying import NoRoom
 from raidplan.apply.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.apply.world import World

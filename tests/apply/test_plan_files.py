@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.apply import execute
+from raidplan.apply.copies import Copies
 from raidplan.apply.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.apply.undo import way_back
@@ -133,7 +134,7 @@ def test_f62_undo_after_the_point_of_no_return_names_the_step(plan: Plan, tmp_pa
     journal.copied({}, [create.id])
     journal.intent("disk.d0.partition")
     journal.ended("disk.d0.partition", 1.0)
-    assert not way_back(plan, read_past(folder), [], {}, Machine(), World()).refusals
+    assert not way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals
     journal.intent(create.id)
-    (said,) = way_back(plan, read_past(folder), [], {}, Machine(), World()).refusals
+    (said,) = way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals
     assert said.startswith(f"the point of no return was passed by {create.id} ({create.say})")

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply import copies, initramfs, journal, world
+from raidplan.apply import copies, copying, initramfs, journal, world
 from raidplan.apply.change_contents import label
-from raidplan.apply.copies import Copy, NoRoom, keep, packed, read_copies
+from raidplan.apply.copies import Copy, packed, read_copies
+from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.difference import Difference, NotInPlace
 from raidplan.apply.journal import BrokenJournal, Past, open_journal, read_past
 from raidplan.apply.lock import only_one
@@ -101,11 +102,12 @@ def test_labels_of_formats_that_nobody_here_changes(plan: Plan) -> None:
 
 
 def test_copies_that_have_no_room(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "MOST", 100)
+    monkeypatch.setattr(copying, "MOST", 100)
     decision = decided(plan, box())
     simulated = Simulated(plan, tmp_path, State())
+    start = Start(plan, decision.left, decision.disks, decision.machine, Past(), simulated)
     with pytest.raises(NoRoom, match="name another folder with --state"):
-        keep(decision.left, decision.disks, decision.machine, tmp_path, simulated, {})
+        keep(start, tmp_path)
     assert not simulated.effects
 
 
@@ -115,7 +117,7 @@ def test_a_copy_that_was_changed(tmp_path: Path) -> None:
     data = packed(Copy("d0", 100, 512, {0: b"front"}))
     file.write_bytes(data)
     digests = {"d0.disk": "sha256:" + hashlib.sha256(data).hexdigest()}
-    assert read_copies(tmp_path, digests)[0][0].pieces == {0: b"front"}
+    assert read_copies(tmp_path, digests).disks["d0"].pieces == {0: b"front"}
     file.write_bytes(data[:-1] + b"x")
     with pytest.raises(ValueError, match="is not the copy that the journal speaks of"):
         read_copies(tmp_path, digests)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.copies import Copy
+from raidplan.apply.copies import Copies, Copy, FileCopy, digest
 from raidplan.apply.journal import Past
 from raidplan.apply.undo import Way, go_back, way_back
 from raidplan.apply.world import World
@@ -64,8 +64,8 @@ def made(plan: Plan) -> Box:
     return box.put("table", proof.key, **{**proof.expect, "disk": "/dev/sdb"})
 
 
-def way(plan: Plan, box: Box, world: Kept, past: Past = PAST, copy: Copy = COPY, files: Mapping[str, bytes | None] | None = None) -> Way:  # fmt: skip
-    return way_back(plan, past, [copy], files or {}, box.machine(), world)
+def way(plan: Plan, box: Box, world: Kept, past: Past = PAST, copy: Copy = COPY, files: Mapping[str, FileCopy] | None = None) -> Way:  # fmt: skip
+    return way_back(plan, past, Copies({"d0": copy}, dict(files or {})), box.machine(), world)
 
 
 def test_a_table_that_this_apply_wrote_is_taken_back(plan: Plan, tmp_path: Path) -> None:
@@ -141,7 +141,8 @@ def test_what_came_onto_its_partition(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_changed_since(plan: Plan, tmp_path: Path) -> None:
-    past, files = replace(PAST, run=("config.fstab",)), {"/etc/fstab": b"# before\n"}
+    past = replace(PAST, run=("config.fstab",))
+    files = {"/etc/fstab": FileCopy(b"# before\n", {"config.fstab": (digest(b"# ours\n"),)})}
     (tmp_path / "etc/fstab").write_text("# somebody else\n")
     said = way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals
     assert said == ["/etc/fstab was changed since, and not by this apply: put it right by hand"]

@@ -23,7 +23,7 @@ NONE_GIVEN = {
     "conflicts.py:_meant": "what lines of ours mean",
     "conflicts.py:_numbered": "lines",
     "conflicts.py:unheard": "told of, and left",
-    "copies.py:no_way_back": "the steps after which there is none",
+    "copying.py:no_way_back": "the steps after which there is none",
     "execute.py:_act": "after the write",
     "execute.py:_missing": "nodes that have not appeared",
     "hold.py:_lines": "lines of a rule for udev",

@@ -1,0 +1,35 @@
+"""Units that a step switches on or off, and what takes that back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidplan.plan import Run, Step
+from raidplan.plan.places import MONITOR
+
+WAYS: Mapping[str, tuple[str, str]] = {
+    "enable": ("disable", "enabled"),
+    "disable": ("enable", "disabled"),
+    "mask": ("unmask", "masked"),
+    "unmask": ("mask", ""),
+}
+"""The verb of systemctl that takes each back, and what `is-enabled` says in between; empty for any word."""
+
+
+def switched(step: Step) -> tuple[str, tuple[str, ...]]:
+    """The verb and the units; none for a step that switches nothing."""
+    if not isinstance(step.action, Run) or step.action.argv[0] != "systemctl":
+        return "", ()
+    verb, *words = step.action.argv[1:]
+    units = tuple(word for word in words if not word.startswith("-"))
+    return (verb, units) if verb in WAYS else ("", ())
+
+
+def back(unit: str, verb: str) -> tuple[str, ...]:
+    """The command that takes a verb back, as it was given: `enable --now` also starts."""
+    opposite, _ = WAYS[verb]
+    return ("systemctl", opposite, *(["--now"] if opposite in ("enable", "disable") else []), unit)
+
+
+RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
+"""Where no address is left in any configuration the monitor ends at once (Monitor.c of mdadm), which is no failure here."""
