@@ -96,6 +96,26 @@ def test_a_copy_of_a_disk_of_another_size(plan: Plan, tmp_path: Path) -> None:
     assert said == [f"d0 (/dev/sdb) has {TB} bytes in blocks of 512, and had {TB - 512} in 512"]
 
 
+def test_another_disk_that_fits_the_layout_as_well(plan: Plan, tmp_path: Path) -> None:
+    """Its size and serial number are those of the layout, and its world wide name is not that of the copy."""
+    box = made(plan)
+    box.disks["sdb"] = replace(box.disks["sdb"], wwn="0x5000c500a0000001")
+    copy = replace(COPY, serial="PAIR-0", wwn="0x5000c500a0000000")
+    (said,) = way(plan, box, Kept(tmp_path), copy=copy).refusals
+    assert said == (
+        "d0 (/dev/sdb) has serial PAIR-0 and wwn 0x5000c500a0000001, and the disk that was copied has serial PAIR-0 and wwn "
+        "0x5000c500a0000000: it is another one"
+    )
+    assert way(plan, box, Kept(tmp_path), copy=replace(copy, wwn="")).refusals == []
+
+
+def test_a_disk_that_the_last_layout_of_the_run_does_not_have(plan: Plan, tmp_path: Path) -> None:
+    less = replace(plan, disks=tuple(disk for disk in plan.disks if disk.name != "d0"))
+    (said,) = way(less, made(plan), Kept(tmp_path)).refusals
+    assert said == "d0 was written to, and the layout that was applied last does not have it"
+    assert way(less, made(plan), Kept(tmp_path), replace(PAST, run=("other",))).refusals == []
+
+
 def test_a_disk_in_use(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
     box.disks["sdb"] = replace(box.disks["sdb"], users=("mounted at /srv",))
