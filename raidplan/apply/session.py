@@ -14,12 +14,13 @@ from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.files import BrokenBlock
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
+from raidplan.apply.left import left_running, left_standing
 from raidplan.apply.preflight import Situation, preflight
 from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown import REMADE, taken_apart
-from raidplan.apply.undescribed import BACK, left_running, left_standing, taken_back
+from raidplan.apply.undescribed import BACK, taken_back
 from raidplan.apply.versions import notes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match

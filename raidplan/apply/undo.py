@@ -126,10 +126,10 @@ def go_back(way: Way, world: World) -> None:
             put(real(file, world), now, before, world)
         except Changed:
             raise ValueError(f"{file} was written by somebody else at this moment") from None
-    for unit, (argv, before) in way.units.items():
+    for unit, (argv, was) in way.units.items():
         _must(world, argv)
-        if (now := world.unit(unit)) != before:
-            raise ValueError(f"{unit} is {now} after `{' '.join(argv)}`, and was {before}")
+        if (word := world.unit(unit)) != was:
+            raise ValueError(f"{unit} is {word} after `{' '.join(argv)}`, and was {was}")
     for step in way.again:
         assert isinstance(step.action, Run)
         _again(step.action, world)

@@ -163,6 +163,99 @@ def test_what_still_runs_is_told_once_with_what_ends_it(before: tuple[Path, Stat
     assert decided(later, Simulated(later, root, state)).standing == ()
 
 
+def unmounted_home(data: dict) -> None:  # type: ignore[type-arg]
+    earlier(data)
+    del data["filesystems"]["home"]["mount"], data["filesystems"]["home"]["options"]
+
+
+def test_a_mount_that_stays_is_told_with_what_ends_it(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    later = plan_of(tmp_path, unmounted_home)
+    world = Simulated(later, root, state)
+    assert decided(later, world).standing == (
+        "left mounted: /srv/home, which the layout does not mount any more; it goes with the next boot, or now: umount /srv/home",
+    )
+    assert apply(later, world) == "done"
+    assert "/srv/home" in state.objects["mount"], "nobody's files are taken away under them"
+    assert decided(later, Simulated(later, root, state)).standing == ()
+
+
+@pytest.mark.parametrize("gone", ["mount", "another", "line"])
+def test_a_mount_that_is_not_ours_or_gone_is_not_told(
+    gone: str, before: tuple[Path, State], tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    later = plan_of(tmp_path, unmounted_home)
+    match gone:
+        case "mount":
+            del state.objects["mount"]["/srv/home"]
+        case "another":
+            state.objects["mount"]["/srv/home"]["source"] = "partition:somebody's"
+        case "line":
+            (root / "etc/fstab").write_text(FSTAB)
+    assert decided(later, Simulated(later, root, state)).standing == ()
+
+
+@pytest.mark.parametrize("name", ["s", "f"])
+def test_a_priority_that_stays_is_told_with_what_ends_it(
+    name: str, before: tuple[Path, State], tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+
+    def change(data: dict) -> None:  # type: ignore[type-arg]
+        earlier(data)
+        del data["swap"][name]["priority"]
+
+    later = plan_of(tmp_path, change)
+    world = Simulated(later, root, state)
+    (told,) = decided(later, world).standing
+    key, area = next(
+        (key, area)
+        for key, area in state.objects["swap"].items()
+        if area.get("active") and key.startswith("file:") == (name == "f")
+    )
+    source = key.removeprefix("file:") if name == "f" else f"UUID={key}"
+    assert told.startswith(f"left running: swap {source} keeps priority 5, which the layout does not say any")
+    assert told.endswith(f"what is in it: swapoff {source} && swapon {source}")
+    assert apply(later, world) == "done"
+    assert area["priority"] == 5 and not any(line.startswith("swap") for line in world.executed)
+    area["priority"] = 7  # somebody has set it since
+    (root / "etc/fstab").write_bytes((before[0] / "etc/fstab").read_bytes())
+    assert decided(later, Simulated(later, root, state)).standing == ()
+
+
+MONITOR = "systemctl --no-block restart mdmonitor.service"
+
+
+def test_the_monitor_forgets_an_address_once(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    later = plan_of(tmp_path, unwatched)
+    world = Simulated(later, root, state)
+    assert apply(later, world) == "done"
+    assert world.executed.count(MONITOR) == 1
+    written = world.effects.index(("rename", str(root / "etc/mdadm/mdadm.conf")))
+    assert written < world.effects.index(("run", MONITOR)), "it reads what was written before"
+    same = plan_of(tmp_path / "same", earlier)
+    world = Simulated(same, root, state)
+    assert apply(same, world) == "done"
+    assert MONITOR not in world.executed
+
+
+def test_a_hostile_mount_point_is_one_word_of_the_command(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    fstab = root / "etc/fstab"
+    fstab.write_text(fstab.read_text().replace("/srv/home", "/srv/$(reboot)\\040\\033"))
+    state.objects["mount"]["/srv/$(reboot) \033"] = state.objects["mount"].pop("/srv/home")
+    later = plan_of(tmp_path, unmounted_home)
+    (told,) = decided(later, Simulated(later, root, state)).standing
+    assert "\033" not in told and "umount '/srv/$(reboot) " in told and told.endswith("'")
+
+
 def test_what_somebody_set_by_hand_since_is_not_ours_to_speak_of(
     before: tuple[Path, State], tmp_path: Path
 ) -> None:
@@ -190,7 +283,9 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, bare)
     assert decided(same, Simulated(same, root, state)).standing == ()
     told = [
-        line for line in decided(later, Simulated(later, root, state)).standing if " running: " not in line
+        line
+        for line in decided(later, Simulated(later, root, state)).standing
+        if line.startswith("left standing: ")
     ]
     for words in (
         "the array pair:a (",
