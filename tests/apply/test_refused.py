@@ -123,6 +123,16 @@ def test_a_copy_that_was_changed(tmp_path: Path) -> None:
         read_copies(tmp_path, digests)
 
 
+@pytest.mark.parametrize(
+    ("name", "data"), [("files", b'{"/etc/fstab": null}'), ("d0.disk", b'{"disk": "d0"}\nx')]
+)
+def test_a_copy_of_another_version(name: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / copies.FOLDER).mkdir()
+    (tmp_path / copies.FOLDER / name).write_bytes(data)
+    with pytest.raises(ValueError, match=f"{name} was written by another version of raidplan"):
+        read_copies(tmp_path, {name: "sha256:" + hashlib.sha256(data).hexdigest()})
+
+
 def test_a_journal_that_has_no_place(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BrokenJournal, match=r"folder .*/file/state cannot be made: Not a directory"):

@@ -293,3 +293,26 @@ def test_a_plan_that_is_not_that_of_the_run_undoes_nothing(
     assert undone(mail, root, state) == 4
     assert "is not the plan of the apply of which the journal speaks last" in capsys.readouterr().err
     assert configuration(root, state) == was
+
+
+@pytest.mark.parametrize(
+    ("line", "lie", "words"),
+    [
+        ("systemctl disable --now mdcheck_start.timer", "no effect", "mdcheck_start.timer is enabled after"),
+        ("systemctl daemon-reload", "failed after all", "systemctl ended with 1: a lie"),
+        ("update-initramfs -u -k all", "failed after all", "the machine boots as before"),
+    ],
+)
+def test_what_does_not_hear_of_it_is_told_and_tried_again(
+    line: str, lie: str, words: str, before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    root = tmp_path / "root"
+    state, later = again(before, root), changed_plan(tmp_path, both)
+    was = configuration(root, state)
+    assert apply(later, Simulated(later, root, state)) == "done"
+    arguments = argparse.Namespace(host=later.host, state=str(root / FOLDER), confirm=later.host)
+    assert undo(arguments, Simulated(later, root, state, lie={line: lie})) == 3
+    said = capsys.readouterr().err
+    assert words in said and "`undo` again goes on from there" in said and "everything is" not in said
+    assert undone(later, root, state) == 0
+    assert configuration(root, state) == was

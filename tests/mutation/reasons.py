@@ -23,6 +23,7 @@ NONE_GIVEN = {
     "conflicts.py:_meant": "what lines of ours mean",
     "conflicts.py:_numbered": "lines",
     "conflicts.py:unheard": "told of, and left",
+    "copying.py:_names": "names of files",
     "copying.py:no_way_back": "the steps after which there is none",
     "execute.py:_act": "after the write",
     "execute.py:_missing": "nodes that have not appeared",
