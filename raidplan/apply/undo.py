@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.apply.copies import Copies, digest
-from raidplan.apply.files import holds, put, real
+from raidplan.apply.files import Changed, holds, put, real
 from raidplan.apply.initramfs import renew
 from raidplan.apply.journal import Past
 from raidplan.apply.redo import planned_for
 from raidplan.apply.since import since
 from raidplan.apply.switches import RESTART_MONITOR, WAYS, back
-from raidplan.apply.world import Changed, World
+from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json
