@@ -83,6 +83,9 @@ RECREATED = {
     "both copies of one half": ("level: raid10, members: [d<0-3>]", "level: raid0, members: [d0, d1]", "members.1"),
     "stripes side by side": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d<0-3>]", "members.2"),
     "three copies to raid0": ("level: raid10, members: [d<0-5>], layout: n3", "level: raid0, members: [d0, d3]", "level"),
+    "three copies to half as many": ("level: raid10, members: [d<0-5>], layout: n3", "level: raid0, members: [d0, d2, d4]", "level"),
+    "far copies to raid0": ("level: raid10, members: [d<0-3>], layout: f2", "level: raid0, members: [d0, d2]", "level"),
+    "raid0 to offset copies": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d0, d2, d1, d3], layout: o2", "level"),
     "the parity of raid5 stays": ("level: raid5, members: [d<0-3>]", "level: raid0, members: [d0, d1, d3]", "members.2"),
     "three mirrors to raid5": ("level: raid1, members: [d<0-2>]", "level: raid5, members: [d<0-2>]", "level"),
     "far copies": ("level: raid10, members: [d<0-3>], layout: f2", "level: raid10, members: [d<0-3>], layout: n2", "layout"),
@@ -206,7 +209,12 @@ def test_a_mirror_whose_first_disk_failed() -> None:
 def test_stripes_of_unequal_members_stay_stripes() -> None:
     """The kernel takes over one zone only; mdadm makes a RAID4 of it for a while to reshape it."""
     disks = "  disks: {d<0-1>: {serial: S<1>, size: 3TB}, d<2-9>: {serial: S<1>, size: 4TB}}\n"
-    for after in ("level: raid5, members: [d1, d2, d3]", "level: raid0, members: [d1, d2, d3]"):
+    for after in (
+        "level: raid5, members: [d1, d2, d3]",
+        "level: raid5, members: [d1, d2]",
+        "level: raid0, members: [d1, d2, d3]",
+        "level: raid10, members: [d1, d3, d2, d4]",
+    ):
         made = compared(layout("level: raid0, members: [d1, d2]", disks), layout(after, disks))
         assert lost(made) == ["/srv"]
 

@@ -31,7 +31,7 @@ def test_only_names_differ(which: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "was", "now"),
-    [("a", "raid6", "raid5"), ("g", "devices:", "extent: 8MiB, devices:"), ("v", "1TiB", "2TiB"), ("f", "xfs", "ext4"),
+    [("a", "raid6", "raid5"), ("g", "devices:", "extent: 8MiB, devices:"), ("v", "1TiB", "2TiB"), ("f", "xfs", "ext4"), ("v", "xfs", "ext4"),
      ("a", "d<0-5>", "d1, d0, d<2-5>"), ("f", "raid6", "raid10")],
 )  # fmt: skip
 def test_more_than_a_name_differs(name: str, was: str, now: str) -> None:

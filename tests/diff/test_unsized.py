@@ -83,6 +83,11 @@ def test_members_that_shrink_take_the_array_with_them() -> None:
     assert ways(made, "filesystems.f") == {"size": "xfs_growfs"}
 
 
+def test_larger_members_and_fewer_of_data_tell_nothing() -> None:
+    text = "hardware:\n  disks: {{d<0-3>: {{serial: S<1>, partitions: {{a: {{size: {}}}}}}}}}\narrays: {{a: {{level: {}, members: [d<0-3>.a]}}}}\n"
+    assert lost(compared(text.format("10GiB", "raid5") + XFS, text.format("rest", "raid6") + XFS)) == ["/srv"]
+
+
 GROUP = "arrays: {{a: {{level: raid5, members: [{}]}}}}\nvolume_groups: {{g: {{devices: [a], volumes: {{home: {{size: {}}}}}}}}}\n"
 HOME = XFS.replace("device: a", "device: g.home")
 
@@ -105,6 +110,11 @@ def group(members: str, volumes: str) -> str:
 def test_volumes_of_a_group_of_unknown_size(before: str, after: str, destroyed: list[str]) -> None:
     made = compared(group("d<0-3>", before), group("d<0-3>", after))
     assert lost(made) == destroyed
+
+
+def test_an_unused_volume_that_may_be_smaller() -> None:
+    old, new = (group("d<0-3>", size).replace(HOME, "") for size in ("100%free", "2TiB"))
+    assert lost(compared(old, new)) == lost(compared(new, old)) == ["volume g.home"]
 
 
 def test_a_physical_volume_that_shrinks() -> None:
