@@ -9,8 +9,9 @@ from raidplan.apply.difference import Difference, NotInPlace
 from raidplan.apply.given_up import identity_of, made_nodes
 from raidplan.apply.guard import PARTITION
 from raidplan.apply.journal import Past
+from raidplan.apply.ranges import BACK, FRONT
 from raidplan.facts import Machine
-from raidplan.plan import ADDED, Run, Step, Value
+from raidplan.plan import ADDED, Step, Value, Zero
 
 BITMAP = {"bitmap": "internal", "resync": "none"}
 """The word of `mdadm --grow --bitmap` for each policy that it brings about."""
@@ -57,7 +58,7 @@ def spares(difference: Difference) -> Iterator[Step]:
             targets=(node,),
         )
         yield remove
-        yield _forgotten(difference.step, identity, node, (remove.id,))
+        yield _forgotten(difference.step, identity, node, difference.machine, (remove.id,))
 
 
 def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
@@ -65,9 +66,9 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
-    if begun and f"linux_raid_member {uuid}" in _carried(difference.machine, identity):
-        # It was killed after the superblock was written, and before the array took it.
-        clear = _forgotten(difference.step, identity, node, ())
+    if begun and {*_carried(difference.machine, identity)} <= {f"linux_raid_member {uuid}"}:
+        # It was killed, and superblock or bitmap can be there, before the array took it.
+        clear = _forgotten(difference.step, identity, node, difference.machine)
         yield clear
         before = (clear.id,)
     yield difference.then(
@@ -93,22 +94,29 @@ def left_behind(step: Step, machine: Machine, past: Past) -> Iterator[Step]:
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
         ours = f"linux_raid_member {step.proof.key}" in _carried(machine, identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
-            yield _forgotten(step, identity, _safe_node("", identity, machine), ())
+            yield _forgotten(step, identity, _safe_node("", identity, machine), machine)
 
 
-def _forgotten(step: Step, identity: str, node: str, after: tuple[str, ...]) -> Step:
-    """Takes the superblock of the array from a device that is not in it."""
-    name = step.targets[0]
+def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
+    """Takes the superblock of the array from a device that is not in it, and its bitmap, which mdadm would leave there.
+
+    Else the device could not be proven blank when it is wanted again.
+    """
+    name, uuid = step.targets[0], step.proof.key if step.proof else ""
+    block = next((block for block in machine.blocks if block.identity == identity), None)
+    found = (
+        tuple(line for line in block.found if line.endswith(f" linux_raid_member {uuid}")) if block else ()
+    )
     return Step(
         id=f"{step.id}{ADDED}forget.{_short(identity)}",
         phase=step.phase,
         say=f"let {node} forget that it belonged to {name}",
-        action=Run(("mdadm", "--zero-superblock", node)),
+        action=Zero(node, ((0, FRONT), (-BACK, BACK)), found),
         because=step.because,
         line=step.line,
         needs=(*step.needs, *after),
         targets=(*step.targets, node),
-        destroys=(f"the md superblock on {node}",),
+        destroys=(f"the md superblock and bitmap on {node}, and all else at its ends",),
         clears=(node,),
     )
 

@@ -18,7 +18,7 @@ from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths
 from raidplan.facts.initramfs import BEFORE
-from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
+from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
 from raidplan.run import Result
 from tests.apply.changed import changed, half_changed
 from tests.initramfs import cpio
@@ -150,6 +150,11 @@ class Simulated(World):
 
         self.executed.append(line)
         return self.effect("run", line, act)
+
+    def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
+        identity = self._identity(device)
+        assert identity not in self.state.foreign
+        self.effect("zero", device, lambda: self._blank(identity))
 
     def set_attribute(self, file: str, content: str) -> None:
         def act() -> None:

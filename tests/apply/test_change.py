@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from raidplan import pipeline
 from raidplan.apply.journal import read_past
+from raidplan.apply.ranges import BACK, FRONT
 from raidplan.apply.session import decide
 from raidplan.kinds.mount_flags import flags
-from raidplan.plan import Plan, Run
+from raidplan.plan import Plan, Run, Zero
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.test_kill_matrix import apply, end, impatient, machine
 
@@ -85,7 +86,7 @@ IN_PLACE = {
     "threads": (set_to("arrays", "p", "group_thread_count", 4), "udevadm trigger"),
     "spare": (set_to("arrays", "p", "spares", ["d3.vg"]), "mdadm --manage /dev/md/p --add-spare /dev/disk/by-partuuid/"),
     "no spare": (set_to("arrays", "a", "spares", None), "mdadm --manage /dev/md/a --remove /dev/disk/by-partuuid/"),
-    "another spare": (set_to("arrays", "a", "spares", ["d3.data"]), "mdadm --zero-superblock"),
+    "another spare": (set_to("arrays", "a", "spares", ["d3.data"]), "mdadm --manage /dev/md/a --add-spare"),
     "no bitmap": (set_to("arrays", "a", "bitmap", "none"), "mdadm --grow --bitmap=none /dev/md/a"),
     "bitmap": (set_to("arrays", "b", "bitmap", "internal"), "mdadm --grow --bitmap=internal /dev/md/b"),
     "label": (set_to("filesystems", "a", "label", "new name"), "e2label /dev/md/a new name"),
@@ -230,3 +231,19 @@ def test_a_label_read_from_a_disk_is_spelled_out(tmp_path: Path) -> None:
     decision = decide(later, world.read(later), read_past(tmp_path / "root/var/lib/raidplan"), here=False)
     (step,) = (step for step in decision.left.steps if step.id == "filesystem.a.make+label")
     assert step.say == r"label a 'new' instead of '\x1b[2J\nreboot #\u202e'"
+
+
+def test_a_spare_that_is_taken_out_is_blank_and_can_be_taken_in_again(tmp_path: Path) -> None:
+    """mdadm would leave its bitmap there, which nobody recognises."""
+    state = standing(tmp_path, tmp_path / "root")
+    for change in ("no spare", "bitmap"):  # the second one has the spare again
+        later = plan_of(tmp_path, IN_PLACE[change][0])
+        world = Simulated(later, tmp_path / "root", state)
+        decision = decide(later, world.read(later), read_past(tmp_path / "root/var/lib/raidplan"), here=False)
+        cleared = [step.action for step in decision.left.steps if isinstance(step.action, Zero)]
+        if change == "no spare":
+            (forgotten,) = cleared
+            assert forgotten.ranges == ((0, FRONT), (-BACK, BACK)) and forgotten.found == ()
+        else:
+            assert len(decision.written_over) == 1 and not cleared
+        assert apply(later, world) == "done"
