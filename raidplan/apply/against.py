@@ -8,13 +8,20 @@ from dataclasses import replace
 from raidplan.apply.change import changes, stands
 from raidplan.apply.change_array import left_behind
 from raidplan.apply.files import BrokenBlock, file_text, wanted_text
+from raidplan.apply.given_up import made_nodes
 from raidplan.apply.journal import Past
 from raidplan.apply.made import made_by
-from raidplan.apply.redo import NotOurs, clearing, half_done, planned_for
+from raidplan.apply.marks import disks_below
+from raidplan.apply.redo import NotOurs, anew, half_done, planned_for
 from raidplan.apply.renamed import InUse, under_its_name
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
+
+WAYS_OUT = (
+    "the step was cut off, and cannot have left that; what is whole, `raidplan adopt` enters as done; what nobody "
+    "misses is cleared by hand, from the top"
+)
 
 
 def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
@@ -44,11 +51,15 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     return replace(plan, steps=tuple(step.among(kept | names) for step in steps)), refusals
 
 
-def _with_clearing(step: Step, machine: Machine) -> list[Step]:
-    """The step, after what makes its devices blank again: it was begun and never ended. Raises NotOurs."""
-    clear = clearing(step, machine)
-    # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
-    return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=step.guard)]
+def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
+    """A half-done step. Raises NotOurs, but where a layout lets everything be wiped: there it is listed instead."""
+    try:
+        return anew(step, machine, past, made_nodes(plan))
+    except NotOurs as no:
+        below = disks_below(plan)[step.id]
+        if below and below <= {disk.name for disk in plan.disks if disk.wipe}:
+            return [step]
+        raise NotOurs(f"{no}: {WAYS_OUT}") from None
 
 
 def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past) -> bool:
@@ -71,7 +82,7 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     A device that holds our object in another shape is not written over, and nothing in use is changed but in place.
     """
     if half_done(step, machine, past):
-        return _with_clearing(step, machine), []
+        return _anew(step, machine, plan, past), []
     if stands(step, machine) and differences(step.proof, machine):  # type: ignore[arg-type]
         return changes(step, machine, plan, past)
     if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:

@@ -26,6 +26,9 @@ STATE = "/var/lib/raidplan"
 MAX_BYTES = 64 * 1024 * 1024
 """A journal of 4,000 disks has about 10 MB; what is larger is not one."""
 FIRST = "0" * 64
+FORMAT = 2
+"""Of the records. In 2 a record says on which devices a step works; those of 1 (which name no format) say it not,
+and count for no device. Of a later one nothing is known."""
 
 
 class BrokenJournal(Exception):
@@ -62,6 +65,10 @@ class Past:
     """The steps of that run after which there is no way back."""
     undoing: bool = False
     """An undo was begun and never ended."""
+    marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of each step that was begun or ended: what it did to which device, as `marks.py` writes it."""
+    ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of each of those, once held against a plan and its disks: the devices that this very step worked on."""
     settings: frozenset[str] = frozenset()
     """The steps of configuration (`config.…`) that ended in any run and were not taken back since (`back.…`)."""
 
@@ -73,6 +80,8 @@ class Journal:
     folder: Path
     world: World
     past: Past = field(default_factory=Past)
+    marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By step, for its records: what it does to which device."""
     _number: int = 0
     _hash: str = FIRST
     _lock: Lock = field(default_factory=Lock)
@@ -89,11 +98,11 @@ class Journal:
         self.world.replace(
             self.folder / "plan.json", plan.encode(), like=self.folder / "plan.json", mode=0o600
         )
-        self._add("open", plan=plan_digest, boot=boot_id())
+        self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id())
 
     def intent(self, step: str) -> None:
         """The step's effect comes next."""
-        self._add("intent", step=step)
+        self._add("intent", step=step, **self._on(step))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """Its action ended well; `made` is the object that it creates, `kind:key`."""
@@ -109,7 +118,7 @@ class Journal:
 
     def adopted(self, step: str, made: str) -> None:
         """What a step makes was looked at and found whole."""
-        self._add("adopted", step=step, made=made)
+        self._add("adopted", step=step, made=made, **self._on(step))
 
     def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
         """What is written over was copied; after the steps `final` there is no way back."""
@@ -126,6 +135,9 @@ class Journal:
     def close(self) -> None:
         """Everything was read back and is as planned."""
         self._add("close")
+
+    def _on(self, step: str) -> dict[str, dict[str, str]]:
+        return {"on": dict(self.marks[step])} if self.marks.get(step) else {}
 
     def _add(self, kind: str, **more: object) -> None:
         with self._lock:
@@ -221,6 +233,8 @@ def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:
                 f"{file} line {number} does not follow the line before it: the journal was changed or damaged. "
                 f"`raidplan adopt` looks at what stands and begins a new one"
             )
+        if int(record.get("format", 1)) > FORMAT:
+            raise BrokenJournal(f"{file} line {number} was written by a later raidplan: use that one")
         before = hashlib.sha256(line).hexdigest()
         yield record
 
@@ -239,6 +253,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     settings: set[str] = set()
     begun: dict[str, None] = {}
     ended: set[str] = set()
+    marks: dict[str, Mapping[str, str]] = {}
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
     last = _Run()
@@ -247,6 +262,8 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         last = last.after(record, begins=opened is None)
         if record.get("made"):
             made.add(str(record["made"]))
+        if record.get("kind") in ("intent", "adopted"):
+            marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
         match record.get("kind"):
             case "open":
                 opened = opened or record
@@ -265,15 +282,32 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 opened = None
                 begun.clear()
                 ended.clear()
+                marks.clear()
                 if kind == "undone":
                     made -= last.made
                     settings -= set(last.begun)
                     last = _Run()
-    undo = (last.begun, last.copies, last.final, last.undoing, frozenset(settings))
+    known = Past(
+        made=frozenset(made),
+        plan_digest=plan,
+        run=last.begun,
+        copies=last.copies,
+        final=last.final,
+        undoing=last.undoing,
+        marks=marks,
+        settings=frozenset(settings),
+    )
     if opened is None:
-        return Past(frozenset(made), False, plan, "", "", frozenset(), frozenset(), *undo)
+        return known
     since = str(opened.get("time", ""))
-    return Past(frozenset(made), True, plan, boot, since, frozenset(begun), frozenset(ended), *undo)
+    return replace(
+        known,
+        is_open=True,
+        boot=boot,
+        began=since,
+        begun=frozenset(begun),
+        ended=frozenset(ended),
+    )
 
 
 @dataclass(frozen=True, slots=True)

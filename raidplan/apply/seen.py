@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, Value, digest
 
+OF_THE_PLAN = (".content", ".partitions")
+"""What the steps of a plan change of what was seen of a disk."""
+
 
 def seen(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
     """All that a plan depends on. Kernel names, which change at every boot, are not part of it."""
@@ -35,9 +38,12 @@ def machine_digest(found: Mapping[str, Value]) -> str:
     return digest(dict(found))
 
 
-def changed(before: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str]:
-    """In words, what is not as it was when the plan was made."""
+def changed(before: Mapping[str, Value], now: Mapping[str, Value], *, resumed: bool = False) -> Iterator[str]:
+    """In words, what is not as it was when the plan was made; `resumed`: but for what the plan itself has changed since,
+    and the kernel, which a power cut may have changed."""
     for key in sorted(before.keys() | now.keys()):
+        if resumed and (key == "kernel" or key.endswith(OF_THE_PLAN)):
+            continue
         if before.get(key) != now.get(key):
             yield f"{key} was {_shown(before.get(key))} when the plan was made, and is {_shown(now.get(key))}"
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.against import against, unknown_origin, unproven
 from raidplan.apply.blank import shows_through, written_over
+from raidplan.apply.closer import looked_at
 from raidplan.apply.conflicts import unheard
 from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.files import BrokenBlock
 from raidplan.apply.hold import lift, still_held
 from raidplan.apply.journal import Journal, Past
 from raidplan.apply.left import left_running, left_standing
+from raidplan.apply.marks import held_against, marks
 from raidplan.apply.preflight import Situation, preflight
 from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen
@@ -69,6 +71,9 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     refusals = [str(mismatch) for mismatch in mismatches]
     refusals += _forgotten(plan, past)
     named = machine.named({disk.node: name for name, disk in disks.items()})
+    past = held_against(past, marks(plan, disks))
+    if here and past.is_open:
+        named = looked_at(plan, named, disks, past)
     earlier, named = shows_through(plan, named, disks, past)
     given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
     left = given.left
@@ -82,8 +87,9 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     if left.steps:
         refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
     refusals += still_held(named) if refusals else []
-    if plan.machine and not (past.is_open and past.plan_digest == plan_digest(plan)):
-        refusals += changed(plan.machine, seen(plan, disks, machine))
+    if plan.machine:
+        resumed = past.is_open and past.plan_digest == plan_digest(plan)
+        refusals += changed(plan.machine, seen(plan, disks, machine), resumed=resumed)
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left, disks, machine)
     left = replace(left, machine=now, machine_digest=machine_digest(now))
@@ -128,6 +134,7 @@ def carry_out(
     past = journal.past if journal.past.is_open else Past()
     start = Start(decision.whole, decision.left, decision.disks, decision.machine, past, world)
     try:
+        journal.marks = marks(decision.whole, decision.disks)
         journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
         journal.copied(*keep(start, journal.folder))
     except OSError as no:

@@ -12,6 +12,7 @@ from raidplan.facts.mounts import SwapArea
 from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Signature
 from raidplan.facts.superblock import GEOMETRY, is_swap
+from raidplan.facts.untouched import untouched
 from raidplan.plan.step import Value
 
 SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
@@ -59,6 +60,7 @@ def filesystem_objects(seen: Seen, names: Names) -> tuple[dict[str, Properties],
             "type": signature.type,
             "label": signature.label,
             "device": names.of(name),
+            "untouched": _untouched(seen.root, name, signature.type),
             **_geometry(seen.root, name, signature.type),
         }
     return found, problems
@@ -99,6 +101,13 @@ def _geometry(root: Path, name: str, kind: str) -> Mapping[str, Value]:
         return read(partial(read_at, root / "dev" / name)) if read else {}
     except OSError:
         return {}
+
+
+def _untouched(root: Path, name: str, kind: str) -> bool:
+    try:
+        return untouched(partial(read_at, root / "dev" / name), kind)
+    except OSError:
+        return False
 
 
 def _use(area: SwapArea | None) -> dict[str, Value]:

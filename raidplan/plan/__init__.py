@@ -3,6 +3,7 @@
 from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_data, plan_to_json
 from raidplan.plan.step import (
     ADDED,
+    CLEARS,
     OWN,
     PHASES,
     Action,
@@ -20,6 +21,7 @@ from raidplan.plan.step import (
 
 __all__ = [
     "ADDED",
+    "CLEARS",
     "OWN",
     "PHASES",
     "Action",

@@ -146,6 +146,9 @@ OWN = ", made by this layout"
 ADDED = "+"
 """Between a step's id and what is done for it on one machine alone; no name in a layout holds it."""
 
+CLEARS = f"{ADDED}clear."
+"""The same of what clears a device of a step that was begun and never ended; a number follows."""
+
 PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "configure", "activate", "sync")
 
 
@@ -192,7 +195,8 @@ class Plan:
     @property
     def lost(self) -> tuple[str, ...]:
         """What stands on the machine now and is destroyed, in words: for this a person has to say yes."""
-        words = (lost for step in self.steps if step.phase == "teardown" for lost in step.destroys)
+        steps = (step for step in self.steps if step.phase == "teardown" or CLEARS in step.id)
+        words = (lost for step in steps for lost in step.destroys)
         return tuple(dict.fromkeys(words))
 
     @property

@@ -239,6 +239,12 @@ class Simulated(World):
             self.state.nodes.add(step.proof.key)
         if step.proof.kind == "array":
             self.state.objects["array"][step.proof.key]["node"] = step.awaits[0]
+        if step.proof.kind == "filesystem" and step.creates:
+            self.state.objects["filesystem"][step.proof.key]["untouched"] = True
+        if step.proof.kind == "mount":
+            for found in self.state.objects.get("filesystem", {}).values():
+                if found.get("device") == step.proof.expect.get("source"):
+                    found["untouched"] = False
 
     def _half(self, line: str) -> None:
         """The tool was killed in the middle: what it made looks whole and is not."""

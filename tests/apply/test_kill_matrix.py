@@ -53,6 +53,8 @@ def apply(plan: Plan, world: Simulated) -> str:
     decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
         return "; ".join(decision.refusals)
+    if decision.left.lost:
+        return "asks: " + "; ".join(decision.left.lost)
     journal = open_journal(folder, world)
     if not decision.left.steps:
         if journal.past.is_open:
