@@ -18,6 +18,10 @@ from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 
+ADOPT = (
+    "`raidplan adopt` looks at them, and enters what is whole; what is not is mended, or cleared from the top "
+    "(wipefs --all) if nobody misses it, and then adopt and apply again"
+)
 WAYS_OUT = (
     "the step was cut off, and cannot have left that; what is whole, `raidplan adopt` enters as done; what nobody "
     "misses is cleared by hand, from the top"
@@ -108,7 +112,7 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     names = ", ".join(dict.fromkeys(step.because for step in strangers[:8]))
     more = f" and {len(strangers) - 8} more" if len(strangers) > 8 else ""
     return [
-        f"{names}{more} stand there as planned, but no journal says that they were ever finished: `raidplan adopt` looks at them"
+        f"{names}{more} stand there as planned, but no journal says that they were ever finished: {ADOPT}"
     ]
 
 

@@ -80,6 +80,11 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         else:
             journal.adopted(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
+    if damaged:
+        talk(
+            "what is not whole: mend it with its own tools, or clear it from the top if nobody misses it "
+            "(wipefs --all of its device, for an array mdadm --stop and --zero-superblock of its members); then adopt again"
+        )
     return FINDINGS if damaged else OK
 
 

@@ -43,6 +43,8 @@ class State:
     content: dict[str, list[str]] = field(default_factory=dict)
     nodes: set[str] = field(default_factory=set)
     unfinished: set[str] = field(default_factory=set)
+    stains: dict[str, str] = field(default_factory=dict)
+    """By device: bytes that no tool recognises, in words."""
     foreign: frozenset[str] = frozenset()
     """Devices that nobody may touch."""
 
@@ -92,6 +94,8 @@ class Simulated(World):
     def read(self, plan: Plan) -> Machine:
         objects: dict[str, Any] = deepcopy(self.state.objects)
         objects["content"] = {name: {"carries": list(words)} for name, words in self.state.content.items()}
+        for name, words in self.state.stains.items():
+            objects["content"].setdefault(name, {"carries": []})["stain"] = words
         objects["module"] = {
             name: {"loaded": name in self.state.nodes, "loadable": True} for name in plan.modules
         }

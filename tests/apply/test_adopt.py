@@ -70,6 +70,17 @@ def test_what_is_damaged_is_not(tmp_path: Path, state: State) -> None:
     assert "no journal says" in apply(plan, Simulated(plan, tmp_path, state))
 
 
+def test_what_is_damaged_is_cleared_by_hand_and_made_anew(tmp_path: Path, state: State) -> None:
+    plan = plan_of("raid1-pair")
+    adopted(tmp_path, state, 4)
+    said = apply(plan, Simulated(plan, tmp_path, state))
+    assert "what is not is mended, or cleared from the top (wipefs --all) if nobody misses it" in said
+    for found in list(state.objects["filesystem"].values()):
+        Simulated(plan, tmp_path, state)._blank(found["device"])
+    assert adopted(tmp_path, state, 4)[0] == []
+    assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
+
+
 def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> None:
     for found in state.objects["array"].values():
         found["degraded"] = 1

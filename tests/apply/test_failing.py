@@ -76,6 +76,8 @@ def apply(plan: Plan, world: Simulated) -> str:
         decision = decide(plan, world.read(plan), read_past(folder), here=False)
         if decision.refusals:
             return "refused: " + "; ".join(decision.refusals)
+        if decision.left.lost:
+            return "asks: " + "; ".join(decision.left.lost)
         journal = open_journal(folder, world)
         if not decision.left.steps:
             if journal.past.is_open:
@@ -254,11 +256,12 @@ def run_until(plan: Plan, root: Path, at: int) -> tuple[State, bytes]:
 
 
 def test_f09_f10_disks_and_journal_of_different_moments(plan: Plan, tmp_path: Path) -> None:
-    """A snapshot that was put back: it converges to the planned end, or refuses and changes nothing."""
+    """A snapshot that was put back: it converges to the planned end, refuses, or asks before a file system that was
+    in use since is made anew; and changes nothing until then."""
     wanted, effects = undisturbed(plan, tmp_path / "undisturbed")
     moments = sorted({*range(4, len(effects) + 1, 13), len(effects)})
     kept = {at: run_until(plan, tmp_path / f"at{at}", at) for at in moments}
-    refused = 0
+    refused = asked = 0
     for disks in moments:
         for journal in moments:
             root = tmp_path / f"{disks}-{journal}"
@@ -275,10 +278,13 @@ def test_f09_f10_disks_and_journal_of_different_moments(plan: Plan, tmp_path: Pa
             (folder / "journal").write_bytes(kept[journal][1])
             (folder / "journal").chmod(0o600)
             before = deepcopy(state.objects)
+            used = any(not found["untouched"] for found in before.get("filesystem", {}).values())
             world = Simulated(plan, root, state)
             said = apply(plan, world)
-            if said.startswith("refused"):
-                refused += 1
+            assert not (used and any(line.startswith(("mke2fs", "wipefs")) for line in world.executed))
+            if said.startswith(("refused", "asks")):
+                refused += said.startswith("refused")
+                asked += said.startswith("asks")
                 assert state.objects == before and not world.executed
             elif said in ("done", "nothing to do"):
                 assert end(world) == wanted and not state.unfinished, (disks, journal)
@@ -286,6 +292,15 @@ def test_f09_f10_disks_and_journal_of_different_moments(plan: Plan, tmp_path: Pa
             else:
                 assert said.startswith("stopped"), said
     assert refused, "some pairs fit no run of ours"
+    mkfs = next(at for at, (_, what) in enumerate(effects, 1) if what.startswith("mke2fs"))
+    state, _ = run_until(plan, tmp_path / "used", len(effects))
+    _, journal = run_until(plan, tmp_path / "early", mkfs)
+    (tmp_path / "used" / JOURNAL.strip("/") / "journal").write_bytes(journal)
+    world = Simulated(plan, tmp_path / "used", state)
+    assert "is in use, mounted at /srv/data" in apply(plan, world) and not world.executed
+    del state.objects["mount"]
+    said = apply(plan, world)
+    assert said == "asks: ext4, on the array pair:data, made by this layout" and not world.executed
 
 
 def test_f10_the_journal_of_another_plan_is_finished_first(plan: Plan, tmp_path: Path) -> None:

@@ -20,10 +20,12 @@ from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.difference import Difference, NotInPlace
 from raidplan.apply.journal import BrokenJournal, Past, open_journal, read_past
 from raidplan.apply.lock import only_one
+from raidplan.apply.marks import marks
 from raidplan.apply.session import decide
 from raidplan.cli import run
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.match import match
 from raidplan.plan import Plan
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, OTHER, Box, decided, plan_of
@@ -56,15 +58,21 @@ def test_a_file_that_is_too_large_to_be_a_configuration(plan: Plan) -> None:
     assert "/etc/fstab is larger than a configuration file should be: look into it" in said
 
 
-def test_a_half_done_step_that_cannot_have_left_what_is_there(plan: Plan) -> None:
+def test_a_half_done_step_that_cannot_have_left_what_is_there(plan: Plan, tmp_path: Path) -> None:
     create = next(step for step in plan.steps if step.id == "array.data.create")
     assert create.proof is not None
     members = create.proof.expect["members"]
     assert isinstance(members, list)
     foreign = box().put("content", members[0], carries=[f"ext4 {OTHER}"])
-    past = Past(is_open=True, begun=frozenset({create.id}), began="2026-11-01")
+    text = LAYOUT.replace(", wipe: true", "")
+    plan = plan_of(text, tmp_path)
+    marked = marks(plan, match(plan.disks, foreign.machine())[0])
+    past = Past(is_open=True, begun=frozenset({create.id}), began="2026-11-01", marks=marked)
     said = decided(plan, foreign, past).refusals
-    assert f"arrays.data (line {create.line}): {members[0]} carries ext4 {OTHER}" in said
+    assert any(
+        words.startswith(f"arrays.data (line {create.line}): {members[0]} carries ext4 {OTHER}: ")
+        for words in said
+    )
 
 
 BY_HAND: dict[str, tuple[Callable[[Any], None], Callable[[Any], None], str]] = {

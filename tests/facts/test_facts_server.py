@@ -212,6 +212,7 @@ def test_filesystems(machine):
         "type": "ext4",
         "label": "data",
         "device": f"array:{S0}",
+        "untouched": False,
         "block": 4096,
         "blocks": 228864,
         "inodes": 57232,

@@ -15,6 +15,9 @@ LISTS = frozenset({"problems", "reasons", "refusals"})
 NONE_GIVEN = {
     "against.py:unproven": "after the last write",
     "aliases.py": "names of what is there",
+    "bare.py:_carried": "what a device carries",
+    "bare.py:_table": "partitions",
+    "bare.py:lost": "what is destroyed, for the list that a person reads",
     "by_hand.py:_without_type": "a partition table's rows",
     "change_array.py:_carried": "what a device carries",
     "change_array.py:_texts": "what an array holds",
@@ -32,7 +35,6 @@ NONE_GIVEN = {
     "left.py": "told of, and left",
     "lines.py": "what lines speak of",
     "lost.py": "what is destroyed, for the list that a person reads",
-    "redo.py:_devices": "what an object stands on",
     "stack.py": "names of what is there",
     "teardown.py": "nodes and steps; its reasons are those of kept.py",
     "zero.py:_forget_partitions": "after the write",

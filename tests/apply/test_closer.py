@@ -1,0 +1,173 @@
+"""What is on the devices of a step that was cut off, read from the devices: here from files in their place."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.apply import closer
+from raidplan.apply.bare import NotOurs, carries_ours
+from raidplan.apply.closer import looked_at
+from raidplan.apply.journal import Past
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import BlockFact
+from raidplan.plan import Plan
+from tests.apply.stacks import plan_of
+
+MIB = 2**20
+LAYOUT = """\
+version: 1
+host: pair
+hardware: {disks: {d<0-1>: {size: 64MiB, serial: PAIR-<1>, partitions: {data: {size: 48MiB}}}}}
+arrays: {data: {level: raid1, members: [d<0-1>.data]}}
+filesystems: {data: {device: data, type: ext4, mount: /srv/data}}
+swap: {file: {file: /srv/data/swapfile, size: 1MiB}}
+"""
+
+
+class Devices:
+    """Files called as devices are."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder, self.plan, self.used = folder, plan, ""
+        self.steps = {step.id: step for step in plan.steps}
+
+    def make(self, name: str, size: int, *pieces: tuple[int, bytes]) -> None:
+        with (self.folder / name).open("wb") as opened:
+            opened.truncate(size)
+            for at, data in pieces:
+                opened.seek(at)
+                opened.write(data)
+
+    def read_at(self, node: str, offset: int, size: int) -> bytes:
+        file = self.folder / Path(node).name
+        if not file.exists():
+            raise OSError(5, "Input/output error")
+        with file.open("rb") as opened:
+            opened.seek(offset)
+            return opened.read(size)
+
+    def amiss(
+        self, step: str, kind: str, key: str, blocks: list[BlockFact], **objects: Any
+    ) -> dict[str, Any]:
+        """What is added to an object for a step that was begun."""
+        found = self.steps[step]
+        past = Past(is_open=True, begun=frozenset({step}), ours={step: frozenset(found.guard)})
+        disk = DiskFact("/dev/d0", "d0", 64 * MIB)
+        machine = Machine((disk,), objects, blocks=tuple(blocks))
+        looked = looked_at(self.plan, machine, {"d0": disk}, past)
+        return dict(looked.observe(kind, key) or {})
+
+
+@pytest.fixture
+def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices]:
+    found = Devices(tmp_path, plan_of(LAYOUT, tmp_path))
+    monkeypatch.setattr(closer, "read_at", found.read_at)
+    monkeypatch.setattr(closer, "used_by_others", lambda node: [found.used] if found.used else [])
+    yield found
+
+
+def block(name: str, identity: str, size: int) -> BlockFact:
+    return BlockFact(name, identity, f"/dev/{name}", "any", size)
+
+
+def test_a_disk_with_a_table_only(devices: Devices) -> None:
+    disk = [block("d0", "{d0}", 64 * MIB)]
+    (first,) = devices.steps["disk.d0.partition"].new_partitions
+    gpt = (512, b"EFI PART" + bytes(100))
+    for piece, said in (
+        ((0, b""), ""),
+        ((first[0] + 5 * 4096, b"theirs"), f"data that nothing here recognises from byte {first[0] + 5 * 4096} on"),
+        ((first[0] + 1080, b"\x53\xef"), "ext"),
+    ):  # fmt: skip
+        devices.make("d0", 64 * MIB, gpt, piece)
+        stain = devices.amiss("disk.d0.partition", "content", "{d0}", disk)["stain"]
+        assert stain.startswith(said) and bool(stain) == bool(said), stain
+
+
+def superblock(uuid: str, data_offset: int, data_size: int) -> bytes:
+    """Of version 1.2, with its checksum (md_p.h)."""
+    block = bytearray(256 + 4)
+    struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
+    block[16:32] = bytes.fromhex(uuid.replace("-", ""))
+    struct.pack_into("<i", block, 72, 1)
+    struct.pack_into("<I", block, 92, 2)
+    struct.pack_into("<QQ", block, 128, data_offset // 512, data_size // 512)
+    struct.pack_into("<I", block, 220, 2)
+    total = sum(struct.unpack(f"<{len(block) // 4}I", block))
+    struct.pack_into("<I", block, 216, (total & 0xFFFFFFFF) + (total >> 32) & 0xFFFFFFFF)
+    return bytes(block)
+
+
+def test_a_member_with_a_superblock_only(devices: Devices) -> None:
+    create = devices.steps["array.data.create"]
+    assert create.proof
+    identity = f"partition:{create.guard[0].rpartition('/')[2]}"
+    member = [block("d0p1", identity, 48 * MIB)]
+    head = (4096, superblock(create.proof.key, MIB, 47 * MIB))
+    devices.make("d0p1", 48 * MIB, head, (8192, b"the bitmap"))
+    assert devices.amiss(create.id, "content", identity, member)["stain"] == ""
+    devices.make("d0p1", 48 * MIB, head, (MIB + 4096, b"theirs"))
+    assert "from byte 4096 on" in devices.amiss(create.id, "content", identity, member)["stain"]
+    key = f"array:{create.proof.key}"
+    devices.make("md127", 47 * MIB, (0, b"theirs"))
+    array = [block("md127", key, 47 * MIB)]
+    assert "from byte 0 on" in devices.amiss(create.id, "content", key, array)["stain"]
+
+
+def test_where_mkfs_left_no_signature(devices: Devices) -> None:
+    make = devices.steps["filesystem.data.make"]
+    create = devices.steps["array.data.create"]
+    assert create.proof
+    key = f"array:{create.proof.key}"
+    array = [block("md127", key, 47 * MIB)]
+    devices.make("md127", 47 * MIB, (0, b"anything"))
+    assert "from byte 0 on" in devices.amiss(make.id, "content", key, array)["stain"]
+    carried = {"content": {key: {"carries": ["ext4 ours"]}}}
+    assert devices.amiss(make.id, "content", key, array, **carried)["stain"] == ""
+
+
+def test_a_device_that_others_use_or_that_cannot_be_read(devices: Devices) -> None:
+    disk = [block("d0", "{d0}", 64 * MIB)]
+    step = devices.steps["disk.d0.partition"]
+    devices.make("d0", 64 * MIB)
+    devices.used = "/dev/d0 is open for writing by process 7 (dd)"
+    found = devices.amiss(step.id, "content", "{d0}", disk)
+    assert found["used"] == devices.used and step.proof
+    with pytest.raises(NotOurs, match="is in use, /dev/d0 is open for writing by process 7"):
+        carries_ours("{d0}", step.proof, Machine(objects={"content": {"{d0}": found}}))
+    (devices.folder / "d0").unlink()
+    said = devices.amiss(step.id, "content", "{d0}", disk)["stain"]
+    assert said == "the disk cannot be read at byte 0: Input/output error"
+    create = devices.steps["array.data.create"]
+    identity = f"partition:{create.guard[0].rpartition('/')[2]}"
+    said = devices.amiss(create.id, "content", identity, [block("d0p1", identity, MIB)])["stain"]
+    assert said == "what cannot be read (Input/output error)"
+
+
+def test_a_swap_file_of_zeroes_or_of_swap(devices: Devices) -> None:
+    file = {"file": {"/srv/data/swapfile": {"size": MIB}}}
+
+    def stain() -> str:
+        return str(devices.amiss("swap.file.file", "file", "/srv/data/swapfile", [], **file)["stain"])
+
+    devices.make("swapfile", MIB)
+    assert stain() == ""
+    devices.make("swapfile", MIB, (4086, b"SWAPSPACE2"))
+    assert stain() == ""
+    devices.make("swapfile", MIB, (70, b"letters"))
+    assert "from byte 70 on" in stain()
+    (devices.folder / "swapfile").unlink()
+    assert stain() == "what cannot be read (Input/output error)"
+
+
+def test_what_ended_is_not_read(devices: Devices) -> None:
+    step = devices.steps["disk.d0.partition"]
+    past = Past(is_open=True, ended=frozenset({step.id}), ours={step.id: frozenset(step.guard)})
+    machine = Machine(blocks=(block("d0", "{d0}", 64 * MIB),))
+    assert looked_at(devices.plan, machine, {}, past) == replace(machine, objects={})
