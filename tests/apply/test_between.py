@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 import pytest
 
+from raidplan.apply.bare import NotOurs, carries_ours
 from raidplan.apply.journal import open_journal, read_past
 from raidplan.apply.session import decide
-from raidplan.plan import Plan, Value, plan_digest, plan_to_json
+from raidplan.plan import Plan, Proof, Value, plan_digest, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State
-from tests.apply.stacks import plan_of
+from tests.apply.stacks import Box, plan_of
 from tests.apply.test_kill_matrix import apply, impatient, machine
 
 __all__ = ["impatient"]
@@ -196,6 +197,20 @@ def test_what_nobody_recognises_where_mkfs_was_cut_off(plan: Plan, tmp_path: Pat
     state.stains = {f"array:{uuid}": "data from byte 8192 on"}
     said, ran = again(plan, tmp_path, state)
     assert said.startswith("asks: data from byte 8192 on, on the array pair:data: of the step") and not ran
+
+
+def test_what_stands_on_a_half_made_thing() -> None:
+    """Devices that the kernel shows, whether or not anything on them has a signature."""
+    box = Box().disk("sdb", "PAIR-0").partition("sdb", uuid="1-1")
+    table = Proof("table", "guid", {"disk": "/dev/sdb", "partitions": ["1-1 1048576 966367641600 raid"]})
+    assert not carries_ours("/dev/sdb", table, box.machine()), "the kernel still has the partitions"
+    box.array("md127", "sdb1")
+    with pytest.raises(NotOurs, match=r"^the array 'old:data' \(/dev/md127\) stands on /dev/sdb$"):
+        carries_ours("/dev/sdb", table, box.machine())
+    box = Box().disk("sdb", "PAIR-0").group("theirs", "sdb")
+    volume = Proof("physical_volume", "PVuuid-0", {"device": "/dev/sdb"})
+    with pytest.raises(NotOurs, match=r"^/dev/sdb belongs to the volume group 'theirs'$"):
+        carries_ours("/dev/sdb", volume, box.machine())
 
 
 def test_a_suspended_system_is_no_swap_of_ours(plan: Plan, tmp_path: Path) -> None:

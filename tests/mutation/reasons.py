@@ -35,6 +35,7 @@ NONE_GIVEN = {
     "left.py": "told of, and left",
     "lines.py": "what lines speak of",
     "lost.py": "what is destroyed, for the list that a person reads",
+    "marks.py:_identity": "what tells a disk",
     "stack.py": "names of what is there",
     "teardown.py": "nodes and steps; its reasons are those of kept.py",
     "zero.py:_forget_partitions": "after the write",
