@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from raidplan.apply.journal import Past
 from raidplan.apply.made import made_by
+from raidplan.apply.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from raidplan.apply.given_up import identity_of, made_nodes, may_be_wiped
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.stack import Stack
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan

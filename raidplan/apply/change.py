@@ -11,7 +11,7 @@ from raidplan.apply.by_hand import by_hand
 from raidplan.apply.change_array import consistency, spares
 from raidplan.apply.change_contents import flags, label, priority, reserved, volume_read_ahead
 from raidplan.apply.difference import Difference, NotInPlace
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.prove import differing
 from raidplan.plan import Plan, Step

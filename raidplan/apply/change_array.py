@@ -8,7 +8,7 @@ from raidplan.apply.by_hand import by_hand
 from raidplan.apply.difference import Difference, NotInPlace
 from raidplan.apply.given_up import identity_of, made_nodes
 from raidplan.apply.guard import PARTITION
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.ranges import BACK, FRONT
 from raidplan.facts import Machine
 from raidplan.plan import ADDED, Step, Value, Zero

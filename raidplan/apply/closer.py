@@ -11,7 +11,7 @@ from functools import partial
 from raidplan.apply.bare import TABLE_SIGNATURES
 from raidplan.apply.given_up import identity_of, made_nodes
 from raidplan.apply.in_use import used_by_others
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import SECTOR, read_at
 from raidplan.facts.machine import Properties

@@ -29,7 +29,7 @@ from raidplan.apply.copies import (
 )
 from raidplan.apply.files import BrokenBlock, as_bytes, as_text, holds, real, wanted_text
 from raidplan.apply.guard import PARTITION
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.since import since
 from raidplan.apply.switches import switched
 from raidplan.facts import DiskFact, Machine

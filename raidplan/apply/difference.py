@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 
 from raidplan.apply.files import BrokenBlock, file_text, inside_block
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
 from raidplan.facts.mounts import unescaped

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import DiskFact
 from raidplan.facts.match import comparable
 from raidplan.plan import Plan, digest

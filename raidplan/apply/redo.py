@@ -14,7 +14,7 @@ from dataclasses import replace
 from raidplan.apply import bare
 from raidplan.apply.bare import TABLE_SIGNATURES, NotOurs
 from raidplan.apply.given_up import identity_of
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import ADDED, CLEARS, Run, Step

@@ -14,9 +14,10 @@ from raidplan.apply.conflicts import unheard
 from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.files import BrokenBlock
 from raidplan.apply.hold import lift, still_held
-from raidplan.apply.journal import Journal, Past
+from raidplan.apply.journal import Journal
 from raidplan.apply.left import left_running, left_standing
 from raidplan.apply.marks import held_against, marks
+from raidplan.apply.past import Past
 from raidplan.apply.preflight import Situation, preflight
 from raidplan.apply.redo import planned_for
 from raidplan.apply.seen import changed, machine_digest, seen

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from raidplan.apply.copies import Copy
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.redo import TABLE_SIGNATURES
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from raidplan.apply.files import file_text, wanted_text
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.switches import RESTART_MONITOR
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile

@@ -12,7 +12,7 @@ from pathlib import Path
 from raidplan.apply.copies import Copies, digest
 from raidplan.apply.files import Changed, holds, put, real
 from raidplan.apply.initramfs import renew
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.redo import planned_for
 from raidplan.apply.since import since
 from raidplan.apply.switches import RESTART_MONITOR, WAYS, back

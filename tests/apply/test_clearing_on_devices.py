@@ -16,7 +16,7 @@ import pytest
 
 from raidplan.apply import in_use, zero
 from raidplan.apply.execute import execute
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World

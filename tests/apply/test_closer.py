@@ -13,7 +13,7 @@ import pytest
 from raidplan.apply import closer
 from raidplan.apply.bare import NotOurs, carries_ours
 from raidplan.apply.closer import looked_at
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from raidplan.apply.copies import Copy, read_copies
 from raidplan.apply.copying import END, Start, Wanted, _with, joined, keep
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, Step, Zero

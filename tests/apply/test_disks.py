@@ -12,7 +12,7 @@ import pytest
 from raidplan.apply import guard
 from raidplan.apply.execute import execute
 from raidplan.apply.guard import not_blank
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.seen import changed, seen
 from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.zero import NotCleared, zero

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from raidplan.apply import preflight as checks
-from raidplan.apply.journal import Past, open_journal
+from raidplan.apply.journal import open_journal
+from raidplan.apply.past import Past
 from raidplan.apply.preflight import Situation, preflight
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine

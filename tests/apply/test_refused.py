@@ -18,9 +18,10 @@ from raidplan.apply.change_contents import label
 from raidplan.apply.copies import Copy, packed, read_copies
 from raidplan.apply.copying import NoRoom, Start, keep
 from raidplan.apply.difference import Difference, NotInPlace
-from raidplan.apply.journal import BrokenJournal, Past, open_journal, read_past
+from raidplan.apply.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.lock import only_one
 from raidplan.apply.marks import marks
+from raidplan.apply.past import Past
 from raidplan.apply.session import decide
 from raidplan.cli import run
 from raidplan.facts import Machine

@@ -13,7 +13,7 @@ import pytest
 
 from raidplan.apply import preflight, surroundings
 from raidplan.apply.files import write
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.preflight import Situation
 from raidplan.apply.session import decide
 from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable

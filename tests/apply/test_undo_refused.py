@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.copies import Copies, Copy, FileCopy, digest
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.undo import Way, go_back, way_back
 from raidplan.apply.world import World
 from raidplan.plan import Plan, Step

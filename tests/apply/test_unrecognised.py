@@ -13,7 +13,7 @@ import pytest
 
 from raidplan.apply.execute import execute
 from raidplan.apply.guard import PARTITION, not_blank
-from raidplan.apply.journal import Past
+from raidplan.apply.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World

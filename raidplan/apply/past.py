@@ -1,0 +1,137 @@
+"""What a journal says, summed up: what was begun, what ended, what was made. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the journal says of a host.
+
+    `made` are the objects (`array:<uuid>`) that were made or adopted in all runs. The rest is about the run
+    that is not closed, if there is one.
+    """
+
+    made: frozenset[str] = frozenset()
+    is_open: bool = False
+    plan_digest: str = ""
+    """Of the whole plan of the last run, open or closed."""
+    boot: str = ""
+    began: str = ""
+    """When it was begun (UTC, ISO 8601)."""
+    begun: frozenset[str] = frozenset()
+    """Steps whose end is not known."""
+    ended: frozenset[str] = frozenset()
+    run: tuple[str, ...] = ()
+    """What was begun in the last run, open or closed, in order; nothing after it was undone."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """The safety copies of that run: file to digest."""
+    final: frozenset[str] = frozenset()
+    """The steps of that run after which there is no way back."""
+    undoing: bool = False
+    """An undo was begun and never ended."""
+    marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of each step that was begun or ended: what it did to which device, as `marks.py` writes it."""
+    ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of each of those, once held against a plan and its disks: the devices that this very step worked on."""
+    settings: frozenset[str] = frozenset()
+    """The steps of configuration (`config.…`) that ended in any run and were not taken back since (`back.…`)."""
+
+
+def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
+    """The records summed up."""
+    made: set[str] = set()
+    settings: set[str] = set()
+    begun: dict[str, None] = {}
+    ended: set[str] = set()
+    marks: dict[str, Mapping[str, str]] = {}
+    opened: Mapping[str, Any] | None = None
+    plan = boot = ""
+    last = _Run()
+    for record in records:
+        step = str(record.get("step", ""))
+        last = last.after(record, begins=opened is None)
+        if record.get("made"):
+            made.add(str(record["made"]))
+        if record.get("kind") in ("intent", "adopted"):
+            marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
+        match record.get("kind"):
+            case "open":
+                opened = opened or record
+                plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
+            case "intent":
+                begun[step] = None
+                ended.discard(step)
+            case "ended" | "adopted":
+                begun.pop(step, None)
+                ended.add(step)
+                settings |= {step} if step.startswith("config.") else set()
+                settings -= {step.replace("back.", "config.", 1)} if step.startswith("back.") else set()
+            case "refused":
+                begun.pop(step, None)
+            case "close" | "undone" as kind:
+                opened = None
+                begun.clear()
+                ended.clear()
+                marks.clear()
+                if kind == "undone":
+                    made -= last.made
+                    settings -= set(last.begun)
+                    last = _Run()
+    known = Past(
+        made=frozenset(made),
+        plan_digest=plan,
+        run=last.begun,
+        copies=last.copies,
+        final=last.final,
+        undoing=last.undoing,
+        marks=marks,
+        settings=frozenset(settings),
+    )
+    if opened is None:
+        return known
+    since = str(opened.get("time", ""))
+    return replace(
+        known,
+        is_open=True,
+        boot=boot,
+        began=since,
+        begun=frozenset(begun),
+        ended=frozenset(ended),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The last run, as an undo needs to know it."""
+
+    begun: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
+    final: frozenset[str] = frozenset()
+    made: frozenset[str] = frozenset()
+    undoing: bool = False
+
+    def after(self, record: Mapping[str, Any], *, begins: bool) -> _Run:
+        """`begins`: no run was open before this record."""
+        step, made = str(record.get("step", "")), str(record.get("made", ""))
+        match record.get("kind"):
+            case "open" if begins:
+                return _Run()
+            case "intent" if step not in self.begun:
+                return replace(self, begun=(*self.begun, step))
+            case "ended" if made:
+                return replace(self, made=self.made | {made})
+            case "copied":
+                copies = {
+                    **self.copies,
+                    **{str(k): str(v) for k, v in dict(record.get("copies", {})).items()},
+                }
+                return replace(
+                    self, copies=copies, final=self.final | {str(s) for s in record.get("final", [])}
+                )
+            case "undoing":
+                return replace(self, undoing=True)
+        return self
