@@ -47,6 +47,11 @@ def lay_out(image: Image, paths: Paths, disks: tuple[Disk, ...]) -> None:
     copied = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if copied.returncode:
         raise BootError(f"the root disk could not be copied: {copied.stderr.strip()}")
+    lay_out_disks(paths, disks)
+
+
+def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:
+    """Empty disks of the true sizes."""
     for disk in disks:
         path = paths.disks[disk.name]
         path.parent.mkdir(exist_ok=True)

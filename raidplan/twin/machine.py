@@ -18,7 +18,7 @@ from typing import Self
 from raidplan.twin.arguments import Machine, disk_device, disk_id, qemu_arguments
 from raidplan.twin.boot_files import take_boot_files
 from raidplan.twin.failure import BootError, CommandTimeoutError, TwinError, UnreachableError, with_console
-from raidplan.twin.folders import lay_out, paths_in, socket_folder
+from raidplan.twin.folders import lay_out, lay_out_disks, paths_in, socket_folder
 from raidplan.twin.hardware import Disk, Link, check
 from raidplan.twin.image import Image, Say, find_or_build
 from raidplan.twin.process import QemuProcess
@@ -198,6 +198,21 @@ class Twin:
             replace(disk, halts_at_write=None) if disk.name in names else disk for disk in self.machine.disks
         ]
         self.machine = replace(self.machine, disks=tuple(mended))
+
+    def refit(self, disks: Iterable[Disk]) -> None:
+        """From the next start on the machine has these disks and no others, in this order.
+
+        Those that it ever had keep what is on them; new ones are blank. Raises ValueError for hardware that cannot be
+        shown as given, TwinError where the machine is on.
+        """
+        if self.running:
+            raise TwinError("the machine is on: shut it down first")
+        machine = replace(self.machine, disks=tuple(disks), unplugged=frozenset())
+        check(machine.disks, machine.links)
+        files = paths_in(self.directory, self.console, self._sockets, machine.disks).disks
+        self._paths = replace(self._paths, disks={**self._paths.disks, **files})
+        lay_out_disks(self._paths, tuple(disk for disk in machine.disks if not files[disk.name].exists()))
+        self.machine = machine
 
     def unplug(self, *names: str) -> None:
         """Pulls disks out, all at once; they stay out over a reboot until `plug`. Raises TwinError."""

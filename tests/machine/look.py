@@ -11,6 +11,9 @@ from typing import Any
 
 from raidplan.twin import Twin
 
+NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }"""
+"""A shell function: the node of a disk by its serial."""
+
 
 def with_digest(command: list[str], said: str) -> list[str]:
     """The command of `apply`, which ends in `--confirm HOST`; with the digest of what it would destroy, if it said that
@@ -99,6 +102,24 @@ def contents(twin: Twin, disks: Iterable[str]) -> dict[str, str]:
     """The hash of every byte of disks, read from outside of the server, which is quicker and asks none of its caches."""
     twin.run("sync")
     return {disk: _hash(twin, disk) for disk in disks}
+
+
+def serials_by_node(twin: Twin) -> dict[str, str]:
+    """The kernel's name of each disk that has a serial number, and that number."""
+    lines = (line.split(" ", 1) for line in twin.run("lsblk -dnro NAME,SERIAL").stdout.splitlines())
+    return {name: serial for name, *rest in lines for serial in rest if serial}
+
+
+def open_steps(twin: Twin, host: str) -> list[str]:
+    """The steps that were begun and whose end is not known, as the journal in the server says."""
+    begun: dict[str, None] = {}
+    for line in twin.get(f"/var/lib/raidplan/{host}/journal").decode().splitlines():
+        record = json.loads(line)
+        if record["kind"] == "intent":
+            begun[record["step"]] = None
+        elif "step" in record:
+            begun.pop(record["step"], None)
+    return list(begun)
 
 
 def _hash(twin: Twin, disk: str) -> str:

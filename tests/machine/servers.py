@@ -15,9 +15,10 @@ import yaml
 
 from raidplan.pipeline import Loaded, check, plan
 from raidplan.plan import Plan
-from raidplan.twin import Twin
+from raidplan.twin import Disk, Twin
 from raidplan.twin.install import install_raidplan
 from raidplan.twin.wiring import disks_of
+from tests.machine.look import NODE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAYOUT = "/root/layout.yaml"
@@ -125,6 +126,22 @@ def quick_initramfs(twin: Twin) -> None:
     Making one takes more than a minute of emulation; `really-update-initramfs` still does.
     """
     twin.run(["sh", "-c", QUICK], timeout=300)
+
+
+DECOYS = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(4)]
+"""Disks of other people."""
+FOREIGN = f"""set -e
+{NODE}
+mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --assume-clean \\
+  --raid-devices=2 "$(d DECOY-0)" "$(d DECOY-1)"
+mdadm --stop /dev/md/foreign
+mke2fs -q -L precious "$(d DECOY-2)"
+"""
+
+
+def fill_decoys(twin: Twin) -> None:
+    """An array on two of them, a file system on the third; the last one stays blank."""
+    twin.run(["sh", "-c", FOREIGN])
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 from raidplan.cli import REFUSED
 from raidplan.twin import Disk, Twin, install_raidplan
 from tests.machine.look import contents, with_digest
-from tests.machine.servers import quick_initramfs
+from tests.machine.servers import DECOYS, fill_decoys, quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -51,11 +51,8 @@ PROGRAMS = {
 }
 """At least these are killed; what clears after them comes on top."""
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(8)]
-DECOYS = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(4)]
 SECONDS = (0.02, 0.1, 0.3, 0.0)
 """How long a program works before it is killed, in turn."""
-NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }"""
-"""A shell function: the node of a disk by its serial."""
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +62,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         install_raidplan(machine)
         machine.put(Path(__file__).with_name("killer.py"), "/root/killer.py")
         quick_initramfs(machine)
-        make = f"set -e; {NODE}\n"
-        make += "mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --raid-devices=2 $(d DECOY-0) $(d DECOY-1)\n"
-        make += "mdadm --wait /dev/md/foreign || true; mdadm --stop /dev/md/foreign; mke2fs -q -L precious $(d DECOY-2)"
-        machine.run(["sh", "-c", make])
+        fill_decoys(machine)
         yield machine
 
 

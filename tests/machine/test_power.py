@@ -6,16 +6,14 @@ A few of the writes here; all of them, two boots a minute, with `pytest tests/ma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from time import sleep
 
 import pytest
 
 from raidplan.cli import REFUSED
-from raidplan.twin import Disk, Twin, UnreachableError, install_raidplan
+from raidplan.twin import Disk, Twin, install_raidplan
 from tests.machine.look import contents, with_digest
-from tests.machine.servers import quick_initramfs
+from tests.machine.power import applied_until_the_power_goes
+from tests.machine.servers import DECOYS, fill_decoys, quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -26,7 +24,6 @@ hardware: {{disks: {{{name}<0-1>: {{size: 256MiB, serial: {name}-<1>}}}}}}
 arrays: {{{name}: {{level: raid1, members: [{name}<0-1>], bitmap: internal, initial_sync: freeze-until-reboot}}}}
 filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}}}}}
 """
-DECOYS = [Disk(f"decoy{number}", 2**26, f"DECOY-{number}") for number in range(3)]
 SAMPLE = ((0, 2), (1, 9), (0, 24), (1, 33))
 """Which of the two disks, and which write to it: while the array is made, and while the file system is."""
 PAIRS_AT_ONCE = 12
@@ -57,27 +54,8 @@ def pairs(
     with Twin.start([*disks, *DECOYS], directory=tmp_path_factory.mktemp("power")) as twin:
         install_raidplan(twin)
         quick_initramfs(twin)
-        legs = "$(lsblk -dnro NAME,SERIAL | sed -n 's/^\\(.*\\) DECOY-[01]$/\\/dev\\/\\1/p')"
-        twin.run(
-            f"mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --assume-clean "
-            f"--raid-devices=2 {legs}; mdadm --stop /dev/md/foreign"
-        )
+        fill_decoys(twin)
         yield twin, cuts
-
-
-def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
-    """Whether it went at the write; else the apply came to its end, and it goes then."""
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(twin.run, command, check=False, timeout=300)
-        while not running.done() and not twin.halted():
-            sleep(0.2)
-        if running.done():
-            assert running.result().returncode == 0, running.result().stderr[-2000:]
-        ended = running.done()
-        twin.power_cut()
-        with suppress(UnreachableError):
-            running.result()
-        return not ended
 
 
 def test_the_power_goes_at_a_write(pairs: tuple[Twin, dict[str, tuple[int, int]]]) -> None:

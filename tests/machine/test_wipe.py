@@ -12,18 +12,20 @@ import pytest
 from raidplan.facts.host import HOLD
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
-from tests.machine.look import contents
-from tests.machine.servers import quick_initramfs
+from tests.machine.look import NODE, contents
+from tests.machine.servers import DECOYS, quick_initramfs
 
 pytestmark = pytest.mark.machine
 
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(14)]
-DECOYS = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(4)]
-NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }
+SHELL = (
+    NODE
+    + """
 quiet() { umount /srv/* 2>/dev/null; udevadm settle; for m in /dev/md?*; do [ -b "$m" ] && mdadm --stop "$m"; done 2>/dev/null; udevadm settle; }
 bare() { for n in "$@"; do x=$(d DISK-$n); wipefs -aq $x[0-9]* $x; blockdev --rereadpt $x; done; udevadm settle; }
 mirror() { n=$1; shift; mdadm --create /dev/md/$n --run --quiet --level=1 --bitmap=none --assume-clean --raid-devices=2 "$@"; }
 """
+)
 """Shell functions: the node of a disk by its serial; every array stopped; disks without their old signatures; a RAID1."""
 
 WIPE = """version: 1
@@ -46,7 +48,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     with Twin.start([*DISKS, *DECOYS], directory=tmp_path_factory.mktemp("wipe")) as machine:
         install_raidplan(machine)
         quick_initramfs(machine)
-        make = f"set -e; {NODE}\n"
+        make = f"set -e; {SHELL}\n"
         make += "mirror foreign --metadata=1.2 $(d DECOY-0) $(d DECOY-1)\n"
         make += "mke2fs -q -L precious /dev/md/foreign; mdadm --stop /dev/md/foreign; mke2fs -q -L precious $(d DECOY-2)"
         machine.run(["sh", "-c", make])
@@ -62,7 +64,7 @@ def decoys_keep_every_byte(twin: Twin) -> Iterator[None]:
 
 
 def sh(twin: Twin, script: str, *, check: bool = True) -> Result:
-    return twin.run(["sh", "-c", f"{NODE}\n{script}"], check=check, timeout=300)
+    return twin.run(["sh", "-c", f"{SHELL}\n{script}"], check=check, timeout=300)
 
 
 def planned(twin: Twin, name: str, text: str) -> tuple[Result, str]:
