@@ -17,6 +17,7 @@ from raidplan.twin.install import install_raidplan
 from raidplan.twin.machine import Twin
 from raidplan.twin.recipe import Recipe
 from raidplan.twin.ssh import Result
+from raidplan.twin.unflushed import lose_unflushed
 
 __all__ = [
     "BootError",
@@ -34,4 +35,5 @@ __all__ = [
     "cache_folder",
     "find_or_build",
     "install_raidplan",
+    "lose_unflushed",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.twin.hardware import Disk, Link, chain, check, controllers
+from raidplan.twin.unflushed import log_of
 
 QEMU = "qemu-system-x86_64"
 Properties = dict[str, object]
@@ -189,6 +190,9 @@ def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
     common: Properties = {"cache": {"direct": direct, "no-flush": no_flush}, "discard": "unmap"}
     below = f"n{machine.disks.index(disk)}"
     nodes: list[Properties] = [{"driver": "file", "node-name": below, "filename": str(path), **common}]
+    if disk.keeps_log:
+        nodes.append({**_logging(log_of(path), direct=direct), "node-name": f"{below}l", "file": below})
+        below += "l"
     if disk.halts_at_write:
         nodes.append({**_counting(disk.halts_at_write), "node-name": f"{below}w", "image": below, **common})
         below += "w"
@@ -219,10 +223,21 @@ def _counting(last: int) -> Properties:
     }
 
 
+def _logging(log: Path, *, direct: bool) -> Properties:
+    """QEMU's blklogwrites: the flushes of the guest must reach it, whatever becomes of them below."""
+    return {
+        "driver": "blklogwrites",
+        "log": {"driver": "file", "filename": str(log)},
+        "log-super-update-interval": 1,
+        "cache": {"direct": direct, "no-flush": False},
+        "discard": "unmap",
+    }
+
+
 def _top_node(disk: Disk, machine: Machine) -> str:
     depth = len(_groups(disk, machine))
-    counting = "w" if disk.halts_at_write and not depth else ""
-    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else counting)
+    below = "l" * disk.keeps_log + "w" * bool(disk.halts_at_write)
+    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else below)
 
 
 def _option(name: str, properties: Mapping[str, object]) -> list[str]:

@@ -11,6 +11,7 @@ from raidplan.twin.arguments import Paths
 from raidplan.twin.failure import BootError
 from raidplan.twin.hardware import Disk
 from raidplan.twin.image import Image
+from raidplan.twin.unflushed import log_of
 
 _SOCKET_FOLDER_AT_MOST = 60
 """Bytes. A socket's path ends at 108 bytes, and ssh appends a dozen of its own while it connects."""
@@ -47,13 +48,18 @@ def lay_out(image: Image, paths: Paths, disks: tuple[Disk, ...]) -> None:
     copied = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if copied.returncode:
         raise BootError(f"the root disk could not be copied: {copied.stderr.strip()}")
+    for disk in disks:
+        paths.disks[disk.name].unlink(missing_ok=True)
     lay_out_disks(paths, disks)
 
 
 def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:
-    """Empty disks of the true sizes."""
+    """The files of disks and of their logs: empty ones of the true sizes, where there are none yet."""
     for disk in disks:
         path = paths.disks[disk.name]
         path.parent.mkdir(exist_ok=True)
-        with path.open("wb") as file:
-            file.truncate(disk.size_bytes)
+        if not path.exists():
+            with path.open("wb") as file:
+                file.truncate(disk.size_bytes)
+        if disk.keeps_log:
+            log_of(path).touch()

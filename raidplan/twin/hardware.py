@@ -25,6 +25,7 @@ class Disk:
     the guest. lsblk shows `serial`, `wwn` and `model` exactly as given; `check` refuses what SCSI cannot carry.
     `limit_bytes_per_second` bounds reading and writing together. At the `halts_at_write`-th write, counted from
     when the machine was switched on, the whole machine stands still and that write is lost, as if the power went.
+    With `keeps_log` what it had not flushed can be taken from it afterwards (`lose_unflushed`).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Disk:
     rotational: bool = True
     limit_bytes_per_second: int | None = None
     halts_at_write: int | None = None
+    keeps_log: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,7 @@ class Twin:
         check(machine.disks, machine.links)
         files = paths_in(self.directory, self.console, self._sockets, machine.disks).disks
         self._paths = replace(self._paths, disks={**self._paths.disks, **files})
-        lay_out_disks(self._paths, tuple(disk for disk in machine.disks if not files[disk.name].exists()))
+        lay_out_disks(self._paths, machine.disks)
         self.machine = machine
 
     def unplug(self, *names: str) -> None:

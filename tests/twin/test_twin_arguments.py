@@ -28,9 +28,9 @@ def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
     return qemu_arguments(machine, paths, 2222)
 
 
-def objects(machine: Machine, kind: str) -> list[dict[str, Any]]:
+def objects(machine: Machine, kind: str, folder: Path = Path("/run/t")) -> list[dict[str, Any]]:
     """The values of all `-kind {json}` options."""
-    words = arguments(machine)
+    words = arguments(machine, folder)
     return [
         json.loads(value)
         for option, value in itertools.pairwise(words)
@@ -131,6 +131,16 @@ def test_a_disk_that_halts_the_machine_counts_its_writes(limit: int | None) -> N
     assert device["werror"] == "stop"
     below = {node["node-name"]: node.get("file", node.get("image")) for node in nodes}
     assert counting["node-name"] in (device["drive"], below[device["drive"]])
+
+
+@pytest.mark.parametrize(("disk", "top"), [(Disk("a", GB, keeps_log=True), "n0l"), (Disk("a", GB, keeps_log=True, halts_at_write=3), "n0lw")])  # fmt: skip
+def test_a_log_is_kept_below_what_halts_and_gets_every_flush(disk: Disk, top: str) -> None:
+    machine = Machine((disk,))
+    nodes = {node["node-name"]: node for node in objects(machine, "blockdev")}
+    (device,) = devices(machine, "scsi-hd")
+    assert device["drive"] == top and nodes["n0l"]["file"] == "n0"
+    assert nodes["n0l"]["log"]["filename"] == "/run/t/a.log"
+    assert not nodes["n0l"]["cache"]["no-flush"] and nodes["n0"]["cache"]["no-flush"]
 
 
 def test_the_guest_reaches_the_network_only_when_asked() -> None:

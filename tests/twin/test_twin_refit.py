@@ -40,6 +40,8 @@ def test_disks_keep_what_is_on_them_in_any_order_and_after_they_were_away(twin: 
     assert twin.disk_file("a").read_bytes() == b"mine", "a disk that is out can still be looked at"
     twin.refit([C, A])
     assert twin.disk_file("a").read_bytes() == b"mine"
+    twin.refit([replace(A, keeps_log=True)])
+    assert twin.disk_file("a").read_bytes() == b"mine" and twin.disk_file("a").with_suffix(".log").exists()
     with pytest.raises(ValueError, match="no disk b"):
         twin.mend("b")
 

@@ -1,0 +1,71 @@
+"""What a disk with a write cache can hold after the power went: all that it had flushed, and any part of what came after.
+
+QEMU writes each write of a disk with `keeps_log` into a log as well (its driver blklogwrites), in the format of the
+kernel's dm-log-writes (Documentation/admin-guide/device-mapper/log-writes.rst).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+_SUPERBLOCK, _ENTRY = struct.Struct("<QQQI"), struct.Struct("<QQQQ")
+_MAGIC = 0x6A736677736872
+_FLUSH, _FUA, _DISCARD = 1, 2, 4
+
+
+def log_of(disk: Path) -> Path:
+    """Where the log of the disk in a file is."""
+    return disk.with_suffix(".log")
+
+
+def lose_unflushed(disk: Path, kept: Callable[[int], bool]) -> int:
+    """Makes the disk what it was when it was last flushed, and of the later writes those whose numbers are `kept`.
+
+    For the disk of a machine that is off, which was blank when it was last switched on. Returns how many writes were
+    lost. Raises OSError, ValueError for what is no log.
+    """
+    flushed, later = _writes(log_of(disk).read_bytes())
+    left = [write for number, write in enumerate(later) if kept(number)]
+    size = disk.stat().st_size
+    with disk.open("r+b") as file:
+        file.truncate(0)
+        file.truncate(size)
+        for offset, data in (*flushed, *left):
+            file.seek(offset)
+            file.write(data)
+    return len(later) - len(left)
+
+
+_Write = tuple[int, bytes]
+"""Where, in bytes, and what."""
+
+
+def _writes(log: bytes) -> tuple[list[_Write], list[_Write]]:
+    """What has been flushed, and what was written since, in their order."""
+    flushed: list[_Write] = []
+    later: list[_Write] = []
+    for flags, offset, data in _entries(log):
+        if flags & _FLUSH:
+            flushed += later
+            later = []
+        if data:
+            (flushed if flags & _FUA else later).append((offset, data))
+    return flushed, later
+
+
+def _entries(log: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Flags, offset and data. Raises ValueError."""
+    if len(log) < _SUPERBLOCK.size:
+        raise ValueError("the log of the disk is empty")
+    magic, _, count, sector = _SUPERBLOCK.unpack_from(log)
+    if magic != _MAGIC:
+        raise ValueError("this is no log of writes")
+    at = sector
+    for _ in range(count):
+        place, length, flags, _ = _ENTRY.unpack_from(log, at)
+        at += sector
+        size = 0 if flags & _DISCARD else length * sector
+        yield flags, place * sector, log[at : at + size]
+        at += size

@@ -1,0 +1,113 @@
+"""What was not flushed when the power went: taken from a disk by the log that QEMU keeps of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.twin import Disk, lose_unflushed
+from raidplan.twin.arguments import Machine
+from raidplan.twin.unflushed import log_of
+from tests.twin.test_twin_arguments import objects
+
+SECTOR, SIZE = 512, 64 * 512
+FLUSH, FUA, DISCARD = 1, 2, 4
+
+
+def log(*entries: tuple[int, int, bytes]) -> bytes:
+    """Flags, the first sector and data, as dm-log-writes has them; what follows the last is of an earlier log."""
+    head = struct.pack("<QQQI", 0x6A736677736872, 1, len(entries), SECTOR)
+    told = [
+        struct.pack("<QQQQ", sector, len(data) // SECTOR, flags, 0).ljust(SECTOR, b"\0")
+        + (b"" if flags & DISCARD else data)
+        for flags, sector, data in entries
+    ]
+    return b"".join([head.ljust(SECTOR, b"\0"), *told, b"\xff" * SECTOR])
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    file = tmp_path / "a.img"
+    file.write_bytes(b"?" * SIZE)
+    return file
+
+
+ALL: Callable[[int], bool] = lambda _: True  # noqa: E731
+NONE: Callable[[int], bool] = lambda _: False  # noqa: E731
+
+
+@pytest.mark.parametrize(("kept", "third", "fourth"), [(ALL, b"c", b"d"), (NONE, b"\0", b"\0"), ((1).__eq__, b"\0", b"d")])  # fmt: skip
+def test_what_was_flushed_stays_and_of_the_rest_what_is_kept(
+    disk: Path, kept: Callable[[int], bool], third: bytes, fourth: bytes
+) -> None:
+    entries = [
+        (0, 0, b"a"),
+        (0, 1, b"x"),
+        (0, 1, b"b"),
+        (FLUSH, 0, b""),
+        (0, 2, b"c"),
+        (0, 3, b"d"),
+        (FUA, 4, b"e"),
+    ]
+    log_of(disk).write_bytes(log(*((flags, at, data * SECTOR) for flags, at, data in entries)))
+    lost = lose_unflushed(disk, kept)
+    data = disk.read_bytes()
+    assert len(data) == SIZE and lost == [third, fourth].count(b"\0")
+    assert data[::SECTOR][:5] == b"ab" + third + fourth + b"e"
+    assert not any(data[5 * SECTOR :])
+
+
+def test_a_discard_has_no_data_and_a_flush_may_come_with_a_write(disk: Path) -> None:
+    log_of(disk).write_bytes(
+        log((DISCARD, 0, b"z" * 2 * SECTOR), (0, 1, b"a" * SECTOR), (FLUSH, 2, b"b" * SECTOR))
+    )
+    assert lose_unflushed(disk, NONE) == 1
+    assert disk.read_bytes()[::SECTOR][:3] == b"\0a\0"
+
+
+@pytest.mark.parametrize("text", [b"", b"\0" * SECTOR])
+def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
+    log_of(disk).write_bytes(text)
+    with pytest.raises(ValueError, match="log"):
+        lose_unflushed(disk, ALL)
+    assert disk.read_bytes() == b"?" * SIZE
+
+
+def tree(machine: Machine, folder: Path) -> dict[str, Any]:
+    """The node that the disk of a machine hangs on, with those below it, for QEMU's own tools."""
+    nodes = {node.pop("node-name"): node for node in objects(machine, "blockdev", folder)}
+    for node in nodes.values():
+        for key in ("file", "image"):
+            if key in node:
+                node[key] = nodes[node[key]]
+    (device,) = (found for found in objects(machine, "device", folder) if found["driver"] == "scsi-hd")
+    top: dict[str, Any] = nodes[device["drive"]]
+    return top
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+@pytest.mark.parametrize("halts", [None, 100])
+def test_qemu_logs_the_writes_and_flushes_of_a_machine(tmp_path: Path, halts: int | None) -> None:
+    disk = tmp_path / "a.img"
+    disk.write_bytes(bytes(SIZE))
+    log_of(disk).touch()
+    top = tree(Machine((Disk("a", SIZE, keeps_log=True, halts_at_write=halts),)), tmp_path)
+    work = [
+        "write -P 97 0 512",
+        "flush",
+        "write -P 98 512 512",
+        "write -f -P 99 1k 512",
+        "write -P 100 1536 512",
+    ]
+    argv = ["qemu-io", "-t", "writeback", *(word for line in (*work, "sigraise 9") for word in ("-c", line))]
+    done = subprocess.run([*argv, f"json:{json.dumps(top)}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -9 and disk.read_bytes()[::SECTOR][:4] == b"abcd", done.stdout + done.stderr
+    assert lose_unflushed(disk, NONE) == 1
+    assert disk.read_bytes()[::SECTOR][:4] == b"abc\0"
