@@ -23,7 +23,7 @@ pytestmark = pytest.mark.machine
 
 MIRROR = "{{level: raid1, members: [{0}<0-1>], initial_sync: assume-clean}}"
 PAIRS = ("first", "second", "gone")
-PULLED = ("x", "y")
+PULLED = ("p", "q")
 DISKS = [Disk(f"{name}{leg}", 2**28, f"{name}-{leg}") for name in (*PAIRS, *PULLED) for leg in (0, 1)]
 OTHERS = [disk.name for disk in DECOYS]
 PAUSE = "/root/pause"
@@ -159,7 +159,7 @@ def test_f59_f60_a_boot_without_disks_with_foreign_ones_in_another_order(cut: Cu
     assert contents(twin, OTHERS) == cut.decoys
 
 
-@pytest.mark.parametrize(("name", "program"), [("x", "mdadm --create"), ("y", "mke2fs")])
+@pytest.mark.parametrize(("name", "program"), [("p", "mdadm --create"), ("q", "mke2fs")])
 def test_f45_a_disk_is_pulled_out_while_a_program_writes_to_it(cut: Cut, name: str, program: str) -> None:
     twin = cut.twin
     with paused(twin, name, program) as running:
