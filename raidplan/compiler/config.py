@@ -17,11 +17,12 @@ def config_steps(topology: Topology) -> Iterator[Step]:
     arrays = _of("mdadm.conf", lines)
     if arrays:
         yield _mdadm_conf(topology, arrays)
-    rules = _of("udev", lines)
-    if rules:
-        yield from _udev(topology, rules)
+    tuned = _of("udev", lines)
+    started = _of("udev of members", lines) if topology.layout.boot.degraded == "start" else []
+    if tuned or started:
+        yield from _udev(topology, tuned, started)
     if arrays:
-        yield _initramfs(arrays, bool(rules))
+        yield _initramfs(arrays, bool(tuned or started))
     if arrays:
         yield from watch_steps(topology)
     mounts = _of("fstab", lines)
@@ -59,13 +60,17 @@ def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
     )
 
 
-def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
+def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[Step]:
     file = UDEV_RULES.format(host=topology.host)
-    content = f"{RULES_BEGIN}: tunes the arrays whenever they appear.\n" + "\n".join(rules) + "\n"
+    head = f"{RULES_BEGIN}: tunes arrays whenever they appear, and starts those that lack a member."
+    content = "\n".join([head, *tuned, *started, ""])
+    what = [f"tune {_arrays(tuned)}"] * bool(tuned) + [
+        f"start {_arrays(started)} that may lack a member"
+    ] * bool(started)
     yield Step(
         id="config.udev",
         phase="prepare",
-        say=f"keep the tuning of {len(rules)} array{'s' * (len(rules) > 1)} over a reboot in {file}",
+        say=f"let udev {' and '.join(what)} at every boot, by {file}",
         action=WriteFile(file, content),
         because="arrays",
         targets=(file,),
@@ -80,6 +85,10 @@ def _udev(topology: Topology, rules: list[str]) -> Iterator[Step]:
         follows=("config.udev",),
         targets=("udev",),
     )
+
+
+def _arrays(rules: list[str]) -> str:
+    return f"{len(rules)} array{'s' * (len(rules) > 1)}"
 
 
 def _initramfs(arrays: list[str], rules: bool) -> Step:

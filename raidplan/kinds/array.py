@@ -22,7 +22,7 @@ from raidplan.kinds.model import (
     Size,
     Word,
 )
-from raidplan.kinds.naming import device_node, sync_action
+from raidplan.kinds.naming import device_node, kernel_name, sync_action
 from raidplan.kinds.pool import Pool
 from raidplan.levels import DEFAULT_CHUNK, LEVELS, redundancy
 from raidplan.plan.step import Proof, Run, SetAttribute, Step
@@ -269,3 +269,18 @@ class Array(Model, Kind):
             guard = ', TEST=="md/stripe_cache_size"' if "md/stripe_cache_size" in attributes else ""
             sets = ", ".join(f'ATTR{{{attribute}}}="{value}"' for attribute, value in attributes.items())
             yield Line("udev", f"# {name}\n{match}{guard}, {sets}")
+        if LEVELS[self.level].redundant:
+            yield Line("udev of members", _started_late(kernel_name(name), site.devices[name].uuid))
+
+
+def _started_late(kernel: str, uuid: str) -> str:
+    """The rule that starts an array although members are missing, once it was waited for them.
+
+    mdadm's own rule asks for the same timer when a member is added to an array that lacks others. What was added in the
+    initramfs is in use when udev looks again, so mdadm refuses to look at it (the O_EXCL in its Incremental.c), says
+    nothing of the array, and its rule is silent. An array that runs has sync_action, and one that is being added to has
+    the timer stopped as soon as it runs.
+    """
+    member = f'SUBSYSTEM=="block", ACTION=="add|change", ENV{{ID_FS_TYPE}}=="linux_raid_member", ENV{{ID_FS_UUID}}=="{uuid}"'
+    waits = f'TEST=="holders/{kernel}/md/array_state", TEST!="holders/{kernel}/md/sync_action"'
+    return f'{member}, {waits}, ENV{{SYSTEMD_WANTS}}+="mdadm-last-resort@{kernel}.timer"'

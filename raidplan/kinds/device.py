@@ -78,7 +78,7 @@ class Impossible(Exception):
 class Line:
     """What a thing adds to a configuration file of the host: `fstab`, `mdadm.conf` or `udev`."""
 
-    file: Literal["fstab", "mdadm.conf", "udev"]
+    file: Literal["fstab", "mdadm.conf", "udev", "udev of members"]
     text: str
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from raidplan.kinds.disk import TYPE_CODES
 from raidplan.pipeline import check, load, plan
-from raidplan.plan import Plan, Run, Step, WriteBlock
+from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
 
 MIRROR = "{level: raid1, members: [d<0-1>]}"
 DISKS = "version: 1\nhost: example\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 1TB}}}\n"
@@ -135,3 +135,23 @@ def test_what_is_not_one_address_is_refused(mail: str, tmp_path: Path) -> None:
     loaded = load(str(file))
     assert not loaded.valid
     assert [item.finding.path for item in loaded.findings] == [("monitoring", "mail")]
+
+
+def test_what_lacks_a_member_at_boot_is_waited_for_and_started(tmp_path: Path) -> None:
+    found = steps(MIRROR, "", tmp_path)
+    rules, made = found["config.udev"].action, found["array.s.create"].proof
+    assert isinstance(rules, WriteFile) and made
+    (line,) = (line for line in rules.content.splitlines() if "SYSTEMD_WANTS" in line)
+    assert f'ENV{{ID_FS_UUID}}=="{made.key}"' in line and '"mdadm-last-resort@md_s.timer"' in line
+    assert 'TEST=="holders/md_s/md/array_state", TEST!="holders/md_s/md/sync_action"' in line, (
+        "not one that runs"
+    )
+    assert "start 1 array that may lack a member" in found["config.udev"].say
+
+
+@pytest.mark.parametrize(
+    ("array", "rest"),
+    [(MIRROR, "boot: {degraded: wait}\n"), ("{level: raid0, members: [d<0-1>]}", "")],
+)
+def test_without_redundancy_or_told_to_wait_nothing_is_started(array: str, rest: str, tmp_path: Path) -> None:
+    assert "config.udev" not in steps(array, rest, tmp_path)

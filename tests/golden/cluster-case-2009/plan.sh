@@ -405,13 +405,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/box1 metadata=1.2 UUID=30f258ba:19065e8f:a29fd601:0e17a080
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-cluster1.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-cluster1.rules
 # layout line 32 (arrays)
-step 2/29 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-cluster1.rules'
+step 2/29 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-cluster1.rules'
 write_file /etc/udev/rules.d/65-raidplan-cluster1.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # box1
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="30f258ba:19065e8f:a29fd601:0e17a080", ATTR{queue/read_ahead_kb}="4608"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="30f258ba-1906-5e8f-a29f-d6010e17a080", TEST=="holders/md_box1/md/array_state", TEST!="holders/md_box1/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_box1.timer"
 END
 
 # let udev read its rules again

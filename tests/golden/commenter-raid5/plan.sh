@@ -388,13 +388,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/home metadata=1.2 UUID=500f6f7a:c6555497:ae4fbc8a:770a5ee7 spares=1
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-commenter.rules
 # layout line 19 (arrays)
-step 2/27 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-commenter.rules'
+step 2/27 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-commenter.rules'
 write_file /etc/udev/rules.d/65-raidplan-commenter.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # home
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="500f6f7a:c6555497:ae4fbc8a:770a5ee7", ATTR{queue/read_ahead_kb}="1024"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="500f6f7a-c655-5497-ae4f-bc8a770a5ee7", TEST=="holders/md_home/md/array_state", TEST!="holders/md_home/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_home.timer"
 END
 
 # let udev read its rules again

@@ -362,7 +362,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
-	systemctl unmkinitramfs update-initramfs wipefs
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_k15_0=$(find_disk k15_0 300000000000 512 R710-6SJ00 '' '' '')
 disk_k15_1=$(find_disk k15_1 300000000000 512 R710-6SJ01 '' '' '')
@@ -382,7 +382,7 @@ require_room_for_initramfs /boot
 
 # name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 30 (arrays)
-step 1/36 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/38 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf r710 top 0644 <<'END'
 create names=yes
@@ -392,19 +392,34 @@ ARRAY /dev/md/archive metadata=1.2 UUID=0edfe845:b5b2579f:b5e64972:314a8e27
 ARRAY /dev/md/observations metadata=1.2 UUID=55234523:0d815618:a4f495f2:387a9c7e
 END
 
+# let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-r710.rules
+# layout line 30 (arrays)
+step 2/38 'let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-r710.rules'
+write_file /etc/udev/rules.d/65-raidplan-r710.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="f4b1a083-30da-58dd-ab8f-c4a0f7c90bfa", TEST=="holders/md_quick/md/array_state", TEST!="holders/md_quick/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_quick.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="0edfe845-b5b2-579f-b5e6-4972314a8e27", TEST=="holders/md_archive/md/array_state", TEST!="holders/md_archive/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_archive.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="55234523-0d81-5618-a4f4-95f2387a9c7e", TEST=="holders/md_observations/md/array_state", TEST!="holders/md_observations/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_observations.timer"
+END
+
+# let udev read its rules again
+# layout line 30 (arrays)
+step 3/38 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 30 (arrays)
-step 2/36 'load the kernel module md_mod'
+step 4/38 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 30 (arrays)
-step 3/36 'load the kernel module raid1'
+step 5/38 'load the kernel module raid1'
 modprobe raid1
 
 # partition k15_0: k15_0.quick of 279.3 GiB
 # layout line 23 (hardware.disks.k15_0); destroys everything on the disk k15_0
-step 4/36 'partition k15_0: k15_0.quick of 279.3 GiB'
+step 6/38 'partition k15_0: k15_0.quick of 279.3 GiB'
 require_blank "$disk_k15_0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k15_0" <<'END'
 label: gpt
@@ -417,7 +432,7 @@ await_node /dev/disk/by-partuuid/9b451bdd-ff68-5c97-b9d7-578f3a783fbd
 
 # partition k15_1: k15_1.quick of 279.3 GiB
 # layout line 23 (hardware.disks.k15_1); destroys everything on the disk k15_1
-step 5/36 'partition k15_1: k15_1.quick of 279.3 GiB'
+step 7/38 'partition k15_1: k15_1.quick of 279.3 GiB'
 require_blank "$disk_k15_1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k15_1" <<'END'
 label: gpt
@@ -430,7 +445,7 @@ await_node /dev/disk/by-partuuid/fa0a2476-d211-5486-82f8-ca6eecb4a82c
 
 # partition k7_0: k7_0.archive of 465.6 GiB
 # layout line 25 (hardware.disks.k7_0); destroys everything on the disk k7_0
-step 6/36 'partition k7_0: k7_0.archive of 465.6 GiB'
+step 8/38 'partition k7_0: k7_0.archive of 465.6 GiB'
 require_blank "$disk_k7_0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k7_0" <<'END'
 label: gpt
@@ -443,7 +458,7 @@ await_node /dev/disk/by-partuuid/e78b609b-7121-5f22-a703-e2e4977704c6
 
 # partition k7_1: k7_1.archive of 465.6 GiB
 # layout line 25 (hardware.disks.k7_1); destroys everything on the disk k7_1
-step 7/36 'partition k7_1: k7_1.archive of 465.6 GiB'
+step 9/38 'partition k7_1: k7_1.archive of 465.6 GiB'
 require_blank "$disk_k7_1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k7_1" <<'END'
 label: gpt
@@ -456,7 +471,7 @@ await_node /dev/disk/by-partuuid/771c6246-6899-5777-801e-9a7ffb46008c
 
 # partition k10_0: k10_0.observations of 558.8 GiB
 # layout line 27 (hardware.disks.k10_0); destroys everything on the disk k10_0
-step 8/36 'partition k10_0: k10_0.observations of 558.8 GiB'
+step 10/38 'partition k10_0: k10_0.observations of 558.8 GiB'
 require_blank "$disk_k10_0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k10_0" <<'END'
 label: gpt
@@ -469,7 +484,7 @@ await_node /dev/disk/by-partuuid/35fc7287-4845-5f78-a935-8d260bbb0842
 
 # partition k10_1: k10_1.observations of 558.8 GiB
 # layout line 27 (hardware.disks.k10_1); destroys everything on the disk k10_1
-step 9/36 'partition k10_1: k10_1.observations of 558.8 GiB'
+step 11/38 'partition k10_1: k10_1.observations of 558.8 GiB'
 require_blank "$disk_k10_1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_k10_1" <<'END'
 label: gpt
@@ -482,7 +497,7 @@ await_node /dev/disk/by-partuuid/88b91e66-5ea6-5f42-9065-9fce65141dd2
 
 # create raid1 quick of 2 members (k15_0, k15_1), 279.1 GiB usable
 # layout line 31 (arrays.quick); destroys everything on k15_0.quick, everything on k15_1.quick
-step 10/36 'create raid1 quick of 2 members (k15_0, k15_1), 279.1 GiB usable'
+step 12/38 'create raid1 quick of 2 members (k15_0, k15_1), 279.1 GiB usable'
 require_blank /dev/disk/by-partuuid/9b451bdd-ff68-5c97-b9d7-578f3a783fbd
 require_blank /dev/disk/by-partuuid/fa0a2476-d211-5486-82f8-ca6eecb4a82c
 mdadm --create /dev/md/quick --run --quiet --readonly --metadata=1.2 --homehost=r710 --name=quick \
@@ -493,17 +508,17 @@ await_node /dev/md/quick
 
 # hold the initial sync of quick, so that it does not slow down what follows
 # layout line 31 (arrays.quick)
-step 11/36 'hold the initial sync of quick, so that it does not slow down what follows'
+step 13/38 'hold the initial sync of quick, so that it does not slow down what follows'
 set_attribute /sys/block/md_quick/md/sync_action frozen
 
 # open quick for writing
 # layout line 31 (arrays.quick)
-step 12/36 'open quick for writing'
+step 14/38 'open quick for writing'
 mdadm --readwrite /dev/md/quick
 
 # create raid1 archive of 2 members (k7_0, k7_1), 465.5 GiB usable
 # layout line 32 (arrays.archive); destroys everything on k7_0.archive, everything on k7_1.archive
-step 13/36 'create raid1 archive of 2 members (k7_0, k7_1), 465.5 GiB usable'
+step 15/38 'create raid1 archive of 2 members (k7_0, k7_1), 465.5 GiB usable'
 require_blank /dev/disk/by-partuuid/e78b609b-7121-5f22-a703-e2e4977704c6
 require_blank /dev/disk/by-partuuid/771c6246-6899-5777-801e-9a7ffb46008c
 mdadm --create /dev/md/archive --run --quiet --readonly --metadata=1.2 --homehost=r710 --name=archive \
@@ -514,17 +529,17 @@ await_node /dev/md/archive
 
 # hold the initial sync of archive, so that it does not slow down what follows
 # layout line 32 (arrays.archive)
-step 14/36 'hold the initial sync of archive, so that it does not slow down what follows'
+step 16/38 'hold the initial sync of archive, so that it does not slow down what follows'
 set_attribute /sys/block/md_archive/md/sync_action frozen
 
 # open archive for writing
 # layout line 32 (arrays.archive)
-step 15/36 'open archive for writing'
+step 17/38 'open archive for writing'
 mdadm --readwrite /dev/md/archive
 
 # create raid1 observations of 2 members (k10_0, k10_1), 558.7 GiB usable
 # layout line 33 (arrays.observations); destroys everything on k10_0.observations, everything on k10_1.observations
-step 16/36 'create raid1 observations of 2 members (k10_0, k10_1), 558.7 GiB usable'
+step 18/38 'create raid1 observations of 2 members (k10_0, k10_1), 558.7 GiB usable'
 require_blank /dev/disk/by-partuuid/35fc7287-4845-5f78-a935-8d260bbb0842
 require_blank /dev/disk/by-partuuid/88b91e66-5ea6-5f42-9065-9fce65141dd2
 mdadm --create /dev/md/observations --run --quiet --readonly --metadata=1.2 --homehost=r710 \
@@ -535,17 +550,17 @@ await_node /dev/md/observations
 
 # hold the initial sync of observations, so that it does not slow down what follows
 # layout line 33 (arrays.observations)
-step 17/36 'hold the initial sync of observations, so that it does not slow down what follows'
+step 19/38 'hold the initial sync of observations, so that it does not slow down what follows'
 set_attribute /sys/block/md_observations/md/sync_action frozen
 
 # open observations for writing
 # layout line 33 (arrays.observations)
-step 18/36 'open observations for writing'
+step 20/38 'open observations for writing'
 mdadm --readwrite /dev/md/observations
 
 # make xfs quick on quick, 279.1 GiB
 # layout line 36 (filesystems.quick); destroys everything on quick
-step 19/36 'make xfs quick on quick, 279.1 GiB'
+step 21/38 'make xfs quick on quick, 279.1 GiB'
 require_blank /dev/md/quick
 mkfs.xfs -q -K -m crc=1,uuid=40a98d9a-d387-5222-a1f9-b96a04745e67 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=74932289536,noalign -l size=146350080 -L quick /dev/md/quick
@@ -553,7 +568,7 @@ await_node /dev/disk/by-uuid/40a98d9a-d387-5222-a1f9-b96a04745e67
 
 # make xfs archive on archive, 465.5 GiB
 # layout line 37 (filesystems.archive); destroys everything on archive
-step 20/36 'make xfs archive on archive, 465.5 GiB'
+step 22/38 'make xfs archive on archive, 465.5 GiB'
 require_blank /dev/md/archive
 mkfs.xfs -q -K -m crc=1,uuid=884c7c94-c18d-5f69-92f3-c24c56aa1914 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=124959326208,noalign -l size=244060160 -L archive /dev/md/archive
@@ -561,7 +576,7 @@ await_node /dev/disk/by-uuid/884c7c94-c18d-5f69-92f3-c24c56aa1914
 
 # make xfs observations on observations, 558.7 GiB
 # layout line 38 (filesystems.observations); destroys everything on observations
-step 21/36 'make xfs observations on observations, 558.7 GiB'
+step 23/38 'make xfs observations on observations, 558.7 GiB'
 require_blank /dev/md/observations
 mkfs.xfs -q -K -m crc=1,uuid=353c5ee1-685a-59ae-a500-134bda13234b -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=149963931648,noalign -l size=292896768 -L observations /dev/md/observations
@@ -569,31 +584,31 @@ await_node /dev/disk/by-uuid/353c5ee1-685a-59ae-a500-134bda13234b
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)
-step 22/36 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 24/38 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot \
 	'f4b1a083:30da58dd:ab8fc4a0:f7c90bfa 0edfe845:b5b2579f:b5e64972:314a8e27 55234523:0d815618:a4f495f2:387a9c7e' \
 	update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 40 (monitoring.mail)
-step 23/36 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 25/38 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 40 (monitoring.scrub)
-step 24/36 'read all members once a month for latent errors'
+step 26/38 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 40 (monitoring.scrub)
-step 25/36 'switch off the check of cron (checkarray), on the same first Sunday'
+step 27/38 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm r710 bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 3 lines into /etc/fstab
 # layout line 35 (filesystems)
-step 26/36 'enter 3 lines into /etc/fstab'
+step 28/38 'enter 3 lines into /etc/fstab'
 write_block /etc/fstab r710 bottom 0644 <<'END'
 UUID=40a98d9a-d387-5222-a1f9-b96a04745e67 /srv/quick xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 UUID=884c7c94-c18d-5f69-92f3-c24c56aa1914 /srv/archive xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -602,52 +617,52 @@ END
 
 # let systemd read fstab again
 # layout line 35 (filesystems)
-step 27/36 'let systemd read fstab again'
+step 29/38 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/quick
 # layout line 36 (filesystems.quick)
-step 28/36 'make the folder /srv/quick'
+step 30/38 'make the folder /srv/quick'
 mkdir --parents /srv/quick
 
 # mount quick at /srv/quick
 # layout line 36 (filesystems.quick)
-step 29/36 'mount quick at /srv/quick'
+step 31/38 'mount quick at /srv/quick'
 mount /srv/quick
 
 # make the folder /srv/archive
 # layout line 37 (filesystems.archive)
-step 30/36 'make the folder /srv/archive'
+step 32/38 'make the folder /srv/archive'
 mkdir --parents /srv/archive
 
 # mount archive at /srv/archive
 # layout line 37 (filesystems.archive)
-step 31/36 'mount archive at /srv/archive'
+step 33/38 'mount archive at /srv/archive'
 mount /srv/archive
 
 # make the folder /srv/observations
 # layout line 38 (filesystems.observations)
-step 32/36 'make the folder /srv/observations'
+step 34/38 'make the folder /srv/observations'
 mkdir --parents /srv/observations
 
 # mount observations at /srv/observations
 # layout line 38 (filesystems.observations)
-step 33/36 'mount observations at /srv/observations'
+step 35/38 'mount observations at /srv/observations'
 mount /srv/observations
 
 # let the initial sync of quick run
 # layout line 31 (arrays.quick)
-step 34/36 'let the initial sync of quick run'
+step 36/38 'let the initial sync of quick run'
 set_attribute /sys/block/md_quick/md/sync_action idle
 
 # let the initial sync of archive run
 # layout line 32 (arrays.archive)
-step 35/36 'let the initial sync of archive run'
+step 37/38 'let the initial sync of archive run'
 set_attribute /sys/block/md_archive/md/sync_action idle
 
 # let the initial sync of observations run
 # layout line 33 (arrays.observations)
-step 36/36 'let the initial sync of observations run'
+step 38/38 'let the initial sync of observations run'
 set_attribute /sys/block/md_observations/md/sync_action idle
 
 complete=yes

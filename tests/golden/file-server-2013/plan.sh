@@ -399,13 +399,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/pool metadata=1.2 UUID=65bf43b4:a933504b:98f0ffda:a07f79c1
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-fileserver.rules
 # layout line 32 (arrays)
-step 2/27 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-fileserver.rules'
+step 2/27 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-fileserver.rules'
 write_file /etc/udev/rules.d/65-raidplan-fileserver.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # pool
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="65bf43b4:a933504b:98f0ffda:a07f79c1", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="4096", ATTR{md/group_thread_cnt}="2"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="65bf43b4-a933-504b-98f0-ffdaa07f79c1", TEST=="holders/md_pool/md/array_state", TEST!="holders/md_pool/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_pool.timer"
 END
 
 # let udev read its rules again

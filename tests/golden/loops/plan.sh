@@ -363,7 +363,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid chmod cpio dd df find lsblk mdadm mkdir mke2fs mkswap mktemp modprobe mount readlink \
-	sed sfdisk swapon systemctl unmkinitramfs update-initramfs wipefs
+	sed sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_lo0=$(find_disk lo0 536870912 512 LOOP-0000 '' '' '')
 disk_lo1=$(find_disk lo1 536870912 512 LOOP-0001 '' '' '')
@@ -381,7 +381,7 @@ require_room_for_initramfs /boot
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 14 (arrays)
-step 1/33 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/35 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf loops top 0644 <<'END'
 create names=yes
@@ -390,24 +390,38 @@ ARRAY /dev/md/loop_pair metadata=1.2 UUID=e4e44bd9:ff5d5f65:968a075f:951f5592
 ARRAY /dev/md/loop_five metadata=1.2 UUID=4c15ef26:c59b5295:9eb9917c:66ca7718
 END
 
+# let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-loops.rules
+# layout line 14 (arrays)
+step 2/35 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-loops.rules'
+write_file /etc/udev/rules.d/65-raidplan-loops.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="e4e44bd9-ff5d-5f65-968a-075f951f5592", TEST=="holders/md_loop_pair/md/array_state", TEST!="holders/md_loop_pair/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_loop_pair.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="4c15ef26-c59b-5295-9eb9-917c66ca7718", TEST=="holders/md_loop_five/md/array_state", TEST!="holders/md_loop_five/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_loop_five.timer"
+END
+
+# let udev read its rules again
+# layout line 14 (arrays)
+step 3/35 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 14 (arrays)
-step 2/33 'load the kernel module md_mod'
+step 4/35 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 14 (arrays)
-step 3/33 'load the kernel module raid1'
+step 5/35 'load the kernel module raid1'
 modprobe raid1
 
 # load the kernel module raid456
 # layout line 14 (arrays)
-step 4/33 'load the kernel module raid456'
+step 6/35 'load the kernel module raid456'
 modprobe raid456
 
 # partition lo0: lo0.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo0); destroys everything on the disk lo0
-step 5/33 'partition lo0: lo0.loop_pair of 510 MiB'
+step 7/35 'partition lo0: lo0.loop_pair of 510 MiB'
 require_blank "$disk_lo0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo0" <<'END'
 label: gpt
@@ -420,7 +434,7 @@ await_node /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
 
 # partition lo1: lo1.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo1); destroys everything on the disk lo1
-step 6/33 'partition lo1: lo1.loop_pair of 510 MiB'
+step 8/35 'partition lo1: lo1.loop_pair of 510 MiB'
 require_blank "$disk_lo1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo1" <<'END'
 label: gpt
@@ -433,7 +447,7 @@ await_node /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
 
 # partition lo2: lo2.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo2); destroys everything on the disk lo2
-step 7/33 'partition lo2: lo2.loop_five of 1021 MiB'
+step 9/35 'partition lo2: lo2.loop_five of 1021 MiB'
 require_blank "$disk_lo2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo2" <<'END'
 label: gpt
@@ -446,7 +460,7 @@ await_node /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
 
 # partition lo3: lo3.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo3); destroys everything on the disk lo3
-step 8/33 'partition lo3: lo3.loop_five of 1021 MiB'
+step 10/35 'partition lo3: lo3.loop_five of 1021 MiB'
 require_blank "$disk_lo3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo3" <<'END'
 label: gpt
@@ -459,7 +473,7 @@ await_node /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
 
 # partition lo4: lo4.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo4); destroys everything on the disk lo4
-step 9/33 'partition lo4: lo4.loop_five of 1021 MiB'
+step 11/35 'partition lo4: lo4.loop_five of 1021 MiB'
 require_blank "$disk_lo4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_lo4" <<'END'
 label: gpt
@@ -472,7 +486,7 @@ await_node /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
 
 # create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable
 # layout line 15 (arrays.loop_pair); destroys everything on lo0.loop_pair, everything on lo1.loop_pair
-step 10/33 'create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable'
+step 12/35 'create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable'
 require_blank /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
 require_blank /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
 mdadm --create /dev/md/loop_pair --run --quiet --readonly --metadata=1.2 --homehost=loops --name=loop_pair \
@@ -483,17 +497,17 @@ await_node /dev/md/loop_pair
 
 # hold the initial sync of loop_pair, so that it does not slow down what follows
 # layout line 15 (arrays.loop_pair)
-step 11/33 'hold the initial sync of loop_pair, so that it does not slow down what follows'
+step 13/35 'hold the initial sync of loop_pair, so that it does not slow down what follows'
 set_attribute /sys/block/md_loop_pair/md/sync_action frozen
 
 # open loop_pair for writing
 # layout line 15 (arrays.loop_pair)
-step 12/33 'open loop_pair for writing'
+step 14/35 'open loop_pair for writing'
 mdadm --readwrite /dev/md/loop_pair
 
 # create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable
 # layout line 16 (arrays.loop_five); destroys everything on lo2.loop_five, everything on lo3.loop_five, everything on lo4.loop_five
-step 13/33 'create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable'
+step 15/35 'create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable'
 require_blank /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
 require_blank /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
 require_blank /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
@@ -507,17 +521,17 @@ await_node /dev/md/loop_five
 
 # hold the initial sync of loop_five, so that it does not slow down what follows
 # layout line 16 (arrays.loop_five)
-step 14/33 'hold the initial sync of loop_five, so that it does not slow down what follows'
+step 16/35 'hold the initial sync of loop_five, so that it does not slow down what follows'
 set_attribute /sys/block/md_loop_five/md/sync_action frozen
 
 # open loop_five for writing
 # layout line 16 (arrays.loop_five)
-step 15/33 'open loop_five for writing'
+step 17/35 'open loop_five for writing'
 mdadm --readwrite /dev/md/loop_five
 
 # make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair
-step 16/33 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
+step 18/35 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
 require_blank /dev/md/loop_pair
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -528,7 +542,7 @@ await_node /dev/disk/by-uuid/b845c78e-3bc1-5bf4-bc9a-8b9177b27c13
 
 # make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32
 # layout line 20 (filesystems.loop_five); destroys everything on loop_five
-step 17/33 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
+step 19/35 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
 require_blank /dev/md/loop_five
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -539,30 +553,30 @@ await_node /dev/disk/by-uuid/ac639dd4-0b85-5bb1-96a6-f6788a456741
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)
-step 18/33 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 20/35 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 'e4e44bd9:ff5d5f65:968a075f:951f5592 4c15ef26:c59b5295:9eb9917c:66ca7718' \
 	update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 25 (monitoring.mail)
-step 19/33 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 21/35 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 25 (monitoring.scrub)
-step 20/33 'read all members once a month for latent errors'
+step 22/35 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 25 (monitoring.scrub)
-step 21/33 'switch off the check of cron (checkarray), on the same first Sunday'
+step 23/35 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm loops bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 3 lines into /etc/fstab
 # layout line 18 (filesystems)
-step 22/33 'enter 3 lines into /etc/fstab'
+step 24/35 'enter 3 lines into /etc/fstab'
 write_block /etc/fstab loops bottom 0644 <<'END'
 /swapfile-loops none swap sw,nofail,pri=1 0 0
 UUID=b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /srv/loop-pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
@@ -571,58 +585,58 @@ END
 
 # let systemd read fstab again
 # layout line 18 (filesystems)
-step 23/33 'let systemd read fstab again'
+step 25/35 'let systemd read fstab again'
 systemctl daemon-reload
 
 # write the swap file /swapfile-loops, 64 MiB
 # layout line 23 (swap.loop_file)
-step 24/33 'write the swap file /swapfile-loops, 64 MiB'
+step 26/35 'write the swap file /swapfile-loops, 64 MiB'
 require_blank /swapfile-loops
 dd if=/dev/zero of=/swapfile-loops bs=1MiB count=64 conv=excl,fsync status=none
 
 # let only root read /swapfile-loops
 # layout line 23 (swap.loop_file)
-step 25/33 'let only root read /swapfile-loops'
+step 27/35 'let only root read /swapfile-loops'
 chmod 0600 /swapfile-loops
 
 # make swap loop_file in /swapfile-loops
 # layout line 23 (swap.loop_file)
-step 26/33 'make swap loop_file in /swapfile-loops'
+step 28/35 'make swap loop_file in /swapfile-loops'
 mkswap --quiet --uuid 195d962c-01bf-557b-97ae-6eaac424af58 /swapfile-loops
 
 # use swap loop_file
 # layout line 23 (swap.loop_file)
-step 27/33 'use swap loop_file'
+step 29/35 'use swap loop_file'
 swapon --priority 1 /swapfile-loops
 
 # make the folder /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 28/33 'make the folder /srv/loop-pair'
+step 30/35 'make the folder /srv/loop-pair'
 mkdir --parents /srv/loop-pair
 
 # mount loop_pair at /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 29/33 'mount loop_pair at /srv/loop-pair'
+step 31/35 'mount loop_pair at /srv/loop-pair'
 mount /srv/loop-pair
 
 # make the folder /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 30/33 'make the folder /srv/loop-five'
+step 32/35 'make the folder /srv/loop-five'
 mkdir --parents /srv/loop-five
 
 # mount loop_five at /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 31/33 'mount loop_five at /srv/loop-five'
+step 33/35 'mount loop_five at /srv/loop-five'
 mount /srv/loop-five
 
 # let the initial sync of loop_pair run
 # layout line 15 (arrays.loop_pair)
-step 32/33 'let the initial sync of loop_pair run'
+step 34/35 'let the initial sync of loop_pair run'
 set_attribute /sys/block/md_loop_pair/md/sync_action idle
 
 # let the initial sync of loop_five run
 # layout line 16 (arrays.loop_five)
-step 33/33 'let the initial sync of loop_five run'
+step 35/35 'let the initial sync of loop_five run'
 set_attribute /sys/block/md_loop_five/md/sync_action idle
 
 complete=yes

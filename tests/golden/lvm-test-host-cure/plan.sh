@@ -400,13 +400,14 @@ MAILADDR root@example.org
 ARRAY /dev/md0 metadata=1.2 UUID=20a61fb0:4cf35196:baf9da0d:cd551fda
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-lvm-test.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-lvm-test.rules
 # layout line 41 (arrays)
-step 2/31 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-lvm-test.rules'
+step 2/31 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-lvm-test.rules'
 write_file /etc/udev/rules.d/65-raidplan-lvm-test.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # md0
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="20a61fb0:4cf35196:baf9da0d:cd551fda", ATTR{queue/read_ahead_kb}="3584"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="20a61fb0-4cf3-5196-baf9-da0dcd551fda", TEST=="holders/md0/md/array_state", TEST!="holders/md0/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md0.timer"
 END
 
 # let udev read its rules again

@@ -369,7 +369,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mkfs.xfs mktemp modprobe mount pvcreate \
-	readlink sed sfdisk systemctl unmkinitramfs update-initramfs vgcreate wipefs
+	readlink sed sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
 disks=$(list_disks)
 disk_t0=$(find_disk t0 1000204886016 512 LVMT-WCAU40 '' '' '')
 disk_t1=$(find_disk t1 1000204886016 512 LVMT-WCAU41 '' '' '')
@@ -393,7 +393,7 @@ require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 41 (arrays)
-step 1/28 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/30 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf lvm-test top 0644 <<'END'
 create names=yes
@@ -401,24 +401,37 @@ MAILADDR root@example.org
 ARRAY /dev/md0 metadata=1.2 UUID=20a61fb0:4cf35196:baf9da0d:cd551fda
 END
 
+# let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-lvm-test.rules
+# layout line 41 (arrays)
+step 2/30 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-lvm-test.rules'
+write_file /etc/udev/rules.d/65-raidplan-lvm-test.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="20a61fb0-4cf3-5196-baf9-da0dcd551fda", TEST=="holders/md0/md/array_state", TEST!="holders/md0/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md0.timer"
+END
+
+# let udev read its rules again
+# layout line 41 (arrays)
+step 3/30 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 41 (arrays)
-step 2/28 'load the kernel module md_mod'
+step 4/30 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 41 (arrays)
-step 3/28 'load the kernel module raid456'
+step 5/30 'load the kernel module raid456'
 modprobe raid456
 
 # load the kernel module dm_mod
 # layout line 44 (volume_groups)
-step 4/28 'load the kernel module dm_mod'
+step 6/30 'load the kernel module dm_mod'
 modprobe dm_mod
 
 # partition t0: t0.md0 of 931.4 GiB
 # layout line 24 (hardware.disks.t0); destroys everything on the disk t0
-step 5/28 'partition t0: t0.md0 of 931.4 GiB'
+step 7/30 'partition t0: t0.md0 of 931.4 GiB'
 require_blank "$disk_t0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t0" <<'END'
 label: gpt
@@ -431,7 +444,7 @@ await_node /dev/disk/by-partuuid/0c2ea3f6-e397-5150-80eb-f62a58b76dda
 
 # partition t1: t1.md0 of 931.4 GiB
 # layout line 24 (hardware.disks.t1); destroys everything on the disk t1
-step 6/28 'partition t1: t1.md0 of 931.4 GiB'
+step 8/30 'partition t1: t1.md0 of 931.4 GiB'
 require_blank "$disk_t1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t1" <<'END'
 label: gpt
@@ -444,7 +457,7 @@ await_node /dev/disk/by-partuuid/0e166a0d-a239-5e89-8922-31117c5917cd
 
 # partition t2: t2.md0 of 931.4 GiB
 # layout line 24 (hardware.disks.t2); destroys everything on the disk t2
-step 7/28 'partition t2: t2.md0 of 931.4 GiB'
+step 9/30 'partition t2: t2.md0 of 931.4 GiB'
 require_blank "$disk_t2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t2" <<'END'
 label: gpt
@@ -457,7 +470,7 @@ await_node /dev/disk/by-partuuid/cd2d943f-9b59-554c-a690-f998a8c57cfc
 
 # partition t3: t3.md0 of 931.4 GiB
 # layout line 24 (hardware.disks.t3); destroys everything on the disk t3
-step 8/28 'partition t3: t3.md0 of 931.4 GiB'
+step 10/30 'partition t3: t3.md0 of 931.4 GiB'
 require_blank "$disk_t3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t3" <<'END'
 label: gpt
@@ -470,7 +483,7 @@ await_node /dev/disk/by-partuuid/09c504bd-17f5-5bbf-8475-1670efdb5848
 
 # partition t4: t4.md0 of 931.4 GiB
 # layout line 24 (hardware.disks.t4); destroys everything on the disk t4
-step 9/28 'partition t4: t4.md0 of 931.4 GiB'
+step 11/30 'partition t4: t4.md0 of 931.4 GiB'
 require_blank "$disk_t4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t4" <<'END'
 label: gpt
@@ -483,7 +496,7 @@ await_node /dev/disk/by-partuuid/3746de9e-682a-5966-8fd6-fa82bcb4bdf4
 
 # partition t5: t5.md0 of 931.4 GiB
 # layout line 24 (hardware.disks.t5); destroys everything on the disk t5
-step 10/28 'partition t5: t5.md0 of 931.4 GiB'
+step 12/30 'partition t5: t5.md0 of 931.4 GiB'
 require_blank "$disk_t5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t5" <<'END'
 label: gpt
@@ -496,7 +509,7 @@ await_node /dev/disk/by-partuuid/014db9d9-2c69-564e-ab19-68b9458947d2
 
 # partition t6: t6.md0 of 931.4 GiB
 # layout line 32 (hardware.disks.t6); destroys everything on the disk t6
-step 11/28 'partition t6: t6.md0 of 931.4 GiB'
+step 13/30 'partition t6: t6.md0 of 931.4 GiB'
 require_blank "$disk_t6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t6" <<'END'
 label: gpt
@@ -509,7 +522,7 @@ await_node /dev/disk/by-partuuid/7499cb4a-0971-58b6-a389-4b0c27234435
 
 # partition t7: t7.md0 of 931.4 GiB
 # layout line 32 (hardware.disks.t7); destroys everything on the disk t7
-step 12/28 'partition t7: t7.md0 of 931.4 GiB'
+step 14/30 'partition t7: t7.md0 of 931.4 GiB'
 require_blank "$disk_t7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_t7" <<'END'
 label: gpt
@@ -522,7 +535,7 @@ await_node /dev/disk/by-partuuid/d99f7e1d-bad2-5416-b2e6-4a7450ed55ef
 
 # create raid5 md0 of 8 members (t0, t1, t2, t3, t4, t5, t6, t7), 6.4 TiB usable
 # layout line 42 (arrays.md0); destroys everything on t0.md0, everything on t1.md0, everything on t2.md0, everything on t3.md0, everything on t4.md0, everything on t5.md0, everything on t6.md0, everything on t7.md0
-step 13/28 'create raid5 md0 of 8 members (t0, t1, t2, t3, t4, t5, t6, t7), 6.4 TiB usable'
+step 15/30 'create raid5 md0 of 8 members (t0, t1, t2, t3, t4, t5, t6, t7), 6.4 TiB usable'
 require_blank /dev/disk/by-partuuid/0c2ea3f6-e397-5150-80eb-f62a58b76dda
 require_blank /dev/disk/by-partuuid/0e166a0d-a239-5e89-8922-31117c5917cd
 require_blank /dev/disk/by-partuuid/cd2d943f-9b59-554c-a690-f998a8c57cfc
@@ -546,35 +559,35 @@ await_node /dev/md0
 
 # hold the initial sync of md0, so that it does not slow down what follows
 # layout line 42 (arrays.md0)
-step 14/28 'hold the initial sync of md0, so that it does not slow down what follows'
+step 16/30 'hold the initial sync of md0, so that it does not slow down what follows'
 set_attribute /sys/block/md0/md/sync_action frozen
 
 # open md0 for writing
 # layout line 42 (arrays.md0)
-step 15/28 'open md0 for writing'
+step 17/30 'open md0 for writing'
 mdadm --readwrite /dev/md0
 
 # make md0 a physical volume, data from 1.8 MiB on
 # layout line 45 (volume_groups.arrays); destroys everything on md0
-step 16/28 'make md0 a physical volume, data from 1.8 MiB on'
+step 18/30 'make md0 a physical volume, data from 1.8 MiB on'
 require_blank /dev/md0
 pvcreate --yes --quiet --uuid=2WKzjy-pVsc-4bc6-2NUO-nIcg-HThJ-2cHWU8 --norestorefile \
 	--dataalignment=1835008b /dev/md0
 
 # create volume group arrays on md0
 # layout line 45 (volume_groups.arrays)
-step 17/28 'create volume group arrays on md0'
+step 19/30 'create volume group arrays on md0'
 vgcreate --autobackup=y --physicalextentsize=1073741824b --setautoactivation=y arrays /dev/md0
 
 # create volume arrays.storage of 6.4 TiB
 # layout line 45 (volume_groups.arrays.volumes.storage)
-step 18/28 'create volume arrays.storage of 6.4 TiB'
+step 20/30 'create volume arrays.storage of 6.4 TiB'
 lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=6518 --readahead=256s --name=storage arrays
 await_node /dev/arrays/storage
 
 # make xfs storage on arrays.storage, 6.4 TiB, su 256 KiB, sw 7
 # layout line 48 (filesystems.storage); destroys everything on arrays.storage
-step 19/28 'make xfs storage on arrays.storage, 6.4 TiB, su 256 KiB, sw 7'
+step 21/30 'make xfs storage on arrays.storage, 6.4 TiB, su 256 KiB, sw 7'
 require_blank /dev/arrays/storage
 mkfs.xfs -q -K -m crc=1,uuid=9c2b1f19-6353-5b93-a38a-e09db921d662 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=218707787776,su=262144,sw=7 -l size=2136997888,su=262144 -L storage \
@@ -583,51 +596,51 @@ await_node /dev/disk/by-uuid/9c2b1f19-6353-5b93-a38a-e09db921d662
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 41 (arrays)
-step 20/28 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 22/30 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 20a61fb0:4cf35196:baf9da0d:cd551fda update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 50 (monitoring.mail)
-step 21/28 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 23/30 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 50 (monitoring.scrub)
-step 22/28 'read all members once a month for latent errors'
+step 24/30 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 50 (monitoring.scrub)
-step 23/28 'switch off the check of cron (checkarray), on the same first Sunday'
+step 25/30 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm lvm-test bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
 # layout line 47 (filesystems)
-step 24/28 'enter 1 line into /etc/fstab'
+step 26/30 'enter 1 line into /etc/fstab'
 write_block /etc/fstab lvm-test bottom 0644 <<'END'
 UUID=9c2b1f19-6353-5b93-a38a-e09db921d662 /data/storage xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 47 (filesystems)
-step 25/28 'let systemd read fstab again'
+step 27/30 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /data/storage
 # layout line 48 (filesystems.storage)
-step 26/28 'make the folder /data/storage'
+step 28/30 'make the folder /data/storage'
 mkdir --parents /data/storage
 
 # mount storage at /data/storage
 # layout line 48 (filesystems.storage)
-step 27/28 'mount storage at /data/storage'
+step 29/30 'mount storage at /data/storage'
 mount /data/storage
 
 # let the initial sync of md0 run
 # layout line 42 (arrays.md0)
-step 28/28 'let the initial sync of md0 run'
+step 30/30 'let the initial sync of md0 run'
 set_attribute /sys/block/md0/md/sync_action idle
 
 complete=yes

@@ -363,7 +363,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl unmkinitramfs update-initramfs wipefs
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_gf0=$(find_disk gf0 500107862016 512 GFOR-VF5500R0 '' '' '')
 disk_gf1=$(find_disk gf1 500107862016 512 GFOR-VF5500R1 '' '' '')
@@ -375,7 +375,7 @@ require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 21 (arrays)
-step 1/18 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/20 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf gforce top 0644 <<'END'
 create names=yes
@@ -383,19 +383,32 @@ MAILADDR root@example.org
 ARRAY /dev/md/backup metadata=1.2 UUID=d63c18b9:a1ec500b:8437aba0:57ae12a6
 END
 
+# let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-gforce.rules
+# layout line 21 (arrays)
+step 2/20 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-gforce.rules'
+write_file /etc/udev/rules.d/65-raidplan-gforce.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="d63c18b9-a1ec-500b-8437-aba057ae12a6", TEST=="holders/md_backup/md/array_state", TEST!="holders/md_backup/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_backup.timer"
+END
+
+# let udev read its rules again
+# layout line 21 (arrays)
+step 3/20 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 21 (arrays)
-step 2/18 'load the kernel module md_mod'
+step 4/20 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 21 (arrays)
-step 3/18 'load the kernel module raid1'
+step 5/20 'load the kernel module raid1'
 modprobe raid1
 
 # partition gf0: gf0.backup of 465.6 GiB
 # layout line 18 (hardware.disks.gf0); destroys everything on the disk gf0
-step 4/18 'partition gf0: gf0.backup of 465.6 GiB'
+step 6/20 'partition gf0: gf0.backup of 465.6 GiB'
 require_blank "$disk_gf0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_gf0" <<'END'
 label: gpt
@@ -408,7 +421,7 @@ await_node /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b
 
 # partition gf1: gf1.backup of 465.6 GiB
 # layout line 18 (hardware.disks.gf1); destroys everything on the disk gf1
-step 5/18 'partition gf1: gf1.backup of 465.6 GiB'
+step 7/20 'partition gf1: gf1.backup of 465.6 GiB'
 require_blank "$disk_gf1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_gf1" <<'END'
 label: gpt
@@ -421,7 +434,7 @@ await_node /dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
 
 # create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable
 # layout line 22 (arrays.backup); destroys everything on gf0.backup, everything on gf1.backup
-step 6/18 'create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable'
+step 8/20 'create raid1 backup of 2 members (gf0, gf1), 465.5 GiB usable'
 require_blank /dev/disk/by-partuuid/df9ee2a8-9bde-53b7-892f-21d3393ff93b
 require_blank /dev/disk/by-partuuid/7455a62f-10cd-50d9-9705-ed8c9fc865d9
 mdadm --create /dev/md/backup --run --quiet --readonly --metadata=1.2 --homehost=gforce --name=backup \
@@ -432,17 +445,17 @@ await_node /dev/md/backup
 
 # hold the initial sync of backup, so that it does not slow down what follows
 # layout line 22 (arrays.backup)
-step 7/18 'hold the initial sync of backup, so that it does not slow down what follows'
+step 9/20 'hold the initial sync of backup, so that it does not slow down what follows'
 set_attribute /sys/block/md_backup/md/sync_action frozen
 
 # open backup for writing
 # layout line 22 (arrays.backup)
-step 8/18 'open backup for writing'
+step 10/20 'open backup for writing'
 mdadm --readwrite /dev/md/backup
 
 # make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes
 # layout line 25 (filesystems.backup); destroys everything on backup
-step 9/18 'make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes'
+step 11/20 'make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes'
 require_blank /dev/md/backup
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 30507648 -m 1 -E stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
@@ -451,51 +464,51 @@ await_node /dev/disk/by-uuid/d4105d49-12fe-5d8c-a066-3a87006aa40b
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 21 (arrays)
-step 10/18 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 12/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot d63c18b9:a1ec500b:8437aba0:57ae12a6 update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 27 (monitoring.mail)
-step 11/18 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 13/20 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 27 (monitoring.scrub)
-step 12/18 'read all members once a month for latent errors'
+step 14/20 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 27 (monitoring.scrub)
-step 13/18 'switch off the check of cron (checkarray), on the same first Sunday'
+step 15/20 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm gforce bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
 # layout line 24 (filesystems)
-step 14/18 'enter 1 line into /etc/fstab'
+step 16/20 'enter 1 line into /etc/fstab'
 write_block /etc/fstab gforce bottom 0644 <<'END'
 UUID=d4105d49-12fe-5d8c-a066-3a87006aa40b /srv/backup ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 24 (filesystems)
-step 15/18 'let systemd read fstab again'
+step 17/20 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/backup
 # layout line 25 (filesystems.backup)
-step 16/18 'make the folder /srv/backup'
+step 18/20 'make the folder /srv/backup'
 mkdir --parents /srv/backup
 
 # mount backup at /srv/backup
 # layout line 25 (filesystems.backup)
-step 17/18 'mount backup at /srv/backup'
+step 19/20 'mount backup at /srv/backup'
 mount /srv/backup
 
 # let the initial sync of backup run
 # layout line 22 (arrays.backup)
-step 18/18 'let the initial sync of backup run'
+step 20/20 'let the initial sync of backup run'
 set_attribute /sys/block/md_backup/md/sync_action idle
 
 complete=yes

@@ -419,13 +419,15 @@ ARRAY /dev/md/fast metadata=1.2 UUID=a242a0f1:705f560f:8ed72816:f4cd71b5
 ARRAY /dev/md/bulk metadata=1.2 UUID=3f86bb2f:e5095b80:b6182a44:d7d29c46
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-norco.rules
+# let udev tune 1 array and start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-norco.rules
 # layout line 29 (arrays)
-step 2/43 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-norco.rules'
+step 2/43 'let udev tune 1 array and start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-norco.rules'
 write_file /etc/udev/rules.d/65-raidplan-norco.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # bulk
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="3f86bb2f:e5095b80:b6182a44:d7d29c46", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="4096"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="a242a0f1-705f-560f-8ed7-2816f4cd71b5", TEST=="holders/md_fast/md/array_state", TEST!="holders/md_fast/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_fast.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="3f86bb2f-e509-5b80-b618-2a44d7d29c46", TEST=="holders/md_bulk/md/array_state", TEST!="holders/md_bulk/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_bulk.timer"
 END
 
 # let udev read its rules again

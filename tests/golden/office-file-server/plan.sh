@@ -364,7 +364,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkfs.xfs mktemp modprobe mount readlink sed \
-	sfdisk systemctl unmkinitramfs update-initramfs wipefs
+	sfdisk systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_of0=$(find_disk of0 1000204886016 512 OFFI-9VP00 '' '' '')
 disk_of1=$(find_disk of1 1000204886016 512 OFFI-9VP01 '' '' '')
@@ -386,7 +386,7 @@ require_room_for_initramfs /boot
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 23 (arrays)
-step 1/30 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/32 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf office top 0644 <<'END'
 create names=yes
@@ -395,19 +395,33 @@ ARRAY /dev/md/shares metadata=1.2 UUID=c288fd56:e42951be:90b66fd5:aaaf5e31
 ARRAY /dev/md/moved metadata=1.2 UUID=47769148:7321526b:88780c96:d764aefc
 END
 
+# let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-office.rules
+# layout line 23 (arrays)
+step 2/32 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-office.rules'
+write_file /etc/udev/rules.d/65-raidplan-office.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="c288fd56-e429-51be-90b6-6fd5aaaf5e31", TEST=="holders/md_shares/md/array_state", TEST!="holders/md_shares/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_shares.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="47769148-7321-526b-8878-0c96d764aefc", TEST=="holders/md_moved/md/array_state", TEST!="holders/md_moved/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_moved.timer"
+END
+
+# let udev read its rules again
+# layout line 23 (arrays)
+step 3/32 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 23 (arrays)
-step 2/30 'load the kernel module md_mod'
+step 4/32 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 23 (arrays)
-step 3/30 'load the kernel module raid456'
+step 5/32 'load the kernel module raid456'
 modprobe raid456
 
 # partition of0: of0.shares of 931.4 GiB
 # layout line 19 (hardware.disks.of0); destroys everything on the disk of0
-step 4/30 'partition of0: of0.shares of 931.4 GiB'
+step 6/32 'partition of0: of0.shares of 931.4 GiB'
 require_blank "$disk_of0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of0" <<'END'
 label: gpt
@@ -420,7 +434,7 @@ await_node /dev/disk/by-partuuid/ea7ec0f5-c46d-5e39-9afc-45faa1e84a9c
 
 # partition of1: of1.shares of 931.4 GiB
 # layout line 19 (hardware.disks.of1); destroys everything on the disk of1
-step 5/30 'partition of1: of1.shares of 931.4 GiB'
+step 7/32 'partition of1: of1.shares of 931.4 GiB'
 require_blank "$disk_of1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of1" <<'END'
 label: gpt
@@ -433,7 +447,7 @@ await_node /dev/disk/by-partuuid/72540123-ce78-541d-bd59-30094485439b
 
 # partition of2: of2.shares of 931.4 GiB
 # layout line 19 (hardware.disks.of2); destroys everything on the disk of2
-step 6/30 'partition of2: of2.shares of 931.4 GiB'
+step 8/32 'partition of2: of2.shares of 931.4 GiB'
 require_blank "$disk_of2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of2" <<'END'
 label: gpt
@@ -446,7 +460,7 @@ await_node /dev/disk/by-partuuid/88afca29-9bfe-5a35-8995-118d0b11fc93
 
 # partition of3: of3.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of3); destroys everything on the disk of3
-step 7/30 'partition of3: of3.moved of 698.5 GiB'
+step 9/32 'partition of3: of3.moved of 698.5 GiB'
 require_blank "$disk_of3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of3" <<'END'
 label: gpt
@@ -459,7 +473,7 @@ await_node /dev/disk/by-partuuid/75dbe032-a03f-50c4-a6ab-879809f2eb05
 
 # partition of4: of4.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of4); destroys everything on the disk of4
-step 8/30 'partition of4: of4.moved of 698.5 GiB'
+step 10/32 'partition of4: of4.moved of 698.5 GiB'
 require_blank "$disk_of4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of4" <<'END'
 label: gpt
@@ -472,7 +486,7 @@ await_node /dev/disk/by-partuuid/1aded481-aea1-55dc-ba89-c1a005883877
 
 # partition of5: of5.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of5); destroys everything on the disk of5
-step 9/30 'partition of5: of5.moved of 698.5 GiB'
+step 11/32 'partition of5: of5.moved of 698.5 GiB'
 require_blank "$disk_of5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of5" <<'END'
 label: gpt
@@ -485,7 +499,7 @@ await_node /dev/disk/by-partuuid/d7b43522-74a3-583b-98f6-8c785540478d
 
 # partition of6: of6.moved of 698.5 GiB
 # layout line 21 (hardware.disks.of6); destroys everything on the disk of6
-step 10/30 'partition of6: of6.moved of 698.5 GiB'
+step 12/32 'partition of6: of6.moved of 698.5 GiB'
 require_blank "$disk_of6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_of6" <<'END'
 label: gpt
@@ -498,7 +512,7 @@ await_node /dev/disk/by-partuuid/326afb11-a6da-5bd5-af98-ae58f3fa091b
 
 # create raid5 shares of 3 members (of0, of1, of2), 1.8 TiB usable
 # layout line 24 (arrays.shares); destroys everything on of0.shares, everything on of1.shares, everything on of2.shares
-step 11/30 'create raid5 shares of 3 members (of0, of1, of2), 1.8 TiB usable'
+step 13/32 'create raid5 shares of 3 members (of0, of1, of2), 1.8 TiB usable'
 require_blank /dev/disk/by-partuuid/ea7ec0f5-c46d-5e39-9afc-45faa1e84a9c
 require_blank /dev/disk/by-partuuid/72540123-ce78-541d-bd59-30094485439b
 require_blank /dev/disk/by-partuuid/88afca29-9bfe-5a35-8995-118d0b11fc93
@@ -512,17 +526,17 @@ await_node /dev/md/shares
 
 # hold the initial sync of shares, so that it does not slow down what follows
 # layout line 24 (arrays.shares)
-step 12/30 'hold the initial sync of shares, so that it does not slow down what follows'
+step 14/32 'hold the initial sync of shares, so that it does not slow down what follows'
 set_attribute /sys/block/md_shares/md/sync_action frozen
 
 # open shares for writing
 # layout line 24 (arrays.shares)
-step 13/30 'open shares for writing'
+step 15/32 'open shares for writing'
 mdadm --readwrite /dev/md/shares
 
 # create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable
 # layout line 25 (arrays.moved); destroys everything on of3.moved, everything on of4.moved, everything on of5.moved, everything on of6.moved
-step 14/30 'create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable'
+step 16/32 'create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable'
 require_blank /dev/disk/by-partuuid/75dbe032-a03f-50c4-a6ab-879809f2eb05
 require_blank /dev/disk/by-partuuid/1aded481-aea1-55dc-ba89-c1a005883877
 require_blank /dev/disk/by-partuuid/d7b43522-74a3-583b-98f6-8c785540478d
@@ -538,17 +552,17 @@ await_node /dev/md/moved
 
 # hold the initial sync of moved, so that it does not slow down what follows
 # layout line 25 (arrays.moved)
-step 15/30 'hold the initial sync of moved, so that it does not slow down what follows'
+step 17/32 'hold the initial sync of moved, so that it does not slow down what follows'
 set_attribute /sys/block/md_moved/md/sync_action frozen
 
 # open moved for writing
 # layout line 25 (arrays.moved)
-step 16/30 'open moved for writing'
+step 18/32 'open moved for writing'
 mdadm --readwrite /dev/md/moved
 
 # make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64
 # layout line 28 (filesystems.shares); destroys everything on shares
-step 17/30 'make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64'
+step 19/32 'make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64'
 require_blank /dev/md/shares
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -559,7 +573,7 @@ await_node /dev/disk/by-uuid/e76f23ec-8287-5f9e-84e5-a0a898668527
 
 # make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3
 # layout line 29 (filesystems.moved); destroys everything on moved
-step 18/30 'make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3'
+step 20/32 'make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3'
 require_blank /dev/md/moved
 mkfs.xfs -q -K -m crc=1,uuid=9b077c73-448f-56b8-986e-0c6356f05a26 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=70301777920,su=131072,sw=3 -l size=1098514432,su=131072 -L moved /dev/md/moved
@@ -567,30 +581,30 @@ await_node /dev/disk/by-uuid/9b077c73-448f-56b8-986e-0c6356f05a26
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 23 (arrays)
-step 19/30 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 21/32 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 'c288fd56:e42951be:90b66fd5:aaaf5e31 47769148:7321526b:88780c96:d764aefc' \
 	update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 31 (monitoring.mail)
-step 20/30 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 22/32 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 31 (monitoring.scrub)
-step 21/30 'read all members once a month for latent errors'
+step 23/32 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 31 (monitoring.scrub)
-step 22/30 'switch off the check of cron (checkarray), on the same first Sunday'
+step 24/32 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm office bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 2 lines into /etc/fstab
 # layout line 27 (filesystems)
-step 23/30 'enter 2 lines into /etc/fstab'
+step 25/32 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab office bottom 0644 <<'END'
 UUID=e76f23ec-8287-5f9e-84e5-a0a898668527 /srv/shares ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 UUID=9b077c73-448f-56b8-986e-0c6356f05a26 /srv/moved xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -598,37 +612,37 @@ END
 
 # let systemd read fstab again
 # layout line 27 (filesystems)
-step 24/30 'let systemd read fstab again'
+step 26/32 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/shares
 # layout line 28 (filesystems.shares)
-step 25/30 'make the folder /srv/shares'
+step 27/32 'make the folder /srv/shares'
 mkdir --parents /srv/shares
 
 # mount shares at /srv/shares
 # layout line 28 (filesystems.shares)
-step 26/30 'mount shares at /srv/shares'
+step 28/32 'mount shares at /srv/shares'
 mount /srv/shares
 
 # make the folder /srv/moved
 # layout line 29 (filesystems.moved)
-step 27/30 'make the folder /srv/moved'
+step 29/32 'make the folder /srv/moved'
 mkdir --parents /srv/moved
 
 # mount moved at /srv/moved
 # layout line 29 (filesystems.moved)
-step 28/30 'mount moved at /srv/moved'
+step 30/32 'mount moved at /srv/moved'
 mount /srv/moved
 
 # let the initial sync of shares run
 # layout line 24 (arrays.shares)
-step 29/30 'let the initial sync of shares run'
+step 31/32 'let the initial sync of shares run'
 set_attribute /sys/block/md_shares/md/sync_action idle
 
 # let the initial sync of moved run
 # layout line 25 (arrays.moved)
-step 30/30 'let the initial sync of moved run'
+step 32/32 'let the initial sync of moved run'
 set_attribute /sys/block/md_moved/md/sync_action idle
 
 complete=yes

@@ -388,13 +388,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/pegasus metadata=1.2 UUID=c118c691:9abe5c29:8ead6044:03cc94f1
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-pegasus.rules
 # layout line 24 (arrays)
-step 2/23 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-pegasus.rules'
+step 2/23 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-pegasus.rules'
 write_file /etc/udev/rules.d/65-raidplan-pegasus.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # pegasus
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="c118c691:9abe5c29:8ead6044:03cc94f1", ATTR{md/sync_speed_max}="97656", ATTR{queue/read_ahead_kb}="768"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="c118c691-9abe-5c29-8ead-604403cc94f1", TEST=="holders/md_pegasus/md/array_state", TEST!="holders/md_pegasus/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_pegasus.timer"
 END
 
 # let udev read its rules again

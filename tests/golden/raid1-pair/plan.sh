@@ -362,7 +362,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkswap mktemp modprobe mount readlink sed \
-	sfdisk swapon systemctl unmkinitramfs update-initramfs wipefs
+	sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_pa0=$(find_disk pa0 4294967296 512 PAIR-S7K00 '' '' '')
 disk_pa1=$(find_disk pa1 4294967296 512 PAIR-S7K01 '' '' '')
@@ -376,7 +376,7 @@ require_room_for_initramfs /boot
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 24 (arrays)
-step 1/24 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/26 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf pair top 0644 <<'END'
 create names=yes
@@ -385,19 +385,33 @@ ARRAY /dev/md/pair_data metadata=1.2 UUID=61bfac42:5eac5815:b528d791:eabae151
 ARRAY /dev/md/pair_swap metadata=1.2 UUID=15f2d65f:193c5533:b6f308e1:ca480a67
 END
 
+# let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-pair.rules
+# layout line 24 (arrays)
+step 2/26 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-pair.rules'
+write_file /etc/udev/rules.d/65-raidplan-pair.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="61bfac42-5eac-5815-b528-d791eabae151", TEST=="holders/md_pair_data/md/array_state", TEST!="holders/md_pair_data/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_pair_data.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="15f2d65f-193c-5533-b6f3-08e1ca480a67", TEST=="holders/md_pair_swap/md/array_state", TEST!="holders/md_pair_swap/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_pair_swap.timer"
+END
+
+# let udev read its rules again
+# layout line 24 (arrays)
+step 3/26 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 24 (arrays)
-step 2/24 'load the kernel module md_mod'
+step 4/26 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 24 (arrays)
-step 3/24 'load the kernel module raid1'
+step 5/26 'load the kernel module raid1'
 modprobe raid1
 
 # partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB
 # layout line 15 (hardware.disks.pa0); destroys everything on the disk pa0
-step 4/24 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
+step 6/26 'partition pa0: pa0.swap of 512 MiB, pa0.data of 3.5 GiB'
 require_blank "$disk_pa0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa0" <<'END'
 label: gpt
@@ -412,7 +426,7 @@ await_node /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
 
 # partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB
 # layout line 15 (hardware.disks.pa1); destroys everything on the disk pa1
-step 5/24 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
+step 7/26 'partition pa1: pa1.swap of 512 MiB, pa1.data of 3.5 GiB'
 require_blank "$disk_pa1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_pa1" <<'END'
 label: gpt
@@ -427,7 +441,7 @@ await_node /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
 
 # create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable
 # layout line 25 (arrays.pair_data); destroys everything on pa0.data, everything on pa1.data
-step 6/24 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
+step 8/26 'create raid1 pair_data of 2 members (pa0.data, pa1.data), 3.5 GiB usable'
 require_blank /dev/disk/by-partuuid/bab40586-ac57-5763-a16b-82794338989e
 require_blank /dev/disk/by-partuuid/eb40d74e-c704-5b56-ba4e-b2bf40ddcab9
 mdadm --create /dev/md/pair_data --run --quiet --readonly --metadata=1.2 --homehost=pair --name=pair_data \
@@ -438,17 +452,17 @@ await_node /dev/md/pair_data
 
 # hold the initial sync of pair_data, so that it does not slow down what follows
 # layout line 25 (arrays.pair_data)
-step 7/24 'hold the initial sync of pair_data, so that it does not slow down what follows'
+step 9/26 'hold the initial sync of pair_data, so that it does not slow down what follows'
 set_attribute /sys/block/md_pair_data/md/sync_action frozen
 
 # open pair_data for writing
 # layout line 25 (arrays.pair_data)
-step 8/24 'open pair_data for writing'
+step 10/26 'open pair_data for writing'
 mdadm --readwrite /dev/md/pair_data
 
 # create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable
 # layout line 26 (arrays.pair_swap); destroys everything on pa0.swap, everything on pa1.swap
-step 9/24 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
+step 11/26 'create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable'
 require_blank /dev/disk/by-partuuid/0f3a272f-5d94-51f6-834f-4808a2469600
 require_blank /dev/disk/by-partuuid/87969dc3-b2ba-5b14-bbb3-32327becdcb7
 mdadm --create /dev/md/pair_swap --run --quiet --readonly --metadata=1.2 --homehost=pair --name=pair_swap \
@@ -459,17 +473,17 @@ await_node /dev/md/pair_swap
 
 # hold the initial sync of pair_swap, so that it does not slow down what follows
 # layout line 26 (arrays.pair_swap)
-step 10/24 'hold the initial sync of pair_swap, so that it does not slow down what follows'
+step 12/26 'hold the initial sync of pair_swap, so that it does not slow down what follows'
 set_attribute /sys/block/md_pair_swap/md/sync_action frozen
 
 # open pair_swap for writing
 # layout line 26 (arrays.pair_swap)
-step 11/24 'open pair_swap for writing'
+step 13/26 'open pair_swap for writing'
 mdadm --readwrite /dev/md/pair_swap
 
 # make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes
 # layout line 29 (filesystems.pair_data); destroys everything on pair_data
-step 12/24 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
+step 14/26 'make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes'
 require_blank /dev/md/pair_data
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -480,37 +494,37 @@ await_node /dev/disk/by-uuid/efbfa133-34ae-599c-ad3f-c4f8d8158f28
 
 # make swap pair_swap on pair_swap, 511 MiB
 # layout line 32 (swap.pair_swap); destroys everything on pair_swap
-step 13/24 'make swap pair_swap on pair_swap, 511 MiB'
+step 15/26 'make swap pair_swap on pair_swap, 511 MiB'
 require_blank /dev/md/pair_swap
 mkswap --quiet --uuid ecf037a4-7ddb-5515-b235-3514e1e3a56a --label pair-swap /dev/md/pair_swap
 await_node /dev/disk/by-uuid/ecf037a4-7ddb-5515-b235-3514e1e3a56a
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 24 (arrays)
-step 14/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 16/26 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot '61bfac42:5eac5815:b528d791:eabae151 15f2d65f:193c5533:b6f308e1:ca480a67' \
 	update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 34 (monitoring.mail)
-step 15/24 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 17/26 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 34 (monitoring.scrub)
-step 16/24 'read all members once a month for latent errors'
+step 18/26 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 34 (monitoring.scrub)
-step 17/24 'switch off the check of cron (checkarray), on the same first Sunday'
+step 19/26 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm pair bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 2 lines into /etc/fstab
 # layout line 28 (filesystems)
-step 18/24 'enter 2 lines into /etc/fstab'
+step 20/26 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab pair bottom 0644 <<'END'
 UUID=efbfa133-34ae-599c-ad3f-c4f8d8158f28 /srv/pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
 UUID=ecf037a4-7ddb-5515-b235-3514e1e3a56a none swap sw,nofail,pri=10 0 0
@@ -518,32 +532,32 @@ END
 
 # let systemd read fstab again
 # layout line 28 (filesystems)
-step 19/24 'let systemd read fstab again'
+step 21/26 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/pair
 # layout line 29 (filesystems.pair_data)
-step 20/24 'make the folder /srv/pair'
+step 22/26 'make the folder /srv/pair'
 mkdir --parents /srv/pair
 
 # mount pair_data at /srv/pair
 # layout line 29 (filesystems.pair_data)
-step 21/24 'mount pair_data at /srv/pair'
+step 23/26 'mount pair_data at /srv/pair'
 mount /srv/pair
 
 # use swap pair_swap
 # layout line 32 (swap.pair_swap)
-step 22/24 'use swap pair_swap'
+step 24/26 'use swap pair_swap'
 swapon --priority 10 /dev/md/pair_swap
 
 # let the initial sync of pair_data run
 # layout line 25 (arrays.pair_data)
-step 23/24 'let the initial sync of pair_data run'
+step 25/26 'let the initial sync of pair_data run'
 set_attribute /sys/block/md_pair_data/md/sync_action idle
 
 # let the initial sync of pair_swap run
 # layout line 26 (arrays.pair_swap)
-step 24/24 'let the initial sync of pair_swap run'
+step 26/26 'let the initial sync of pair_swap run'
 set_attribute /sys/block/md_pair_swap/md/sync_action idle
 
 complete=yes

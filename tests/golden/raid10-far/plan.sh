@@ -386,13 +386,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/far metadata=1.2 UUID=d0b31972:c1e655b8:9305c895:c4705947
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-far.rules
 # layout line 17 (arrays)
-step 2/23 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-far.rules'
+step 2/23 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-far.rules'
 write_file /etc/udev/rules.d/65-raidplan-far.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # far
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="d0b31972:c1e655b8:9305c895:c4705947", ATTR{queue/read_ahead_kb}="4096"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="d0b31972-c1e6-55b8-9305-c895c4705947", TEST=="holders/md_far/md/array_state", TEST!="holders/md_far/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_far.timer"
 END
 
 # let udev read its rules again

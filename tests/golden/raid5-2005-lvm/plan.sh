@@ -373,7 +373,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mke2fs mktemp modprobe mount pvcreate \
-	readlink sed sfdisk systemctl unmkinitramfs update-initramfs vgcreate wipefs
+	readlink sed sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
 disks=$(list_disks)
 disk_bl0=$(find_disk bl0 300090728448 512 BSTL-B600 '' '' '')
 disk_bl1=$(find_disk bl1 300090728448 512 BSTL-B601 '' '' '')
@@ -399,7 +399,7 @@ require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 32 (arrays)
-step 1/28 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/30 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast-lvm top 0644 <<'END'
 create names=yes
@@ -407,24 +407,37 @@ MAILADDR root@example.org
 ARRAY /dev/md/storagearray metadata=1.2 UUID=ecadfc6b:dcbf595a:82df3f73:c40e50fa
 END
 
+# let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-beast-lvm.rules
+# layout line 32 (arrays)
+step 2/30 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-beast-lvm.rules'
+write_file /etc/udev/rules.d/65-raidplan-beast-lvm.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="ecadfc6b-dcbf-595a-82df-3f73c40e50fa", TEST=="holders/md_storagearray/md/array_state", TEST!="holders/md_storagearray/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_storagearray.timer"
+END
+
+# let udev read its rules again
+# layout line 32 (arrays)
+step 3/30 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 32 (arrays)
-step 2/28 'load the kernel module md_mod'
+step 4/30 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 32 (arrays)
-step 3/28 'load the kernel module raid456'
+step 5/30 'load the kernel module raid456'
 modprobe raid456
 
 # load the kernel module dm_mod
 # layout line 35 (volume_groups)
-step 4/28 'load the kernel module dm_mod'
+step 6/30 'load the kernel module dm_mod'
 modprobe dm_mod
 
 # partition bl0: bl0.storagearray of 279.4 GiB
 # layout line 27 (hardware.disks.bl0); destroys everything on the disk bl0
-step 5/28 'partition bl0: bl0.storagearray of 279.4 GiB'
+step 7/30 'partition bl0: bl0.storagearray of 279.4 GiB'
 require_blank "$disk_bl0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl0" <<'END'
 label: gpt
@@ -437,7 +450,7 @@ await_node /dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5
 
 # partition bl1: bl1.storagearray of 279.4 GiB
 # layout line 27 (hardware.disks.bl1); destroys everything on the disk bl1
-step 6/28 'partition bl1: bl1.storagearray of 279.4 GiB'
+step 8/30 'partition bl1: bl1.storagearray of 279.4 GiB'
 require_blank "$disk_bl1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl1" <<'END'
 label: gpt
@@ -450,7 +463,7 @@ await_node /dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3
 
 # partition bl2: bl2.storagearray of 279.4 GiB
 # layout line 27 (hardware.disks.bl2); destroys everything on the disk bl2
-step 7/28 'partition bl2: bl2.storagearray of 279.4 GiB'
+step 9/30 'partition bl2: bl2.storagearray of 279.4 GiB'
 require_blank "$disk_bl2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl2" <<'END'
 label: gpt
@@ -463,7 +476,7 @@ await_node /dev/disk/by-partuuid/27121fdc-4e73-5e0e-a3a9-f914f4997546
 
 # partition bl3: bl3.storagearray of 279.4 GiB
 # layout line 27 (hardware.disks.bl3); destroys everything on the disk bl3
-step 8/28 'partition bl3: bl3.storagearray of 279.4 GiB'
+step 10/30 'partition bl3: bl3.storagearray of 279.4 GiB'
 require_blank "$disk_bl3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl3" <<'END'
 label: gpt
@@ -476,7 +489,7 @@ await_node /dev/disk/by-partuuid/bd9d30ea-96a0-5e5d-ac04-04083b8d4034
 
 # partition bl4: bl4.storagearray of 279.4 GiB
 # layout line 29 (hardware.disks.bl4); destroys everything on the disk bl4
-step 9/28 'partition bl4: bl4.storagearray of 279.4 GiB'
+step 11/30 'partition bl4: bl4.storagearray of 279.4 GiB'
 require_blank "$disk_bl4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl4" <<'END'
 label: gpt
@@ -489,7 +502,7 @@ await_node /dev/disk/by-partuuid/9b61966b-101f-5d04-9541-a0269c5c5bc2
 
 # partition bl5: bl5.storagearray of 279.4 GiB
 # layout line 29 (hardware.disks.bl5); destroys everything on the disk bl5
-step 10/28 'partition bl5: bl5.storagearray of 279.4 GiB'
+step 12/30 'partition bl5: bl5.storagearray of 279.4 GiB'
 require_blank "$disk_bl5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl5" <<'END'
 label: gpt
@@ -502,7 +515,7 @@ await_node /dev/disk/by-partuuid/3c7da5df-3aed-508f-b5a9-dc44d8443456
 
 # partition bl6: bl6.storagearray of 279.4 GiB
 # layout line 29 (hardware.disks.bl6); destroys everything on the disk bl6
-step 11/28 'partition bl6: bl6.storagearray of 279.4 GiB'
+step 13/30 'partition bl6: bl6.storagearray of 279.4 GiB'
 require_blank "$disk_bl6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl6" <<'END'
 label: gpt
@@ -515,7 +528,7 @@ await_node /dev/disk/by-partuuid/786dcdb0-7382-5330-9056-946c1388367b
 
 # partition bl7: bl7.storagearray of 279.4 GiB
 # layout line 29 (hardware.disks.bl7); destroys everything on the disk bl7
-step 12/28 'partition bl7: bl7.storagearray of 279.4 GiB'
+step 14/30 'partition bl7: bl7.storagearray of 279.4 GiB'
 require_blank "$disk_bl7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl7" <<'END'
 label: gpt
@@ -528,7 +541,7 @@ await_node /dev/disk/by-partuuid/f6a67f84-ac45-5686-a657-f5935cfeccaa
 
 # create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable
 # layout line 33 (arrays.storagearray); destroys everything on bl0.storagearray, everything on bl1.storagearray, everything on bl2.storagearray, everything on bl3.storagearray, everything on bl4.storagearray, everything on bl5.storagearray, everything on bl6.storagearray, everything on bl7.storagearray
-step 13/28 'create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable'
+step 15/30 'create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable'
 require_blank /dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5
 require_blank /dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3
 require_blank /dev/disk/by-partuuid/27121fdc-4e73-5e0e-a3a9-f914f4997546
@@ -552,37 +565,37 @@ await_node /dev/md/storagearray
 
 # hold the initial sync of storagearray, so that it does not slow down what follows
 # layout line 33 (arrays.storagearray)
-step 14/28 'hold the initial sync of storagearray, so that it does not slow down what follows'
+step 16/30 'hold the initial sync of storagearray, so that it does not slow down what follows'
 set_attribute /sys/block/md_storagearray/md/sync_action frozen
 
 # open storagearray for writing
 # layout line 33 (arrays.storagearray)
-step 15/28 'open storagearray for writing'
+step 17/30 'open storagearray for writing'
 mdadm --readwrite /dev/md/storagearray
 
 # make storagearray a physical volume, data from 1.3 MiB on
 # layout line 36 (volume_groups.VolumeGroup1); destroys everything on storagearray
-step 16/28 'make storagearray a physical volume, data from 1.3 MiB on'
+step 18/30 'make storagearray a physical volume, data from 1.3 MiB on'
 require_blank /dev/md/storagearray
 pvcreate --yes --quiet --uuid=1rLwqM-cuNo-Lq0Y-v5Pd-R7yN-oS7W-F3dIOS --norestorefile --dataalignment=458752b \
 	/dev/md/storagearray
 
 # create volume group VolumeGroup1 on storagearray
 # layout line 36 (volume_groups.VolumeGroup1)
-step 17/28 'create volume group VolumeGroup1 on storagearray'
+step 19/30 'create volume group VolumeGroup1 on storagearray'
 vgcreate --autobackup=y --physicalextentsize=4194304b --setautoactivation=y VolumeGroup1 \
 	/dev/md/storagearray
 
 # create volume VolumeGroup1.lvol0 of 1.9 TiB
 # layout line 36 (volume_groups.VolumeGroup1.volumes.lvol0)
-step 18/28 'create volume VolumeGroup1.lvol0 of 1.9 TiB'
+step 20/30 'create volume VolumeGroup1.lvol0 of 1.9 TiB'
 lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=500377 --readahead=256s --name=lvol0 \
 	VolumeGroup1
 await_node /dev/VolumeGroup1/lvol0
 
 # make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
 # layout line 39 (filesystems.storagearray); destroys everything on VolumeGroup1.lvol0
-step 19/28 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
+step 21/30 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
 require_blank /dev/VolumeGroup1/lvol0
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 500377 -m 1 -E stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
@@ -591,51 +604,51 @@ await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 32 (arrays)
-step 20/28 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 22/30 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot ecadfc6b:dcbf595a:82df3f73:c40e50fa update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 43 (monitoring.mail)
-step 21/28 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 23/30 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 43 (monitoring.scrub)
-step 22/28 'read all members once a month for latent errors'
+step 24/30 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 43 (monitoring.scrub)
-step 23/28 'switch off the check of cron (checkarray), on the same first Sunday'
+step 25/30 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm beast-lvm bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
 # layout line 38 (filesystems)
-step 24/28 'enter 1 line into /etc/fstab'
+step 26/30 'enter 1 line into /etc/fstab'
 write_block /etc/fstab beast-lvm bottom 0644 <<'END'
 UUID=9363e64e-53e2-5c01-8480-50e05b938590 /storagearray ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 38 (filesystems)
-step 25/28 'let systemd read fstab again'
+step 27/30 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /storagearray
 # layout line 39 (filesystems.storagearray)
-step 26/28 'make the folder /storagearray'
+step 28/30 'make the folder /storagearray'
 mkdir --parents /storagearray
 
 # mount storagearray at /storagearray
 # layout line 39 (filesystems.storagearray)
-step 27/28 'mount storagearray at /storagearray'
+step 29/30 'mount storagearray at /storagearray'
 mount /storagearray
 
 # let the initial sync of storagearray run
 # layout line 33 (arrays.storagearray)
-step 28/28 'let the initial sync of storagearray run'
+step 30/30 'let the initial sync of storagearray run'
 set_attribute /sys/block/md_storagearray/md/sync_action idle
 
 complete=yes

@@ -403,11 +403,11 @@ MAILADDR root@example.org
 ARRAY /dev/md/storage metadata=1.2 UUID=a864ad56:f6b35f54:8f84fad5:0f219218
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules
+# let udev tune 1 array at every boot, by /etc/udev/rules.d/65-raidplan-beast.rules
 # layout line 32 (arrays)
-step 2/28 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-beast.rules'
+step 2/28 'let udev tune 1 array at every boot, by /etc/udev/rules.d/65-raidplan-beast.rules'
 write_file /etc/udev/rules.d/65-raidplan-beast.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # storage
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="a864ad56:f6b35f54:8f84fad5:0f219218", ATTR{queue/read_ahead_kb}="896"
 END

@@ -384,13 +384,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/logged metadata=1.2 UUID=2bf4f62f:4dd4548c:8a29acbb:787145fd
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ppl.rules
 # layout line 16 (arrays)
-step 2/22 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-ppl.rules'
+step 2/22 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ppl.rules'
 write_file /etc/udev/rules.d/65-raidplan-ppl.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # logged
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="2bf4f62f:4dd4548c:8a29acbb:787145fd", ATTR{queue/read_ahead_kb}="512"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="2bf4f62f-4dd4-548c-8a29-acbb787145fd", TEST=="holders/md_logged/md/array_state", TEST!="holders/md_logged/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_logged.timer"
 END
 
 # let udev read its rules again

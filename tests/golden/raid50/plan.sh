@@ -394,17 +394,19 @@ ARRAY /dev/md/leg1 metadata=1.2 UUID=114147c3:928650ff:85c99cea:f263baf3
 ARRAY /dev/md/fifty metadata=1.2 UUID=2e7bfc93:bfda5ebf:8c60eed6:56b8274d
 END
 
-# keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules
+# let udev tune 3 arrays and start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-fifty.rules
 # layout line 16 (arrays)
-step 2/33 'keep the tuning of 3 arrays over a reboot in /etc/udev/rules.d/65-raidplan-fifty.rules'
+step 2/33 'let udev tune 3 arrays and start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-fifty.rules'
 write_file /etc/udev/rules.d/65-raidplan-fifty.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # leg0
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="452786c8:5eb65727:98c8448f:14f24d43", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="1024"
 # leg1
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="114147c3:928650ff:85c99cea:f263baf3", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="1024"
 # fifty
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="2e7bfc93:bfda5ebf:8c60eed6:56b8274d", ATTR{queue/read_ahead_kb}="1024"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="452786c8-5eb6-5727-98c8-448f14f24d43", TEST=="holders/md_leg0/md/array_state", TEST!="holders/md_leg0/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_leg0.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="114147c3-9286-50ff-85c9-9ceaf263baf3", TEST=="holders/md_leg1/md/array_state", TEST!="holders/md_leg1/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_leg1.timer"
 END
 
 # let udev read its rules again

@@ -390,13 +390,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/journaled metadata=1.2 UUID=abd55f68:4f6651c2:87b843f8:177b037a
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-journal.rules
 # layout line 28 (arrays)
-step 2/24 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-journal.rules'
+step 2/24 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-journal.rules'
 write_file /etc/udev/rules.d/65-raidplan-journal.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # journaled
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="abd55f68:4f6651c2:87b843f8:177b037a", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="2048", ATTR{md/group_thread_cnt}="2", ATTR{queue/read_ahead_kb}="512"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="abd55f68-4f66-51c2-87b8-43f8177b037a", TEST=="holders/md_journaled/md/array_state", TEST!="holders/md_journaled/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_journaled.timer"
 END
 
 # let udev read its rules again

@@ -362,7 +362,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
-	systemctl unmkinitramfs update-initramfs wipefs
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_ri0=$(find_disk ri0 300069052416 512 RIO7-6QA00 '' '' '')
 disk_ri1=$(find_disk ri1 300069052416 512 RIO7-6QA01 '' '' '')
@@ -378,7 +378,7 @@ require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 22 (arrays)
-step 1/20 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/22 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio-2007 top 0644 <<'END'
 create names=yes
@@ -386,19 +386,32 @@ MAILADDR root@example.org
 ARRAY /dev/md/rio metadata=1.2 UUID=13a4f14a:b1bf5381:a21ee812:5dd3ef8e
 END
 
+# let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio-2007.rules
+# layout line 22 (arrays)
+step 2/22 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio-2007.rules'
+write_file /etc/udev/rules.d/65-raidplan-rio-2007.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="13a4f14a-b1bf-5381-a21e-e8125dd3ef8e", TEST=="holders/md_rio/md/array_state", TEST!="holders/md_rio/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_rio.timer"
+END
+
+# let udev read its rules again
+# layout line 22 (arrays)
+step 3/22 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 22 (arrays)
-step 2/20 'load the kernel module md_mod'
+step 4/22 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid10
 # layout line 22 (arrays)
-step 3/20 'load the kernel module raid10'
+step 5/22 'load the kernel module raid10'
 modprobe raid10
 
 # partition ri0: ri0.rio of 279.3 GiB
 # layout line 19 (hardware.disks.ri0); destroys everything on the disk ri0
-step 4/20 'partition ri0: ri0.rio of 279.3 GiB'
+step 6/22 'partition ri0: ri0.rio of 279.3 GiB'
 require_blank "$disk_ri0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri0" <<'END'
 label: gpt
@@ -411,7 +424,7 @@ await_node /dev/disk/by-partuuid/ebaf4b11-76b2-5767-acb4-e0ca160103d3
 
 # partition ri1: ri1.rio of 279.3 GiB
 # layout line 19 (hardware.disks.ri1); destroys everything on the disk ri1
-step 5/20 'partition ri1: ri1.rio of 279.3 GiB'
+step 7/22 'partition ri1: ri1.rio of 279.3 GiB'
 require_blank "$disk_ri1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri1" <<'END'
 label: gpt
@@ -424,7 +437,7 @@ await_node /dev/disk/by-partuuid/e73a01f6-6aa2-58cd-819b-cf0d408a2c52
 
 # partition ri2: ri2.rio of 279.3 GiB
 # layout line 19 (hardware.disks.ri2); destroys everything on the disk ri2
-step 6/20 'partition ri2: ri2.rio of 279.3 GiB'
+step 8/22 'partition ri2: ri2.rio of 279.3 GiB'
 require_blank "$disk_ri2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri2" <<'END'
 label: gpt
@@ -437,7 +450,7 @@ await_node /dev/disk/by-partuuid/5ed1c26d-50bb-5f19-995e-451df3e9ef4e
 
 # partition ri3: ri3.rio of 279.3 GiB
 # layout line 19 (hardware.disks.ri3); destroys everything on the disk ri3
-step 7/20 'partition ri3: ri3.rio of 279.3 GiB'
+step 9/22 'partition ri3: ri3.rio of 279.3 GiB'
 require_blank "$disk_ri3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_ri3" <<'END'
 label: gpt
@@ -450,7 +463,7 @@ await_node /dev/disk/by-partuuid/b8d272b6-1d6d-545a-a212-a135d8bc8b1c
 
 # create raid10 rio of 4 members (ri0, ri1, ri2, ri3), 558.4 GiB usable
 # layout line 23 (arrays.rio); destroys everything on ri0.rio, everything on ri1.rio, everything on ri2.rio, everything on ri3.rio
-step 8/20 'create raid10 rio of 4 members (ri0, ri1, ri2, ri3), 558.4 GiB usable'
+step 10/22 'create raid10 rio of 4 members (ri0, ri1, ri2, ri3), 558.4 GiB usable'
 require_blank /dev/disk/by-partuuid/ebaf4b11-76b2-5767-acb4-e0ca160103d3
 require_blank /dev/disk/by-partuuid/e73a01f6-6aa2-58cd-819b-cf0d408a2c52
 require_blank /dev/disk/by-partuuid/5ed1c26d-50bb-5f19-995e-451df3e9ef4e
@@ -465,17 +478,17 @@ await_node /dev/md/rio
 
 # hold the initial sync of rio, so that it does not slow down what follows
 # layout line 23 (arrays.rio)
-step 9/20 'hold the initial sync of rio, so that it does not slow down what follows'
+step 11/22 'hold the initial sync of rio, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio/md/sync_action frozen
 
 # open rio for writing
 # layout line 23 (arrays.rio)
-step 10/20 'open rio for writing'
+step 12/22 'open rio for writing'
 mdadm --readwrite /dev/md/rio
 
 # make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2
 # layout line 26 (filesystems.rio); destroys everything on rio
-step 11/20 'make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2'
+step 13/22 'make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2'
 require_blank /dev/md/rio
 mkfs.xfs -q -K -m crc=1,uuid=401bca46-2d3e-5220-a417-0000a59705f1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=18737332224,su=65536,sw=2 -l size=292814848,su=65536 -L rio /dev/md/rio
@@ -483,51 +496,51 @@ await_node /dev/disk/by-uuid/401bca46-2d3e-5220-a417-0000a59705f1
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 22 (arrays)
-step 12/20 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 14/22 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 13a4f14a:b1bf5381:a21ee812:5dd3ef8e update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 28 (monitoring.mail)
-step 13/20 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 15/22 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 28 (monitoring.scrub)
-step 14/20 'read all members once a month for latent errors'
+step 16/22 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 28 (monitoring.scrub)
-step 15/20 'switch off the check of cron (checkarray), on the same first Sunday'
+step 17/22 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm rio-2007 bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
 # layout line 25 (filesystems)
-step 16/20 'enter 1 line into /etc/fstab'
+step 18/22 'enter 1 line into /etc/fstab'
 write_block /etc/fstab rio-2007 bottom 0644 <<'END'
 UUID=401bca46-2d3e-5220-a417-0000a59705f1 /srv/rio xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
 
 # let systemd read fstab again
 # layout line 25 (filesystems)
-step 17/20 'let systemd read fstab again'
+step 19/22 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/rio
 # layout line 26 (filesystems.rio)
-step 18/20 'make the folder /srv/rio'
+step 20/22 'make the folder /srv/rio'
 mkdir --parents /srv/rio
 
 # mount rio at /srv/rio
 # layout line 26 (filesystems.rio)
-step 19/20 'mount rio at /srv/rio'
+step 21/22 'mount rio at /srv/rio'
 mount /srv/rio
 
 # let the initial sync of rio run
 # layout line 23 (arrays.rio)
-step 20/20 'let the initial sync of rio run'
+step 22/22 'let the initial sync of rio run'
 set_attribute /sys/block/md_rio/md/sync_action idle
 
 complete=yes

@@ -364,7 +364,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl unmkinitramfs update-initramfs wipefs
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_rf0=$(find_disk rf0 300069052416 512 RIO5-5QF00 '' '' '')
 disk_rf1=$(find_disk rf1 300069052416 512 RIO5-5QF01 '' '' '')
@@ -378,7 +378,7 @@ require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 22 (arrays)
-step 1/19 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/21 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio-before top 0644 <<'END'
 create names=yes
@@ -386,19 +386,32 @@ MAILADDR root@example.org
 ARRAY /dev/md/rio5 metadata=1.2 UUID=27cce91f:c2585c70:8bcb2696:7f9a1085
 END
 
+# let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio-before.rules
+# layout line 22 (arrays)
+step 2/21 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio-before.rules'
+write_file /etc/udev/rules.d/65-raidplan-rio-before.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="27cce91f-c258-5c70-8bcb-26967f9a1085", TEST=="holders/md_rio5/md/array_state", TEST!="holders/md_rio5/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_rio5.timer"
+END
+
+# let udev read its rules again
+# layout line 22 (arrays)
+step 3/21 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 22 (arrays)
-step 2/19 'load the kernel module md_mod'
+step 4/21 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
 # layout line 22 (arrays)
-step 3/19 'load the kernel module raid456'
+step 5/21 'load the kernel module raid456'
 modprobe raid456
 
 # partition rf0: rf0.rio5 of 279.3 GiB
 # layout line 19 (hardware.disks.rf0); destroys everything on the disk rf0
-step 4/19 'partition rf0: rf0.rio5 of 279.3 GiB'
+step 6/21 'partition rf0: rf0.rio5 of 279.3 GiB'
 require_blank "$disk_rf0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf0" <<'END'
 label: gpt
@@ -411,7 +424,7 @@ await_node /dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705
 
 # partition rf1: rf1.rio5 of 279.3 GiB
 # layout line 19 (hardware.disks.rf1); destroys everything on the disk rf1
-step 5/19 'partition rf1: rf1.rio5 of 279.3 GiB'
+step 7/21 'partition rf1: rf1.rio5 of 279.3 GiB'
 require_blank "$disk_rf1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf1" <<'END'
 label: gpt
@@ -424,7 +437,7 @@ await_node /dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868
 
 # partition rf2: rf2.rio5 of 279.3 GiB
 # layout line 19 (hardware.disks.rf2); destroys everything on the disk rf2
-step 6/19 'partition rf2: rf2.rio5 of 279.3 GiB'
+step 8/21 'partition rf2: rf2.rio5 of 279.3 GiB'
 require_blank "$disk_rf2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rf2" <<'END'
 label: gpt
@@ -437,7 +450,7 @@ await_node /dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
 
 # create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable
 # layout line 23 (arrays.rio5); destroys everything on rf0.rio5, everything on rf1.rio5, everything on rf2.rio5
-step 7/19 'create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable'
+step 9/21 'create raid5 rio5 of 3 members (rf0, rf1, rf2), 558.4 GiB usable'
 require_blank /dev/disk/by-partuuid/abd5a8e3-b776-5817-8042-c9e8c22b3705
 require_blank /dev/disk/by-partuuid/9ca93505-6f08-5704-81d9-c74315591868
 require_blank /dev/disk/by-partuuid/22cc30a8-40cc-594b-b0cc-159fd4711774
@@ -451,17 +464,17 @@ await_node /dev/md/rio5
 
 # hold the initial sync of rio5, so that it does not slow down what follows
 # layout line 23 (arrays.rio5)
-step 8/19 'hold the initial sync of rio5, so that it does not slow down what follows'
+step 10/21 'hold the initial sync of rio5, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio5/md/sync_action frozen
 
 # open rio5 for writing
 # layout line 23 (arrays.rio5)
-step 9/19 'open rio5 for writing'
+step 11/21 'open rio5 for writing'
 mdadm --readwrite /dev/md/rio5
 
 # make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32
 # layout line 26 (filesystems.rio5); destroys everything on rio5
-step 10/19 'make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32'
+step 12/21 'make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32'
 require_blank /dev/md/rio5
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 36596480 -m 1 -E stride=16,stripe_width=32,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
@@ -470,51 +483,51 @@ await_node /dev/disk/by-uuid/a936fb04-20ad-5d6c-8efe-9e6f66b029ea
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 22 (arrays)
-step 11/19 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 13/21 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 27cce91f:c2585c70:8bcb2696:7f9a1085 update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 28 (monitoring.mail)
-step 12/19 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 14/21 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 28 (monitoring.scrub)
-step 13/19 'read all members once a month for latent errors'
+step 15/21 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 28 (monitoring.scrub)
-step 14/19 'switch off the check of cron (checkarray), on the same first Sunday'
+step 16/21 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm rio-before bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
 # layout line 25 (filesystems)
-step 15/19 'enter 1 line into /etc/fstab'
+step 17/21 'enter 1 line into /etc/fstab'
 write_block /etc/fstab rio-before bottom 0644 <<'END'
 UUID=a936fb04-20ad-5d6c-8efe-9e6f66b029ea /srv/rio5 ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
 # layout line 25 (filesystems)
-step 16/19 'let systemd read fstab again'
+step 18/21 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /srv/rio5
 # layout line 26 (filesystems.rio5)
-step 17/19 'make the folder /srv/rio5'
+step 19/21 'make the folder /srv/rio5'
 mkdir --parents /srv/rio5
 
 # mount rio5 at /srv/rio5
 # layout line 26 (filesystems.rio5)
-step 18/19 'mount rio5 at /srv/rio5'
+step 20/21 'mount rio5 at /srv/rio5'
 mount /srv/rio5
 
 # let the initial sync of rio5 run
 # layout line 23 (arrays.rio5)
-step 19/19 'let the initial sync of rio5 run'
+step 21/21 'let the initial sync of rio5 run'
 set_attribute /sys/block/md_rio5/md/sync_action idle
 
 complete=yes

@@ -362,7 +362,7 @@ exec </dev/null
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
 require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mkswap mktemp modprobe mount readlink sed \
-	sfdisk swapon systemctl unmkinitramfs update-initramfs wipefs
+	sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_rs0=$(find_disk rs0 300069052416 512 RIOS-5QF00 '' '' '')
 disk_rs1=$(find_disk rs1 300069052416 512 RIOS-5QF01 '' '' '')
@@ -382,7 +382,7 @@ require_room_for_initramfs /boot
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 30 (arrays)
-step 1/27 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/29 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio top 0644 <<'END'
 create names=yes
@@ -391,24 +391,38 @@ ARRAY /dev/md/rio_swap metadata=1.2 UUID=25f11259:2da65088:8ce3480d:7da021bc
 ARRAY /dev/md/rio_data metadata=1.2 UUID=a453dd1c:696056ab:9417af72:9cd92d41
 END
 
+# let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio.rules
+# layout line 30 (arrays)
+step 2/29 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio.rules'
+write_file /etc/udev/rules.d/65-raidplan-rio.rules 0644 <<'END'
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="25f11259-2da6-5088-8ce3-480d7da021bc", TEST=="holders/md_rio_swap/md/array_state", TEST!="holders/md_rio_swap/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_rio_swap.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="a453dd1c-6960-56ab-9417-af729cd92d41", TEST=="holders/md_rio_data/md/array_state", TEST!="holders/md_rio_data/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_rio_data.timer"
+END
+
+# let udev read its rules again
+# layout line 30 (arrays)
+step 3/29 'let udev read its rules again'
+udevadm control --reload
+
 # load the kernel module md_mod
 # layout line 30 (arrays)
-step 2/27 'load the kernel module md_mod'
+step 4/29 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 30 (arrays)
-step 3/27 'load the kernel module raid1'
+step 5/29 'load the kernel module raid1'
 modprobe raid1
 
 # load the kernel module raid10
 # layout line 30 (arrays)
-step 4/27 'load the kernel module raid10'
+step 6/29 'load the kernel module raid10'
 modprobe raid10
 
 # partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs0); destroys everything on the disk rs0
-step 5/27 'partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB'
+step 7/29 'partition rs0: rs0.swap of 2 GiB, rs0.data of 277.3 GiB'
 require_blank "$disk_rs0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs0" <<'END'
 label: gpt
@@ -423,7 +437,7 @@ await_node /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727
 
 # partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs1); destroys everything on the disk rs1
-step 6/27 'partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB'
+step 8/29 'partition rs1: rs1.swap of 2 GiB, rs1.data of 277.3 GiB'
 require_blank "$disk_rs1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs1" <<'END'
 label: gpt
@@ -438,7 +452,7 @@ await_node /dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9
 
 # partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs2); destroys everything on the disk rs2
-step 7/27 'partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB'
+step 9/29 'partition rs2: rs2.swap of 2 GiB, rs2.data of 277.3 GiB'
 require_blank "$disk_rs2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs2" <<'END'
 label: gpt
@@ -453,7 +467,7 @@ await_node /dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340
 
 # partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB
 # layout line 21 (hardware.disks.rs3); destroys everything on the disk rs3
-step 8/27 'partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB'
+step 10/29 'partition rs3: rs3.swap of 2 GiB, rs3.data of 277.3 GiB'
 require_blank "$disk_rs3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_rs3" <<'END'
 label: gpt
@@ -468,7 +482,7 @@ await_node /dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
 
 # create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable
 # layout line 32 (arrays.rio_swap); destroys everything on rs0.swap, everything on rs1.swap
-step 9/27 'create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable'
+step 11/29 'create raid1 rio_swap of 2 members (rs0.swap, rs1.swap), 2.0 GiB usable'
 require_blank /dev/disk/by-partuuid/af752ec5-d63d-516c-9149-5eee7f59fa0a
 require_blank /dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
 mdadm --create /dev/md/rio_swap --run --quiet --readonly --metadata=1.2 --homehost=rio --name=rio_swap \
@@ -479,17 +493,17 @@ await_node /dev/md/rio_swap
 
 # hold the initial sync of rio_swap, so that it does not slow down what follows
 # layout line 32 (arrays.rio_swap)
-step 10/27 'hold the initial sync of rio_swap, so that it does not slow down what follows'
+step 12/29 'hold the initial sync of rio_swap, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio_swap/md/sync_action frozen
 
 # open rio_swap for writing
 # layout line 32 (arrays.rio_swap)
-step 11/27 'open rio_swap for writing'
+step 13/29 'open rio_swap for writing'
 mdadm --readwrite /dev/md/rio_swap
 
 # create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable
 # layout line 31 (arrays.rio_data); destroys everything on rs0.data, everything on rs1.data, everything on rs2.data, everything on rs3.data
-step 12/27 'create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable'
+step 14/29 'create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable'
 require_blank /dev/disk/by-partuuid/66a45fc9-cbd3-5918-a96e-bee5d4965727
 require_blank /dev/disk/by-partuuid/e9060d8f-bd51-5de3-a9bd-ebf7e9069dc9
 require_blank /dev/disk/by-partuuid/ae98319c-5f3a-5284-9750-7fed6825a340
@@ -504,24 +518,24 @@ await_node /dev/md/rio_data
 
 # hold the initial sync of rio_data, so that it does not slow down what follows
 # layout line 31 (arrays.rio_data)
-step 13/27 'hold the initial sync of rio_data, so that it does not slow down what follows'
+step 15/29 'hold the initial sync of rio_data, so that it does not slow down what follows'
 set_attribute /sys/block/md_rio_data/md/sync_action frozen
 
 # open rio_data for writing
 # layout line 31 (arrays.rio_data)
-step 14/27 'open rio_data for writing'
+step 16/29 'open rio_data for writing'
 mdadm --readwrite /dev/md/rio_data
 
 # make swap mirror on rio_swap, 2.0 GiB
 # layout line 38 (swap.mirror); destroys everything on rio_swap
-step 15/27 'make swap mirror on rio_swap, 2.0 GiB'
+step 17/29 'make swap mirror on rio_swap, 2.0 GiB'
 require_blank /dev/md/rio_swap
 mkswap --quiet --uuid e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
 await_node /dev/disk/by-uuid/e1b56213-5527-5c6c-bfd9-0d225fa616a7
 
 # make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2
 # layout line 35 (filesystems.rio_data); destroys everything on rio_data
-step 16/27 'make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2'
+step 18/29 'make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2'
 require_blank /dev/md/rio_data
 mkfs.xfs -q -K -m crc=1,uuid=c66b2995-f651-52f3-bcfc-9ca32f12fef1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=18603114496,su=65536,sw=2 -l size=290717696,su=65536 -L rio-data \
@@ -530,30 +544,30 @@ await_node /dev/disk/by-uuid/c66b2995-f651-52f3-bcfc-9ca32f12fef1
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)
-step 17/27 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 19/29 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot '25f11259:2da65088:8ce3480d:7da021bc a453dd1c:696056ab:9417af72:9cd92d41' \
 	update-initramfs -u -k all
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 40 (monitoring.mail)
-step 18/27 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 20/29 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors
 # layout line 40 (monitoring.scrub)
-step 19/27 'read all members once a month for latent errors'
+step 21/29 'read all members once a month for latent errors'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday
 # layout line 40 (monitoring.scrub)
-step 20/27 'switch off the check of cron (checkarray), on the same first Sunday'
+step 22/29 'switch off the check of cron (checkarray), on the same first Sunday'
 write_block /etc/default/mdadm rio bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 2 lines into /etc/fstab
 # layout line 34 (filesystems)
-step 21/27 'enter 2 lines into /etc/fstab'
+step 23/29 'enter 2 lines into /etc/fstab'
 write_block /etc/fstab rio bottom 0644 <<'END'
 UUID=e1b56213-5527-5c6c-bfd9-0d225fa616a7 none swap sw,nofail,pri=10 0 0
 UUID=c66b2995-f651-52f3-bcfc-9ca32f12fef1 /srv/rio-data xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -561,32 +575,32 @@ END
 
 # let systemd read fstab again
 # layout line 34 (filesystems)
-step 22/27 'let systemd read fstab again'
+step 24/29 'let systemd read fstab again'
 systemctl daemon-reload
 
 # use swap mirror
 # layout line 38 (swap.mirror)
-step 23/27 'use swap mirror'
+step 25/29 'use swap mirror'
 swapon --priority 10 /dev/md/rio_swap
 
 # make the folder /srv/rio-data
 # layout line 35 (filesystems.rio_data)
-step 24/27 'make the folder /srv/rio-data'
+step 26/29 'make the folder /srv/rio-data'
 mkdir --parents /srv/rio-data
 
 # mount rio_data at /srv/rio-data
 # layout line 35 (filesystems.rio_data)
-step 25/27 'mount rio_data at /srv/rio-data'
+step 27/29 'mount rio_data at /srv/rio-data'
 mount /srv/rio-data
 
 # let the initial sync of rio_swap run
 # layout line 32 (arrays.rio_swap)
-step 26/27 'let the initial sync of rio_swap run'
+step 28/29 'let the initial sync of rio_swap run'
 set_attribute /sys/block/md_rio_swap/md/sync_action idle
 
 # let the initial sync of rio_data run
 # layout line 31 (arrays.rio_data)
-step 27/27 'let the initial sync of rio_data run'
+step 29/29 'let the initial sync of rio_data run'
 set_attribute /sys/block/md_rio_data/md/sync_action idle
 
 complete=yes

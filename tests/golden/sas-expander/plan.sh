@@ -436,13 +436,14 @@ MAILADDR root@example.org
 ARRAY /dev/md/wide metadata=1.2 UUID=3eb3016c:b4d257a7:bded2c63:92affa2e
 END
 
-# keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-expander.rules
+# let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-expander.rules
 # layout line 24 (arrays)
-step 2/43 'keep the tuning of 1 array over a reboot in /etc/udev/rules.d/65-raidplan-expander.rules'
+step 2/43 'let udev tune 1 array and start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-expander.rules'
 write_file /etc/udev/rules.d/65-raidplan-expander.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # wide
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="3eb3016c:b4d257a7:bded2c63:92affa2e", ATTR{queue/read_ahead_kb}="22528"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="3eb3016c-b4d2-57a7-bded-2c6392affa2e", TEST=="holders/md_wide/md/array_state", TEST!="holders/md_wide/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_wide.timer"
 END
 
 # let udev read its rules again

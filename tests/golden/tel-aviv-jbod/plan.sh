@@ -483,11 +483,11 @@ ARRAY /dev/md/s3 metadata=1.2 UUID=4fcf88d0:52245a99:8a192c03:ffae3856
 ARRAY /dev/md/s4 metadata=1.2 UUID=a783c566:00915236:8eafe7b3:53f0de3c
 END
 
-# keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules
+# let udev tune 5 arrays and start 5 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-jbod.rules
 # layout line 31 (arrays)
-step 2/91 'keep the tuning of 5 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules'
+step 2/91 'let udev tune 5 arrays and start 5 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-jbod.rules'
 write_file /etc/udev/rules.d/65-raidplan-jbod.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # s0
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="0c4f1d20:dd375ca9:863af423:c510e24e", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="32768", ATTR{queue/read_ahead_kb}="6144"
 # s1
@@ -498,6 +498,11 @@ SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", E
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="4fcf88d0:52245a99:8a192c03:ffae3856", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="32768", ATTR{queue/read_ahead_kb}="6144"
 # s4
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="a783c566:00915236:8eafe7b3:53f0de3c", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="32768", ATTR{queue/read_ahead_kb}="6144"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="0c4f1d20-dd37-5ca9-863a-f423c510e24e", TEST=="holders/md_s0/md/array_state", TEST!="holders/md_s0/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_s0.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="f6e50b11-6c77-5b49-bcdc-2c4ec436e023", TEST=="holders/md_s1/md/array_state", TEST!="holders/md_s1/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_s1.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="5720d206-81f5-5385-bfae-d0822b9d306f", TEST=="holders/md_s2/md/array_state", TEST!="holders/md_s2/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_s2.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="4fcf88d0-5224-5a99-8a19-2c03ffae3856", TEST=="holders/md_s3/md/array_state", TEST!="holders/md_s3/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_s3.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="a783c566-0091-5236-8eaf-e7b353f0de3c", TEST=="holders/md_s4/md/array_state", TEST!="holders/md_s4/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_s4.timer"
 END
 
 # let udev read its rules again

@@ -506,11 +506,11 @@ ARRAY /dev/md/r6 metadata=1.2 UUID=351944ad:d3a95a6a:b36a99b4:40edd764
 ARRAY /dev/md/r7 metadata=1.2 UUID=10ba6240:b21c5e1b:83084584:902e85ab
 END
 
-# keep the tuning of 8 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules
+# let udev tune 8 arrays and start 8 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-jbod.rules
 # layout line 29 (arrays)
-step 2/115 'keep the tuning of 8 arrays over a reboot in /etc/udev/rules.d/65-raidplan-jbod.rules'
+step 2/115 'let udev tune 8 arrays and start 8 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-jbod.rules'
 write_file /etc/udev/rules.d/65-raidplan-jbod.rules 0644 <<'END'
-# Written by raidplan: tunes the arrays whenever they appear.
+# Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # r0
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="9d021578:51eb5ee3:a986ce83:2734d738", ATTR{queue/read_ahead_kb}="3072"
 # r1
@@ -527,6 +527,14 @@ SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", E
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="351944ad:d3a95a6a:b36a99b4:40edd764", ATTR{queue/read_ahead_kb}="3072"
 # r7
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="10ba6240:b21c5e1b:83084584:902e85ab", ATTR{queue/read_ahead_kb}="3072"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="9d021578-51eb-5ee3-a986-ce832734d738", TEST=="holders/md_r0/md/array_state", TEST!="holders/md_r0/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r0.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="76eb8cd7-fbcc-574d-9d28-7cb033c0745b", TEST=="holders/md_r1/md/array_state", TEST!="holders/md_r1/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r1.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="cb39db88-7c5f-5f31-9445-f326effaf938", TEST=="holders/md_r2/md/array_state", TEST!="holders/md_r2/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r2.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="b925f59d-eb04-51df-9167-8e0958a22deb", TEST=="holders/md_r3/md/array_state", TEST!="holders/md_r3/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r3.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="b38c78bf-20ab-5dab-a42d-d17888bf30c0", TEST=="holders/md_r4/md/array_state", TEST!="holders/md_r4/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r4.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="2d78f090-d57c-5f65-a173-8b9c0117feb1", TEST=="holders/md_r5/md/array_state", TEST!="holders/md_r5/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r5.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="351944ad-d3a9-5a6a-b36a-99b440edd764", TEST=="holders/md_r6/md/array_state", TEST!="holders/md_r6/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r6.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="10ba6240-b21c-5e1b-8308-4584902e85ab", TEST=="holders/md_r7/md/array_state", TEST!="holders/md_r7/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_r7.timer"
 END
 
 # let udev read its rules again
