@@ -20,9 +20,8 @@ from tests.machine.servers import DECOYS, EXAMPLES, LAYOUT, fill_decoys, quick_i
 
 pytestmark = pytest.mark.machine
 
-CUTS = {"partitions": 2, "arrays": 4, "file systems": 8}
-"""What is made about then, and which write to the disk the power goes at: a table is two writes, one at each end, a new
-superblock with its bitmap two more; the journal says what it really was."""
+CUTS = {"partitions": 2, "tables": 4, "arrays": 9}
+"""What is made about then, and which write to the disk the power goes at; the journal says what it really was."""
 DISK = "d34"
 SIZE = 2**27
 ALIKE = Disk("alike", SIZE, "JBOD-99")
@@ -80,6 +79,13 @@ def test_the_power_goes_while_forty_disks_are_written(jbod: Twin) -> None:
     print(f"the power went in {', '.join(running)}")  # noqa: T201  # shown with -s
     assert running, "the journal says what was running"
     done = jbod.run(command, check=False, timeout=600)
+    if done.returncode:
+        # On a busy machine systemd may unmount what was mounted before it knew of the device: that is told.
+        assert done.returncode == 3 and "what stands is not what was asked" in done.stderr, done.stderr[
+            -3000:
+        ]
+        print(done.stderr[-500:])  # noqa: T201
+        done = jbod.run(command, check=False, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "every property was read back" in done.stderr
     again = jbod.run(command, check=False, timeout=300)
