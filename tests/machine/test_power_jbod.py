@@ -20,7 +20,7 @@ from tests.machine.servers import DECOYS, EXAMPLES, LAYOUT, fill_decoys, quick_i
 
 pytestmark = pytest.mark.machine
 
-CUTS = {"partitions": 2, "tables": 4, "arrays": 9}
+CUTS = {"partitions": 2, "arrays": 6, "tuning": 9}
 """What is made about then, and which write to the disk the power goes at; the journal says what it really was."""
 DISK = "d34"
 SIZE = 2**27
