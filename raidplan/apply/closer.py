@@ -20,6 +20,8 @@ from raidplan.facts.superblock import Reader, is_swap
 from raidplan.facts.traces import Place, read_traces, words
 from raidplan.plan import Plan, Step
 
+GPT_ENTRIES = 128 * 128
+"""Bytes that the rows of a partition table take, between its header and the first partition."""
 Found = dict[tuple[str, str], Properties]
 """What is added to an object, by its kind and key."""
 
@@ -64,7 +66,12 @@ def _stains(
     if step.proof.kind == "table" and disk:
         ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
         places = [Place(*place, f"the range from byte {place[0]} on") for place in sorted(ranges)]
-        for trace in read_traces(read, disk.logical_block, Place(0, size), places):
+        traces = read_traces(read, disk.logical_block, Place(0, size), places)
+        if any(trace.type == "data" and not trace.place for trace in traces):
+            # Of a table, wipefs takes the magic bytes alone: where tables stand, what is left is not looked at.
+            beside = partial(_beside_tables, read, size, disk.logical_block)
+            traces = read_traces(beside, disk.logical_block, Place(0, size), places)
+        for trace in traces:
             if trace.place or trace.type not in TABLE_SIGNATURES:
                 yield words(trace)
     elif step.proof.kind == "array" and not identity.startswith("array:"):
@@ -75,6 +82,14 @@ def _stains(
                 yield from _bytes(partial(_shifted, read, block.data_offset), room)
     elif not (machine.observe("content", identity) or {}).get("carries"):
         yield from _bytes(read, size)
+
+
+def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: int) -> bytes:
+    """The bytes of a disk as they were if nothing stood where a GPT and its backup do (UEFI specification 2.10, 5.3.1)."""
+    data = read(offset, length)
+    front, back = 2 * sector + GPT_ENTRIES, size - sector - GPT_ENTRIES
+    first, last = max(front - offset, 0), max(back - offset, 0)
+    return (bytes(min(first, len(data))) + data[first:last]).ljust(len(data), b"\0")
 
 
 def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:

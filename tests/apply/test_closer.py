@@ -90,6 +90,23 @@ def test_a_disk_with_a_table_only(devices: Devices) -> None:
         assert stain.startswith(said) and bool(stain) == bool(said), stain
 
 
+def test_what_wipefs_leaves_of_a_table(devices: Devices) -> None:
+    """It takes the magic bytes; a kill in it, or in the sfdisk after it, leaves the rest without a name."""
+    disk, step = [block("d0", "{d0}", 64 * MIB)], "disk.d0.partition"
+    left = [
+        (448, b"\x02\0\xee"),
+        (520, b"\1"),
+        (1024, b"row"),
+        (64 * MIB - 33 * 512, b"row"),
+        (64 * MIB - 500, b"\1"),
+    ]
+    devices.make("d0", 64 * MIB, *left)
+    assert devices.amiss(step, "content", "{d0}", disk)["stain"] == ""
+    for at in (34 * 512, MIB - 1, 64 * MIB - 33 * 512 - 1):
+        devices.make("d0", 64 * MIB, *left, (at, b"x"))
+        assert f"from byte {at} on" in devices.amiss(step, "content", "{d0}", disk)["stain"]
+
+
 def superblock(uuid: str, data_offset: int, data_size: int) -> bytes:
     """Of version 1.2, with its checksum (md_p.h)."""
     block = bytearray(256 + 4)
