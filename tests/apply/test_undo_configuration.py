@@ -54,7 +54,6 @@ def killed_before(plan: Plan, root: Path, state: State, chosen: Callable[[str, s
 def both(data: dict) -> None:  # type: ignore[type-arg]
     set_to("filesystems", "home", "options", ["noatime", "x-systemd.automount"])(data)
     set_to("monitoring", {"mail": "you@example.org", "scrub": "monthly"})(data)
-    set_to("boot", {"degraded": "wait"})(data)
 
 
 @pytest.fixture(scope="module")
