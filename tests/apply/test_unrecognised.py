@@ -13,10 +13,12 @@ import pytest
 
 from raidplan.apply.execute import execute
 from raidplan.apply.guard import PARTITION, not_blank
+from raidplan.apply.marks import marks
 from raidplan.apply.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World
+from raidplan.facts.match import match
 from raidplan.plan import Plan, Run
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
@@ -43,9 +45,10 @@ def made_before(plan: Plan, content: tuple[str, ...] = (DATA,)) -> tuple[Box, Pa
     return box, Past(frozenset(f"{s.proof.kind}:{s.proof.key}" for s in finished if s.proof and s.creates))
 
 
-def interrupted(plan: Plan, past: Past) -> Past:
+def interrupted(plan: Plan, past: Past, box: Box) -> Past:
     ended = frozenset(step.id for step in plan.steps if step.id.startswith(("disk.", "array.", "prepare.")))
-    return replace(past, is_open=True, ended=ended)
+    marked = marks(plan, match(plan.disks, box.machine())[0])
+    return replace(past, is_open=True, ended=ended, marks=marked)
 
 
 def refused(decision: Decision) -> list[str]:
@@ -57,7 +60,7 @@ def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
     box, past = made_before(plan)
     assert refused(decided(plan, box, past)) == [f"/dev/md/data is not blank: {DATA}"]
     # Nor is it where the run that made it is not closed: a person can use it in the meantime.
-    assert refused(decided(plan, box, interrupted(plan, past))) == [f"/dev/md/data is not blank: {DATA}"]
+    assert refused(decided(plan, box, interrupted(plan, past, box))) == [f"/dev/md/data is not blank: {DATA}"]
     blank, past = made_before(plan, ())
     decision = decided(plan, blank, past)
     assert (decision.refusals, decision.written_over) == ((), frozenset({"/dev/md/data"}))
@@ -76,11 +79,11 @@ def test_where_the_layout_says_so_it_is_named_and_cleared(tmp_path: Path) -> Non
 def test_what_shows_through_in_what_this_run_made_is_no_data(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     box, past = made_before(plan)
-    decision = decided(plan, box, interrupted(plan, past))
+    decision = decided(plan, box, interrupted(plan, past, box))
     assert (decision.refusals, decision.left.lost, decision.written_over) == ((), (), frozenset())
     # What libblkid knows is another matter, whoever made the array.
     box.filesystem("md127")
-    assert decided(plan, box, interrupted(plan, past)).left.lost
+    assert decided(plan, box, interrupted(plan, past, box)).left.lost
 
 
 def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(tmp_path: Path) -> None:
