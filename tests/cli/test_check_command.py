@@ -120,7 +120,6 @@ def sparse(file: Path) -> None:
 
 HOSTILE: dict[str, Callable[[Path], object]] = {
     "missing": lambda file: None,
-    "directory": lambda file: file.mkdir(),
     "fifo": os.mkfifo,
     "empty": lambda file: file.touch(),
     "only a comment": lambda file: file.write_text("# nothing\n"),
@@ -147,6 +146,11 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "unclosed": lambda file: file.write_text(GOOD + 'workload: "mixed\n'),
     "keys that are no text": lambda file: file.write_text("[a]: b\n? {c: d}\n: e\n"),
 }  # fmt: skip
+
+
+def test_a_folder_without_a_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", str(tmp_path), "--format", "json"]) == 2
+    assert capsys.readouterr() == ("", f"raidplan: there is no layout in {tmp_path}\n")
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -128,7 +128,7 @@ def test_apply_refuses_what_changed_while_the_list_was_read(
     monkeypatch.setattr(session, "preflight", lambda situation, here=True: [])
     monkeypatch.setattr("sys.stdin", Terminal("pair\n"))
     written: list[object] = []
-    monkeypatch.setattr(session, "execute", lambda *args, **more: written.append(args))
+    monkeypatch.setattr("raidplan.apply.execute.execute", lambda *args, **more: written.append(args))
     assert run(["apply", str(tmp_path / "layout.yaml"), "--state", str(tmp_path / "state")]) == 4
     assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err
     assert not written and not boxes

@@ -94,7 +94,7 @@ def test_round_trip_through_the_layout(tmp_path):
     assert layout.hardware.memory == 16305328 * 1024 and layout.hardware.firmware == "bios"
     assert layout.hardware.controllers["ahci0"].path == AHCI
     assert layout.hardware.disks["d02"] == Disk(
-        behind="sata_sil24-0", size=f"{SIZE}B", logical_block="512", physical_block="512", rotational="true",
+        behind="sata_sil24-0", size=SIZE, logical_block=512, physical_block=512, rotational=True,
         serial="0123456", wwn="0x50014ee2b0000000", path=f"{SIL}-ata-1.10", model="1e10",
     )  # fmt: skip
 
