@@ -153,7 +153,6 @@ def test_switching_that_is_not_stated_is_said_to_be_assumed() -> None:
         ("{buses: {b: {type: usb}}, disks: {d: {behind: b}}}", {"the speed of b"}),
         ("{buses: {b: {type: thunderbolt, generation: 9}}, disks: {d: {behind: b}}}", {"the generation of b"}),
         ("{buses: {b: {type: other, speed: 3Gbps}}, disks: {d: {behind: b}}}", {"the rate of b"}),
-        ("{buses: {b: {type: pci, width: -4, clock: 33MHz}}, disks: {d: {behind: b}}}", {"the width or clock of b"}),
         (
             "{controllers: {h: {behind: b, speed: 3Gbps}}, expanders: {x: {behind: h}}, disks: {d: {behind: x}}}",
             {"the port speed of x", "the lanes of the uplink of x"},

@@ -49,19 +49,20 @@ words = st.one_of(ambiguous, st.text(st.characters(codec="utf-8"), max_size=20))
 labels = words.filter(lambda text: text == text.strip() and not (text.startswith("{") and text.endswith("}")))
 addresses = st.from_regex(ADDRESS["pattern"], fullmatch=True).filter(str.isascii)
 units = st.sampled_from(["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"])
-sizes = st.builds(lambda n, unit: f"{n}{unit}", st.integers(0, 8000), units)
+sizes = st.builds(lambda n, unit: f"{n}{unit}", st.integers(1, 8000), units)
 rates = st.builds(lambda size: f"{size}/s", sizes)
 speeds = st.builds(
     lambda n, unit: f"{n}{unit}",
-    st.decimals(0, 900, places=3).map(lambda d: f"{d:f}"),
+    st.decimals("0.001", 900, places=3).map(lambda d: f"{d:f}"),
     st.sampled_from(["Gbps", "Mbps"]),
 )
 durations = st.builds(
     lambda n, unit: f"{n}{unit}",
-    st.sampled_from(["0", "7", "0.5", "1.001", "120", "2.5"]),
+    st.sampled_from(["7", "0.5", "1.001", "120", "2.5"]),
     st.sampled_from(["s", "ms", "min"]),
 )
 integers = st.integers(-(10**17), 10**17).map(str)
+counts = st.integers(1, 10**17).map(str)
 booleans = st.sampled_from(["true", "false"])
 lists = st.lists(names, max_size=30)
 
@@ -72,7 +73,7 @@ def entry(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 disk = entry(
     behind=names, port=integers, serial=words, wwn=words, path=words, model=words, size=sizes, rate=rates, link=speeds,
-    rotational=booleans, iops=integers, error_recovery=st.one_of(durations, st.just("none")), command_timeout=durations,
+    rotational=booleans, iops=counts, error_recovery=st.one_of(durations, st.just("none")), command_timeout=durations,
     head_parking=st.one_of(durations, st.just("none")), power_loss_protection=booleans, temperature=integers, recording=st.sampled_from(["cmr", "dm-smr"]),
     partitions=st.dictionaries(names, st.fixed_dictionaries({"size": st.one_of(sizes, st.just("rest"))}), max_size=3),
 )  # fmt: skip
