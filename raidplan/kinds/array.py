@@ -175,7 +175,9 @@ class Array(Model, Kind):
                 action=SetAttribute(sync_action(name), "idle"),
                 because=create.because,
                 # fstab waits for every mkfs, which a running sync would slow down several times.
-                needs=(create.id, "config.fstab.reload"),
+                needs=(f"array.{name}.open", "config.fstab.reload"),
+                # A run that goes on may hold what stands already, for nothing shows that it was held before.
+                follows=(f"array.{name}.hold",),
                 targets=(name,),
                 proof=Proof("array", site.devices[name].uuid, {"sync_held": False}),
             )
