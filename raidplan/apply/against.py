@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from raidplan.apply.bare import NotOurs
 from raidplan.apply.change import changes, stands
 from raidplan.apply.change_array import left_behind
 from raidplan.apply.files import BrokenBlock, file_text, wanted_text
@@ -12,7 +13,7 @@ from raidplan.apply.given_up import made_nodes
 from raidplan.apply.made import made_by
 from raidplan.apply.marks import disks_below
 from raidplan.apply.past import Past
-from raidplan.apply.redo import NotOurs, anew, half_done, planned_for
+from raidplan.apply.redo import anew, half_done, planned_for
 from raidplan.apply.renamed import InUse, under_its_name
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences

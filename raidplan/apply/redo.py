@@ -12,14 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from raidplan.apply import bare
-from raidplan.apply.bare import TABLE_SIGNATURES, NotOurs
+from raidplan.apply.bare import NotOurs
 from raidplan.apply.given_up import identity_of
 from raidplan.apply.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import ADDED, CLEARS, Run, Step
-
-__all__ = ["TABLE_SIGNATURES", "NotOurs", "anew", "half_done", "planned_for"]
 
 
 def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from raidplan.apply.bare import TABLE_SIGNATURES
 from raidplan.apply.copies import Copy
 from raidplan.apply.past import Past
-from raidplan.apply.redo import TABLE_SIGNATURES
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.tables import read_table

@@ -44,9 +44,6 @@ class Model:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
-    def __hash__(self) -> int:
-        return hash((type(self), frozenset(vars(self))))
-
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
@@ -56,8 +53,10 @@ class Model:
 class Field(NamedTuple):
     """A field of a model."""
 
+    name: str
+    """In Python."""
     key: str
-    """In a layout; the name in Python, without the underscore that keeps it from being a keyword."""
+    """In a layout: the name without the underscore that keeps it from being a keyword."""
     hint: Any
     """Its type, with what `Written` says of it."""
     required: bool
@@ -69,7 +68,7 @@ def fields(model: type[Model]) -> Mapping[str, Field]:
     if model not in _FIELDS:
         hints = get_type_hints(model, include_extras=True)
         _FIELDS[model] = {
-            name: Field(name.rstrip("_"), hint, not hasattr(model, name), getattr(model, name, None))
+            name: Field(name, name.rstrip("_"), hint, not hasattr(model, name), getattr(model, name, None))
             for name, hint in hints.items()
         }
     return _FIELDS[model]

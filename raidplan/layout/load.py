@@ -78,12 +78,12 @@ class _Reading:
             self._wrong_shape(KEYS, value, path)
             return None
         given = {
-            known[key][0]: _way(known[key][1].hint)(self, entry, (*path, key))
+            known[key].name: _way(known[key].hint)(self, entry, (*path, key))
             for key, entry in value.items()
             if key in known
         }
         meant = [self._unknown_key(key, known, path) for key in value if key not in known]
-        missing = [key for key, (_, field) in known.items() if field.required and key not in value]
+        missing = [key for key, field in known.items() if field.required and key not in value]
         self.findings += [
             error("missing-key", (*path, key), f"'{key}' is missing", f"add {key}: {'1' if key == 'version' else '…'}")
             for key in missing
@@ -159,8 +159,8 @@ class _Reading:
         return did_you_mean(word, list(known)) if self._looked_up <= MANY else ""
 
 
-Known = Mapping[str, tuple[str, Field]]
-"""The fields of a model and their names in Python, by key."""
+Known = Mapping[str, Field]
+"""The fields of a model by key."""
 Way = Callable[[_Reading, object, Path], Any]
 """How a value of one type is read."""
 
@@ -181,7 +181,7 @@ def _way(hint: Any) -> Way:
         return lambda reading, value, path: reading.mapping(name, entry, value, path)
     if origin in (Union, UnionType):
         return _one_of([_way(each) for each in inside if each is not NoneType], optional=NoneType in inside)
-    known = {field.key: (name, field) for name, field in fields(hint).items()}
+    known = {field.key: field for field in fields(hint).values()}
     return lambda reading, value, path: reading.model(hint, known, value, path)
 
 
