@@ -77,7 +77,9 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
         return True
     if step.proof is None:
         # Nothing shows whether it was done: in an interrupted run the journal says so.
-        return past.is_open and step.id not in past.ended
+        in_this_run = past.begun | past.ended
+        ordered = not step.follows or not in_this_run.isdisjoint((step.id, *step.follows))
+        return past.is_open and step.id not in past.ended and ordered
     return differences(step.proof, machine) != []
 
 

@@ -82,11 +82,16 @@ def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
     found = machine.observe("table", proof.key)
     rows = found["partitions"] if found and found.get("disk") == device else []
     assert isinstance(rows, list)
+    parts = partitions_on(device, machine)
+    return list(dict.fromkeys([*(f"partition:{row.split()[0]}" for row in rows), *parts]))
+
+
+def partitions_on(device: str, machine: Machine) -> list[str]:
+    """The partitions that the kernel has of a disk, with a table on it or without."""
     names = {block.name for block in machine.blocks if block.identity == device}
-    parts = (block for block in machine.blocks if block.kind == "partition" and names & set(block.below))
-    return list(
-        dict.fromkeys([*(f"partition:{row.split()[0]}" for row in rows), *(part.identity for part in parts)])
-    )
+    return [
+        block.identity for block in machine.blocks if block.kind == "partition" and names & set(block.below)
+    ]
 
 
 def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[str]:

@@ -73,6 +73,9 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
             destroys=tuple(lost),
             clears=tuple(ours),
         )
+    elif step.proof.kind == "table" and any(bare.partitions_on(one, machine) for one in identities.values()):
+        # wipefs was ended between the table's last byte and the kernel's look at what is left of it.
+        yield _clear(step, 1, "let the kernel forget", ("blockdev", "--rereadpt", *ours))
 
 
 def _file(step: Step, machine: Machine) -> Iterator[Step]:

@@ -22,7 +22,7 @@ from raidplan.kinds.model import (
     Size,
     Word,
 )
-from raidplan.kinds.naming import device_node, kernel_name, sync_action
+from raidplan.kinds.naming import array_state, device_node, kernel_name, sync_action
 from raidplan.kinds.pool import Pool
 from raidplan.levels import DEFAULT_CHUNK, LEVELS, redundancy
 from raidplan.plan.step import Proof, Run, SetAttribute, Step
@@ -199,7 +199,7 @@ class Array(Model, Kind):
             id=f"array.{name}.open",
             phase="array",
             say=f"open {name} for writing",
-            action=Run(("mdadm", "--readwrite", device_node(name))),
+            action=SetAttribute(array_state(name), "active"),
             because=create.because,
             needs=(hold.id,),
             follows=(hold.id,),

@@ -21,6 +21,11 @@ def sync_action(name: str) -> str:
     return f"/sys/block/{kernel_name(name)}/md/sync_action"
 
 
+def array_state(name: str) -> str:
+    """The sysfs attribute that opens an array for writing; one that is open already stays so, where mdadm would fail."""
+    return f"/sys/block/{kernel_name(name)}/md/array_state"
+
+
 def device_node(name: str) -> str:
     """The node that commands use."""
     return f"/dev/{name}" if re.fullmatch(r"md[0-9]+", name) else f"/dev/md/{name}"

@@ -16,8 +16,10 @@ import pytest
 
 from raidplan.apply.bare import NotOurs, carries_ours
 from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.past import Past
+from raidplan.apply.redo import anew
 from raidplan.apply.session import decide
-from raidplan.plan import Plan, Proof, Value, plan_digest, plan_to_json
+from raidplan.plan import Plan, Proof, Run, Value, plan_digest, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
 from tests.apply.test_kill_matrix import apply, impatient, machine
@@ -211,6 +213,38 @@ def test_what_stands_on_a_half_made_thing() -> None:
     volume = Proof("physical_volume", "PVuuid-0", {"device": "/dev/sdb"})
     with pytest.raises(NotOurs, match=r"^/dev/sdb belongs to the volume group 'theirs'$"):
         carries_ours("/dev/sdb", volume, box.machine())
+
+
+def test_a_table_that_only_the_kernel_still_has(plan: Plan) -> None:
+    """Killed in the wipefs that clears a half-made table: the disk is blank, and nothing looked at it again."""
+    step = next(step for step in plan.steps if step.id == "disk.d0.partition")
+    past = Past(is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({"{d0}"})})
+    blank = Box().disk("sdb", "PAIR-0")
+    assert [each.id for each in anew(step, blank.machine().named({"/dev/sdb": "d0"}), past, {})] == [step.id]
+    left = blank.partition("sdb", uuid="1-1").machine().named({"/dev/sdb": "d0"})
+    clear, again = anew(step, left, past, {})
+    assert clear.action == Run(("blockdev", "--rereadpt", "{d0}")) and again.needs[-1] == clear.id
+
+
+def test_what_an_earlier_run_left_running_is_not_held_again(plan: Plan, tmp_path: Path) -> None:
+    """Nothing shows that a sync was held before; the journal of the run that goes on says of which array."""
+    state, root = machine(tmp_path / "root"), tmp_path / "root"
+    assert apply(plan, Simulated(plan, root, state)) == "done"
+    changed = plan_of(LAYOUT.replace("label: data", "label: other"), tmp_path)
+    with pytest.raises(Killed):
+        apply(changed, Cut(changed, root, state, "e2label", "before"))
+    world = Simulated(changed, root, state)
+    assert apply(changed, world) == "done" and world.executed
+    assert "set" not in [kind for kind, _ in world.effects], world.effects
+
+
+@pytest.mark.parametrize("how", ["before", "during", "after"])
+def test_a_new_array_is_held_and_opened_by_the_run_that_goes_on(plan: Plan, tmp_path: Path, how: str) -> None:
+    state = cut(plan, tmp_path, "mdadm --create", how)
+    world = Simulated(plan, tmp_path, state)
+    assert apply(plan, world) == "done"
+    written = [what.rpartition("/")[2] for kind, what in world.effects if kind == "set"]
+    assert written == ["sync_action", "array_state", "sync_action"]
 
 
 def test_a_suspended_system_is_no_swap_of_ours(plan: Plan, tmp_path: Path) -> None:

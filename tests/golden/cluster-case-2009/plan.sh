@@ -596,7 +596,7 @@ set_attribute /sys/block/md_box1/md/sync_action frozen
 # open box1 for writing
 # layout line 33 (arrays.box1)
 step 18/29 'open box1 for writing'
-mdadm --readwrite /dev/md/box1
+set_attribute /sys/block/md_box1/md/array_state active
 
 # let udev tune box1 as it will at every boot: read_ahead_kb 4608
 # layout line 33 (arrays.box1)

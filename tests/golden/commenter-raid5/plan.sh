@@ -494,7 +494,7 @@ set_attribute /sys/block/md_home/md/sync_action frozen
 # open home for writing
 # layout line 20 (arrays.home)
 step 13/27 'open home for writing'
-mdadm --readwrite /dev/md/home
+set_attribute /sys/block/md_home/md/array_state active
 
 # let udev tune home as it will at every boot: read_ahead_kb 1024
 # layout line 20 (arrays.home)

@@ -514,7 +514,7 @@ set_attribute /sys/block/md_quick/md/sync_action frozen
 # open quick for writing
 # layout line 31 (arrays.quick)
 step 14/38 'open quick for writing'
-mdadm --readwrite /dev/md/quick
+set_attribute /sys/block/md_quick/md/array_state active
 
 # create raid1 archive of 2 members (k7_0, k7_1), 465.5 GiB usable
 # layout line 32 (arrays.archive); destroys everything on k7_0.archive, everything on k7_1.archive
@@ -535,7 +535,7 @@ set_attribute /sys/block/md_archive/md/sync_action frozen
 # open archive for writing
 # layout line 32 (arrays.archive)
 step 17/38 'open archive for writing'
-mdadm --readwrite /dev/md/archive
+set_attribute /sys/block/md_archive/md/array_state active
 
 # create raid1 observations of 2 members (k10_0, k10_1), 558.7 GiB usable
 # layout line 33 (arrays.observations); destroys everything on k10_0.observations, everything on k10_1.observations
@@ -556,7 +556,7 @@ set_attribute /sys/block/md_observations/md/sync_action frozen
 # open observations for writing
 # layout line 33 (arrays.observations)
 step 20/38 'open observations for writing'
-mdadm --readwrite /dev/md/observations
+set_attribute /sys/block/md_observations/md/array_state active
 
 # make xfs quick on quick, 279.1 GiB
 # layout line 36 (filesystems.quick); destroys everything on quick

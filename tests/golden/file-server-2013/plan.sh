@@ -560,7 +560,7 @@ set_attribute /sys/block/md_pool/md/sync_action frozen
 # open pool for writing
 # layout line 33 (arrays.pool)
 step 16/27 'open pool for writing'
-mdadm --readwrite /dev/md/pool
+set_attribute /sys/block/md_pool/md/array_state active
 
 # let udev tune pool as it will at every boot: stripe_cache_size 4096, group_thread_cnt 2
 # layout line 33 (arrays.pool)

@@ -503,7 +503,7 @@ set_attribute /sys/block/md_loop_pair/md/sync_action frozen
 # open loop_pair for writing
 # layout line 15 (arrays.loop_pair)
 step 14/35 'open loop_pair for writing'
-mdadm --readwrite /dev/md/loop_pair
+set_attribute /sys/block/md_loop_pair/md/array_state active
 
 # create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable
 # layout line 16 (arrays.loop_five); destroys everything on lo2.loop_five, everything on lo3.loop_five, everything on lo4.loop_five
@@ -527,7 +527,7 @@ set_attribute /sys/block/md_loop_five/md/sync_action frozen
 # open loop_five for writing
 # layout line 16 (arrays.loop_five)
 step 17/35 'open loop_five for writing'
-mdadm --readwrite /dev/md/loop_five
+set_attribute /sys/block/md_loop_five/md/array_state active
 
 # make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair

@@ -566,7 +566,7 @@ set_attribute /sys/block/md0/md/sync_action frozen
 # open md0 for writing
 # layout line 42 (arrays.md0)
 step 17/31 'open md0 for writing'
-mdadm --readwrite /dev/md0
+set_attribute /sys/block/md0/md/array_state active
 
 # let udev tune md0 as it will at every boot: read_ahead_kb 3584
 # layout line 42 (arrays.md0)

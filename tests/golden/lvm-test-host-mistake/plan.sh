@@ -565,7 +565,7 @@ set_attribute /sys/block/md0/md/sync_action frozen
 # open md0 for writing
 # layout line 42 (arrays.md0)
 step 17/30 'open md0 for writing'
-mdadm --readwrite /dev/md0
+set_attribute /sys/block/md0/md/array_state active
 
 # make md0 a physical volume, data from 1.8 MiB on
 # layout line 45 (volume_groups.arrays); destroys everything on md0

@@ -451,7 +451,7 @@ set_attribute /sys/block/md_backup/md/sync_action frozen
 # open backup for writing
 # layout line 22 (arrays.backup)
 step 10/20 'open backup for writing'
-mdadm --readwrite /dev/md/backup
+set_attribute /sys/block/md_backup/md/array_state active
 
 # make ext3 backup on backup, 465.5 GiB, 30,515,200 inodes
 # layout line 25 (filesystems.backup); destroys everything on backup

@@ -689,7 +689,7 @@ set_attribute /sys/block/md_fast/md/sync_action frozen
 # open fast for writing
 # layout line 30 (arrays.fast)
 step 25/43 'open fast for writing'
-mdadm --readwrite /dev/md/fast
+set_attribute /sys/block/md_fast/md/array_state active
 
 # create raid6 bulk of 8 members (nb4, nb5, nb6, nb7, nc4, nc5, nc6, nc7), 10.9 TiB usable
 # layout line 36 (arrays.bulk); destroys everything on nb4.bulk, everything on nb5.bulk, everything on nb6.bulk, everything on nb7.bulk, everything on nc4.bulk, everything on nc5.bulk, everything on nc6.bulk, everything on nc7.bulk
@@ -723,7 +723,7 @@ set_attribute /sys/block/md_bulk/md/sync_action frozen
 # open bulk for writing
 # layout line 36 (arrays.bulk)
 step 28/43 'open bulk for writing'
-mdadm --readwrite /dev/md/bulk
+set_attribute /sys/block/md_bulk/md/array_state active
 
 # let udev tune bulk as it will at every boot: stripe_cache_size 4096
 # layout line 36 (arrays.bulk)

@@ -532,7 +532,7 @@ set_attribute /sys/block/md_shares/md/sync_action frozen
 # open shares for writing
 # layout line 24 (arrays.shares)
 step 15/32 'open shares for writing'
-mdadm --readwrite /dev/md/shares
+set_attribute /sys/block/md_shares/md/array_state active
 
 # create raid5 moved of 4 members (of3, of4, of5, of6), 2.0 TiB usable
 # layout line 25 (arrays.moved); destroys everything on of3.moved, everything on of4.moved, everything on of5.moved, everything on of6.moved
@@ -558,7 +558,7 @@ set_attribute /sys/block/md_moved/md/sync_action frozen
 # open moved for writing
 # layout line 25 (arrays.moved)
 step 18/32 'open moved for writing'
-mdadm --readwrite /dev/md/moved
+set_attribute /sys/block/md_moved/md/array_state active
 
 # make ext4 shares on shares, 1.8 TiB, 122,068,992 inodes, stride 32, stripe width 64
 # layout line 28 (filesystems.shares); destroys everything on shares

@@ -489,7 +489,7 @@ set_attribute /sys/block/md_pegasus/md/sync_action frozen
 # open pegasus for writing
 # layout line 25 (arrays.pegasus)
 step 12/23 'open pegasus for writing'
-mdadm --readwrite /dev/md/pegasus
+set_attribute /sys/block/md_pegasus/md/array_state active
 
 # let udev tune pegasus as it will at every boot: sync_speed_max 97656, read_ahead_kb 768
 # layout line 25 (arrays.pegasus)

@@ -458,7 +458,7 @@ set_attribute /sys/block/md_pair_data/md/sync_action frozen
 # open pair_data for writing
 # layout line 25 (arrays.pair_data)
 step 10/26 'open pair_data for writing'
-mdadm --readwrite /dev/md/pair_data
+set_attribute /sys/block/md_pair_data/md/array_state active
 
 # create raid1 pair_swap of 2 members (pa0.swap, pa1.swap), 511 MiB usable
 # layout line 26 (arrays.pair_swap); destroys everything on pa0.swap, everything on pa1.swap
@@ -479,7 +479,7 @@ set_attribute /sys/block/md_pair_swap/md/sync_action frozen
 # open pair_swap for writing
 # layout line 26 (arrays.pair_swap)
 step 13/26 'open pair_swap for writing'
-mdadm --readwrite /dev/md/pair_swap
+set_attribute /sys/block/md_pair_swap/md/array_state active
 
 # make ext4 pair_data on pair_data, 3.5 GiB, 228,928 inodes
 # layout line 29 (filesystems.pair_data); destroys everything on pair_data

@@ -486,7 +486,7 @@ set_attribute /sys/block/md_far/md/sync_action frozen
 # open far for writing
 # layout line 18 (arrays.far)
 step 12/23 'open far for writing'
-mdadm --readwrite /dev/md/far
+set_attribute /sys/block/md_far/md/array_state active
 
 # let udev tune far as it will at every boot: read_ahead_kb 4096
 # layout line 18 (arrays.far)

@@ -571,7 +571,7 @@ set_attribute /sys/block/md_storagearray/md/sync_action frozen
 # open storagearray for writing
 # layout line 33 (arrays.storagearray)
 step 17/30 'open storagearray for writing'
-mdadm --readwrite /dev/md/storagearray
+set_attribute /sys/block/md_storagearray/md/array_state active
 
 # make storagearray a physical volume, data from 1.3 MiB on
 # layout line 36 (volume_groups.VolumeGroup1); destroys everything on storagearray

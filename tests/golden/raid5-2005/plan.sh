@@ -563,7 +563,7 @@ set_attribute /sys/block/md_storage/md/sync_action frozen
 # open storage for writing
 # layout line 33 (arrays.storage)
 step 16/28 'open storage for writing'
-mdadm --readwrite /dev/md/storage
+set_attribute /sys/block/md_storage/md/array_state active
 
 # let udev tune storage as it will at every boot: read_ahead_kb 896
 # layout line 33 (arrays.storage)

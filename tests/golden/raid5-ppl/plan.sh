@@ -470,7 +470,7 @@ set_attribute /sys/block/md_logged/md/sync_action frozen
 # open logged for writing
 # layout line 17 (arrays.logged)
 step 11/22 'open logged for writing'
-mdadm --readwrite /dev/md/logged
+set_attribute /sys/block/md_logged/md/array_state active
 
 # let udev tune logged as it will at every boot: read_ahead_kb 512
 # layout line 17 (arrays.logged)

@@ -529,7 +529,7 @@ set_attribute /sys/block/md_leg0/md/sync_action frozen
 # open leg0 for writing
 # layout line 17 (arrays.leg0)
 step 15/33 'open leg0 for writing'
-mdadm --readwrite /dev/md/leg0
+set_attribute /sys/block/md_leg0/md/array_state active
 
 # let udev tune leg0 as it will at every boot: stripe_cache_size 1024
 # layout line 17 (arrays.leg0)
@@ -558,7 +558,7 @@ set_attribute /sys/block/md_leg1/md/sync_action frozen
 # open leg1 for writing
 # layout line 17 (arrays.leg1)
 step 19/33 'open leg1 for writing'
-mdadm --readwrite /dev/md/leg1
+set_attribute /sys/block/md_leg1/md/array_state active
 
 # let udev tune leg1 as it will at every boot: stripe_cache_size 1024
 # layout line 17 (arrays.leg1)

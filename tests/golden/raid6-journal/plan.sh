@@ -505,7 +505,7 @@ set_attribute /sys/block/md_journaled/md/sync_action frozen
 # open journaled for writing
 # layout line 29 (arrays.journaled)
 step 13/24 'open journaled for writing'
-mdadm --readwrite /dev/md/journaled
+set_attribute /sys/block/md_journaled/md/array_state active
 
 # let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512
 # layout line 29 (arrays.journaled)

@@ -484,7 +484,7 @@ set_attribute /sys/block/md_rio/md/sync_action frozen
 # open rio for writing
 # layout line 23 (arrays.rio)
 step 12/22 'open rio for writing'
-mdadm --readwrite /dev/md/rio
+set_attribute /sys/block/md_rio/md/array_state active
 
 # make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2
 # layout line 26 (filesystems.rio); destroys everything on rio

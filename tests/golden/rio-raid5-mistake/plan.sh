@@ -470,7 +470,7 @@ set_attribute /sys/block/md_rio5/md/sync_action frozen
 # open rio5 for writing
 # layout line 23 (arrays.rio5)
 step 11/21 'open rio5 for writing'
-mdadm --readwrite /dev/md/rio5
+set_attribute /sys/block/md_rio5/md/array_state active
 
 # make ext3 rio5 on rio5, 558.4 GiB, 36,601,856 inodes, stride 16, stripe width 32
 # layout line 26 (filesystems.rio5); destroys everything on rio5

@@ -499,7 +499,7 @@ set_attribute /sys/block/md_rio_swap/md/sync_action frozen
 # open rio_swap for writing
 # layout line 32 (arrays.rio_swap)
 step 13/29 'open rio_swap for writing'
-mdadm --readwrite /dev/md/rio_swap
+set_attribute /sys/block/md_rio_swap/md/array_state active
 
 # create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable
 # layout line 31 (arrays.rio_data); destroys everything on rs0.data, everything on rs1.data, everything on rs2.data, everything on rs3.data
@@ -524,7 +524,7 @@ set_attribute /sys/block/md_rio_data/md/sync_action frozen
 # open rio_data for writing
 # layout line 31 (arrays.rio_data)
 step 16/29 'open rio_data for writing'
-mdadm --readwrite /dev/md/rio_data
+set_attribute /sys/block/md_rio_data/md/array_state active
 
 # make swap mirror on rio_swap, 2.0 GiB
 # layout line 38 (swap.mirror); destroys everything on rio_swap

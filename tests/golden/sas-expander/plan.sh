@@ -837,7 +837,7 @@ set_attribute /sys/block/md_wide/md/sync_action frozen
 # open wide for writing
 # layout line 25 (arrays.wide)
 step 32/43 'open wide for writing'
-mdadm --readwrite /dev/md/wide
+set_attribute /sys/block/md_wide/md/array_state active
 
 # let udev tune wide as it will at every boot: read_ahead_kb 22528
 # layout line 25 (arrays.wide)

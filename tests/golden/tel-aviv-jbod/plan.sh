@@ -1072,7 +1072,7 @@ set_attribute /sys/block/md_s0/md/sync_action frozen
 # open s0 for writing
 # layout line 32 (arrays.s0)
 step 48/91 'open s0 for writing'
-mdadm --readwrite /dev/md/s0
+set_attribute /sys/block/md_s0/md/array_state active
 
 # let udev tune s0 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 32 (arrays.s0)
@@ -1111,7 +1111,7 @@ set_attribute /sys/block/md_s1/md/sync_action frozen
 # open s1 for writing
 # layout line 32 (arrays.s1)
 step 52/91 'open s1 for writing'
-mdadm --readwrite /dev/md/s1
+set_attribute /sys/block/md_s1/md/array_state active
 
 # let udev tune s1 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 32 (arrays.s1)
@@ -1150,7 +1150,7 @@ set_attribute /sys/block/md_s2/md/sync_action frozen
 # open s2 for writing
 # layout line 32 (arrays.s2)
 step 56/91 'open s2 for writing'
-mdadm --readwrite /dev/md/s2
+set_attribute /sys/block/md_s2/md/array_state active
 
 # let udev tune s2 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 32 (arrays.s2)
@@ -1189,7 +1189,7 @@ set_attribute /sys/block/md_s3/md/sync_action frozen
 # open s3 for writing
 # layout line 32 (arrays.s3)
 step 60/91 'open s3 for writing'
-mdadm --readwrite /dev/md/s3
+set_attribute /sys/block/md_s3/md/array_state active
 
 # let udev tune s3 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 32 (arrays.s3)
@@ -1228,7 +1228,7 @@ set_attribute /sys/block/md_s4/md/sync_action frozen
 # open s4 for writing
 # layout line 32 (arrays.s4)
 step 64/91 'open s4 for writing'
-mdadm --readwrite /dev/md/s4
+set_attribute /sys/block/md_s4/md/array_state active
 
 # let udev tune s4 as it will at every boot: stripe_cache_size 32768, read_ahead_kb 6144
 # layout line 32 (arrays.s4)

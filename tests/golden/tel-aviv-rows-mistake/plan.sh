@@ -1098,7 +1098,7 @@ set_attribute /sys/block/md_r0/md/sync_action frozen
 # open r0 for writing
 # layout line 30 (arrays.r0)
 step 48/115 'open r0 for writing'
-mdadm --readwrite /dev/md/r0
+set_attribute /sys/block/md_r0/md/array_state active
 
 # let udev tune r0 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r0)
@@ -1131,7 +1131,7 @@ set_attribute /sys/block/md_r1/md/sync_action frozen
 # open r1 for writing
 # layout line 30 (arrays.r1)
 step 52/115 'open r1 for writing'
-mdadm --readwrite /dev/md/r1
+set_attribute /sys/block/md_r1/md/array_state active
 
 # let udev tune r1 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r1)
@@ -1164,7 +1164,7 @@ set_attribute /sys/block/md_r2/md/sync_action frozen
 # open r2 for writing
 # layout line 30 (arrays.r2)
 step 56/115 'open r2 for writing'
-mdadm --readwrite /dev/md/r2
+set_attribute /sys/block/md_r2/md/array_state active
 
 # let udev tune r2 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r2)
@@ -1197,7 +1197,7 @@ set_attribute /sys/block/md_r3/md/sync_action frozen
 # open r3 for writing
 # layout line 30 (arrays.r3)
 step 60/115 'open r3 for writing'
-mdadm --readwrite /dev/md/r3
+set_attribute /sys/block/md_r3/md/array_state active
 
 # let udev tune r3 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r3)
@@ -1230,7 +1230,7 @@ set_attribute /sys/block/md_r4/md/sync_action frozen
 # open r4 for writing
 # layout line 30 (arrays.r4)
 step 64/115 'open r4 for writing'
-mdadm --readwrite /dev/md/r4
+set_attribute /sys/block/md_r4/md/array_state active
 
 # let udev tune r4 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r4)
@@ -1263,7 +1263,7 @@ set_attribute /sys/block/md_r5/md/sync_action frozen
 # open r5 for writing
 # layout line 30 (arrays.r5)
 step 68/115 'open r5 for writing'
-mdadm --readwrite /dev/md/r5
+set_attribute /sys/block/md_r5/md/array_state active
 
 # let udev tune r5 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r5)
@@ -1296,7 +1296,7 @@ set_attribute /sys/block/md_r6/md/sync_action frozen
 # open r6 for writing
 # layout line 30 (arrays.r6)
 step 72/115 'open r6 for writing'
-mdadm --readwrite /dev/md/r6
+set_attribute /sys/block/md_r6/md/array_state active
 
 # let udev tune r6 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r6)
@@ -1329,7 +1329,7 @@ set_attribute /sys/block/md_r7/md/sync_action frozen
 # open r7 for writing
 # layout line 30 (arrays.r7)
 step 76/115 'open r7 for writing'
-mdadm --readwrite /dev/md/r7
+set_attribute /sys/block/md_r7/md/array_state active
 
 # let udev tune r7 as it will at every boot: read_ahead_kb 3072
 # layout line 30 (arrays.r7)
