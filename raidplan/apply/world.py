@@ -134,16 +134,16 @@ class World:
         self.effect("sync", str(path), lambda: _sync(path))
 
 
-def attribute(file: Path) -> Path:
+def attribute(file: Path, links: Path = Path("/dev/md")) -> Path:
     """An attribute of an array, under the name that the kernel gave it.
 
-    The kernel keeps the name of a stopped array for a while; one that is made again in that time gets a number
-    (md127), and the link below /dev/md leads to it.
+    The kernel keeps the name of a stopped array for a while, with attributes of nothing; one that is made again in
+    that time gets a number (md127), and the link below /dev/md leads to it.
     """
     parts = file.parts
-    if file.exists() or parts[:3] != ("/", "sys", "block") or not parts[3].startswith("md_"):
+    if parts[:3] != ("/", "sys", "block") or not parts[3].startswith("md_"):
         return file
-    link = Path("/dev/md", parts[3].removeprefix("md_"))
+    link = links / parts[3].removeprefix("md_")
     return Path("/sys/block", link.resolve().name, *parts[4:]) if link.exists() else file
 
 

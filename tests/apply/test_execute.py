@@ -11,7 +11,7 @@ import pytest
 
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.execute import execute as execute_in
-from raidplan.apply.world import World
+from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
 from raidplan.plan import Plan, Run, SetAttribute, Step
 
@@ -204,3 +204,14 @@ def test_a_node_that_never_comes_back_is_not_written_to(monkeypatch: pytest.Monk
     outcome = execute_in(plan(made), {}, lambda event: None, record, Flickering(10**9))
     assert "/dev/disk/by-partuuid/x is not there" in outcome.failed["made"]
     assert record.lines == [("refused", "made")]
+
+
+def test_attributes_are_those_of_the_running_array(tmp_path: Path) -> None:
+    """Made again while the kernel still has the name of the stopped one: the link says which it is."""
+    file = Path("/sys/block/md_swap/md/array_state")
+    assert attribute(file, tmp_path) == file, "no link: udev made none, or the name has another form"
+    (tmp_path / "md127").touch()
+    (tmp_path / "swap").symlink_to("md127")
+    assert attribute(file, tmp_path) == Path("/sys/block/md127/md/array_state")
+    assert attribute(Path("/sys/block/md0/md/array_state"), tmp_path).parts[3] == "md0"
+    assert attribute(Path("/sys/block/sda/queue/scheduler"), tmp_path).parts[3] == "sda"
