@@ -96,11 +96,16 @@ def test_plan_check_estimate_and_diff_have_nothing_at_hand_that_writes() -> None
     assert not looking & {"sh", "subprocess"}
     # A plan for this machine asks programs; of what changes a machine, nothing is there.
     asking = loaded_by(["plan", jbod])
-    assert "raidplan.apply.preflight" in asking
+    assert "raidplan.apply.preflight.preflight" in asking
     assert not {name for name in asking if name.startswith("raidplan.apply")} & WRITING
 
 
-WRITING = {"raidplan.apply.world", "raidplan.apply.execute", "raidplan.apply.zero", "raidplan.apply.still"}
+WRITING = {
+    "raidplan.apply.world",
+    "raidplan.apply.execute",
+    "raidplan.apply.devices.zero",
+    "raidplan.apply.devices.still",
+}
 
 
 def test_one_door_to_processes() -> None:

@@ -14,9 +14,9 @@ from functools import partial
 from os import close
 from typing import Literal, Protocol
 
-from raidplan.apply.files import write
-from raidplan.apply.initramfs import renew
-from raidplan.apply.made import made_by
+from raidplan.apply.configuration.files import write
+from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.journal.made import made_by
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact

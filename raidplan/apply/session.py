@@ -7,24 +7,24 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from raidplan.apply.against import against, unknown_origin, unproven
-from raidplan.apply.blank import shows_through, written_over
-from raidplan.apply.closer import looked_at
-from raidplan.apply.conflicts import unheard
-from raidplan.apply.copying import NoRoom, Start, keep
-from raidplan.apply.files import BrokenBlock
-from raidplan.apply.hold import lift, still_held
-from raidplan.apply.journal import Journal
-from raidplan.apply.left import left_running, left_standing
-from raidplan.apply.marks import held_against, marks
-from raidplan.apply.past import Past
-from raidplan.apply.preflight import Situation, preflight
-from raidplan.apply.redo import planned_for
-from raidplan.apply.seen import changed, machine_digest, seen
+from raidplan.apply.change.left import left_running, left_standing
+from raidplan.apply.change.undescribed import BACK, taken_back
+from raidplan.apply.configuration.conflicts import unheard
+from raidplan.apply.configuration.files import BrokenBlock
+from raidplan.apply.decide.against import against, unknown_origin, unproven
+from raidplan.apply.decide.blank import shows_through, written_over
+from raidplan.apply.decide.closer import looked_at
+from raidplan.apply.decide.redo import planned_for
+from raidplan.apply.decide.seen import changed, machine_digest, seen
+from raidplan.apply.journal.journal import Journal
+from raidplan.apply.journal.marks import held_against, marks
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight.preflight import Situation, preflight
+from raidplan.apply.preflight.versions import notes
 from raidplan.apply.syncs import syncs
-from raidplan.apply.teardown import REMADE, taken_apart
-from raidplan.apply.undescribed import BACK, taken_back
-from raidplan.apply.versions import notes
+from raidplan.apply.teardown.hold import lift, still_held
+from raidplan.apply.teardown.teardown import REMADE, taken_apart
+from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Step, plan_digest, plan_to_json

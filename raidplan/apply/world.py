@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from raidplan.apply.files import Changed
-from raidplan.apply.guard import instance_of, not_blank
+from raidplan.apply.configuration.files import Changed
+from raidplan.apply.devices.guard import instance_of, not_blank
+from raidplan.apply.devices.still import keep_still
+from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
-from raidplan.apply.still import keep_still
-from raidplan.apply.zero import put_back, zero
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.host import read_units

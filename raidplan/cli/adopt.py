@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from raidplan.apply.journal import Journal
+    from raidplan.apply.journal.journal import Journal
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
@@ -35,8 +35,8 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Looks, enters, and says what is not whole."""
-    from raidplan.apply.journal import BrokenJournal
-    from raidplan.apply.lock import Held, only_one
+    from raidplan.apply.journal.journal import BrokenJournal
+    from raidplan.apply.journal.lock import Held, only_one
     from raidplan.cli import REFUSED, UNABLE
     from raidplan.cli.apply import plan_of
     from raidplan.cli.output import talk
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.adopt import look
+    from raidplan.apply.journal.adopt import look
     from raidplan.apply.world import World
     from raidplan.cli import FINDINGS, OK, REFUSED
     from raidplan.cli.output import talk
@@ -90,7 +90,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:
     """The journal, or a new one in place of one that cannot be believed, which is kept beside it. Raises BrokenJournal."""
-    from raidplan.apply.journal import BrokenJournal, DamagedJournal, open_journal
+    from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, open_journal
     from raidplan.cli.output import talk
     from raidplan.cli.state import state_folder
 

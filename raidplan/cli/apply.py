@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from raidplan.apply.execute import Event
-    from raidplan.apply.journal import Journal
+    from raidplan.apply.journal.journal import Journal
     from raidplan.apply.session import Decision
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(arguments)
     if plan is None:
         return UNABLE
-    from raidplan.apply.copying import NoRoom
-    from raidplan.apply.journal import BrokenJournal
-    from raidplan.apply.lock import Held, only_one
+    from raidplan.apply.journal.journal import BrokenJournal
+    from raidplan.apply.journal.lock import Held, only_one
+    from raidplan.apply.undo.copying import NoRoom
     from raidplan.apply.world import World
     from raidplan.cli.stopping import stopped_by_signals
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
-    from raidplan.apply.journal import open_journal
+    from raidplan.apply.journal.journal import open_journal
     from raidplan.apply.session import decide
     from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
@@ -162,9 +162,9 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.copying import NoRoom
-    from raidplan.apply.journal import BrokenJournal
+    from raidplan.apply.journal.journal import BrokenJournal
     from raidplan.apply.session import carry_out
+    from raidplan.apply.undo.copying import NoRoom
     from raidplan.cli import INTERRUPTED, OK, STOPPED
     from raidplan.cli.output import report_bug, talk
     from raidplan.cli.progress import display, events_to

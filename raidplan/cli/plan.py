@@ -107,7 +107,7 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
         plan = with_devices(plan, read_devices(arguments.devices, plan))
     if arguments.offline:
         return plan, {}, ()
-    from raidplan.apply.past import Past
+    from raidplan.apply.journal.past import Past
     from raidplan.apply.reading import read_for
     from raidplan.apply.session import decide
     from raidplan.cli.state import past_of_host

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from raidplan.apply.past import Past
+    from raidplan.apply.journal.past import Past
 
 
 def add_state(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +23,14 @@ def add_state(parser: argparse.ArgumentParser) -> None:
 
 def state_folder(given: str | None, host: str) -> Path:
     """The folder of a host's journal."""
-    from raidplan.apply.journal import STATE
+    from raidplan.apply.journal.journal import STATE
 
     return Path(given) if given else Path(STATE) / host
 
 
 def past_of_host(given: str | None, host: str) -> Past:
     """What the journal says; nothing for who may not read it. Raises BrokenJournal, OSError."""
-    from raidplan.apply.journal import read_past
-    from raidplan.apply.past import Past
+    from raidplan.apply.journal.journal import read_past
+    from raidplan.apply.journal.past import Past
 
     return read_past(state_folder(given, host)) if os.geteuid() == 0 else Past()

@@ -34,8 +34,8 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, decides, asks, and puts back."""
-    from raidplan.apply.journal import BrokenJournal
-    from raidplan.apply.lock import Held, only_one
+    from raidplan.apply.journal.journal import BrokenJournal
+    from raidplan.apply.journal.lock import Held, only_one
     from raidplan.apply.world import World
     from raidplan.cli import REFUSED
     from raidplan.cli.output import talk
@@ -55,9 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def undo(arguments: argparse.Namespace, world: World) -> int:
     """Undoes the last run of the host's journal."""
-    from raidplan.apply.copies import read_copies
-    from raidplan.apply.journal import open_journal, read_past
-    from raidplan.apply.undo import go_back, plan_of_run, way_back
+    from raidplan.apply.journal.journal import open_journal, read_past
+    from raidplan.apply.undo.copies import read_copies
+    from raidplan.apply.undo.undo import go_back, plan_of_run, way_back
     from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
     from raidplan.cli.consent import agreed
     from raidplan.cli.output import talk

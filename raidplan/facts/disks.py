@@ -97,7 +97,7 @@ def _disk(
 
 
 def _instance(root: Path, block: Block) -> str:
-    """As `apply` asks for it on the open device (apply/guard.py)."""
+    """As `apply` asks for it on the open device (apply/devices/guard.py)."""
     sys = root / "sys/dev/block" / block.number
     return text_of(sys / "diskseq") or (str(sys.resolve()) if sys.exists() else "")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidplan.apply.versions import BEHAVIOURS, NEEDS, PACKAGES, WRITTEN, Written
+from raidplan.apply.preflight.versions import BEHAVIOURS, NEEDS, PACKAGES, WRITTEN, Written
 
 HEAD = """\
 # Versions
 
 What the programs of a plan do differs between their versions. This page is made from the tables in
-`raidplan/apply/versions.py`, which `apply` and `plan` ask before the first write; the tests hold the rows against the
+`raidplan/apply/preflight/versions.py`, which `apply` and `plan` ask before the first write; the tests hold the rows against the
 programs that are installed.
 """
 PACKAGES_ARE = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from raidplan import pipeline
-from raidplan.apply.past import Past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import Decision, decide
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace

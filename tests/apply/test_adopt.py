@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import pytest
 
-from raidplan.apply.adopt import look
-from raidplan.apply.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.adopt import look
+from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.world import World
 from raidplan.cli.adopt import _journal
 from raidplan.run import Result

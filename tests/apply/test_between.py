@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from raidplan.apply.bare import NotOurs, carries_ours
-from raidplan.apply.journal import open_journal, read_past
-from raidplan.apply.past import Past
-from raidplan.apply.redo import anew
+from raidplan.apply.decide.bare import NotOurs, carries_ours
+from raidplan.apply.decide.redo import anew
+from raidplan.apply.journal.journal import open_journal, read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import decide
 from raidplan.plan import Plan, Proof, Run, Value, plan_digest, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State

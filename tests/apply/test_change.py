@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan import pipeline
-from raidplan.apply.journal import read_past
-from raidplan.apply.ranges import BACK, FRONT
+from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import decide
+from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.kinds.mount_flags import flags
 from raidplan.plan import Plan, Run, Zero
 from tests.apply.simulated import Killed, Simulated, State
@@ -199,7 +199,7 @@ WORDS = ["noatime", "relatime", "strictatime", "nodiratime", "nosuid", "nodev", 
 def test_a_remount_gives_the_flags_of_a_new_mount_whatever_was_before(
     before: list[str], after: list[str]
 ) -> None:
-    from raidplan.apply.change_contents import remount_words
+    from raidplan.apply.change.change_contents import remount_words
     from tests.apply.changed import remount
 
     mount = {"flags": flags(before)}

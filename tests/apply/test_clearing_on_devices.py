@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply import in_use, zero
+from raidplan.apply.devices import zero
 from raidplan.apply.execute import execute
-from raidplan.apply.past import Past
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight import in_use
 from raidplan.apply.reading import read_for
 from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply import closer
-from raidplan.apply.bare import NotOurs, carries_ours
-from raidplan.apply.closer import looked_at
-from raidplan.apply.past import Past
+from raidplan.apply.decide import closer
+from raidplan.apply.decide.bare import NotOurs, carries_ours
+from raidplan.apply.decide.closer import looked_at
+from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan

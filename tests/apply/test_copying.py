@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply.copies import Copy, read_copies
-from raidplan.apply.copying import END, Start, Wanted, _with, joined, keep
-from raidplan.apply.past import Past
+from raidplan.apply.journal.past import Past
+from raidplan.apply.undo.copies import Copy, read_copies
+from raidplan.apply.undo.copying import END, Start, Wanted, _with, joined, keep
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, Step, Zero

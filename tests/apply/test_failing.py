@@ -14,9 +14,9 @@ from typing import TypeVar
 import pytest
 
 from raidplan.apply import execute
-from raidplan.apply.copying import NoRoom
-from raidplan.apply.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.session import carry_out, decide
+from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.plan import Plan
 from tests.apply.simulated import Simulated, State
@@ -321,7 +321,7 @@ def test_f06_f10_the_journal_of_another_boot_goes_on(
     wanted, effects = undisturbed(plan, tmp_path / "undisturbed")
     storage = max(at for at, (_, what) in enumerate(effects, 1) if what.startswith(("mke2fs", "mkswap")))
     state, _ = run_until(plan, tmp_path / "one", storage + 2)
-    monkeypatch.setattr("raidplan.apply.journal.boot_id", lambda: "another")
+    monkeypatch.setattr("raidplan.apply.journal.journal.boot_id", lambda: "another")
     for kind in ("mount", "tuning", "swap_active"):
         state.objects.pop(kind, None)  # gone with the boot
     converges(plan, Simulated(plan, tmp_path / "one", state), wanted, "another boot")
@@ -340,7 +340,7 @@ def test_f08_the_journal_has_its_order_from_numbers(tmp_path: Path, monkeypatch:
                 cls.year_of_next, 3, 28, 2, 30, tzinfo=timezone(timedelta(hours=cls.year_of_next % 12))
             )
 
-    monkeypatch.setattr("raidplan.apply.journal.datetime", Jumping)
+    monkeypatch.setattr("raidplan.apply.journal.journal.datetime", Jumping)
     journal = open_journal(tmp_path / "state", World())
     journal.begin("{}", "sha256:plan")
     journal.intent("a")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply.files import KEPT, BrokenBlock, outside_block, wanted_text
-from raidplan.apply.files import write as write_in
+from raidplan.apply.configuration.files import KEPT, BrokenBlock, outside_block, wanted_text
+from raidplan.apply.configuration.files import write as write_in
 from raidplan.apply.world import World
 from raidplan.plan import WriteBlock, WriteFile
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply import guard, zero
-from raidplan.apply.guard import instance_of, not_blank
-from raidplan.apply.in_use import alone, used_by_others
+from raidplan.apply.devices import guard, zero
+from raidplan.apply.devices.guard import instance_of, not_blank
+from raidplan.apply.preflight.in_use import alone, used_by_others
 from raidplan.apply.world import World
 from raidplan.plan import Zero
 from raidplan.run import Result

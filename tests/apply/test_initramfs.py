@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply import initramfs
-from raidplan.apply.initramfs import cannot_be_renewed, renew
+from raidplan.apply.configuration import initramfs
+from raidplan.apply.configuration.initramfs import cannot_be_renewed, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import BEFORE, arrays_named

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply.journal import BrokenJournal, Journal, open_journal, read_past
-from raidplan.apply.lock import Held, only_one
-from raidplan.apply.past import Past, past_of
+from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
+from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.journal.past import Past, past_of
 from raidplan.apply.world import World
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from raidplan import pipeline
 from raidplan.apply import execute
-from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.plan import Plan
 from tests.apply.simulated import Killed, Simulated, State

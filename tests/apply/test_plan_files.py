@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.apply import execute
-from raidplan.apply.copies import Copies
-from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
-from raidplan.apply.undo import way_back
+from raidplan.apply.undo.copies import Copies
+from raidplan.apply.undo.undo import way_back
 from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts import Machine

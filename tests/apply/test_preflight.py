@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from raidplan.apply import preflight as checks
-from raidplan.apply.journal import open_journal
-from raidplan.apply.past import Past
-from raidplan.apply.preflight import Situation, preflight
+from raidplan.apply.journal.journal import open_journal
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight.preflight import Situation, preflight
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Step, Zero

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.execute import Event, execute
-from raidplan.apply.journal import open_journal
-from raidplan.apply.lock import Held, only_one
+from raidplan.apply.journal.journal import open_journal
+from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.session import Decision
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from raidplan.apply import copies, copying, initramfs, journal, world
-from raidplan.apply.change_contents import label
-from raidplan.apply.copies import Copy, packed, read_copies
-from raidplan.apply.copying import NoRoom, Start, keep
-from raidplan.apply.difference import Difference, NotInPlace
-from raidplan.apply.journal import BrokenJournal, open_journal, read_past
-from raidplan.apply.lock import only_one
-from raidplan.apply.marks import marks
-from raidplan.apply.past import Past
+from raidplan.apply.change.change_contents import label
+from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.lock import only_one
+from raidplan.apply.journal.marks import marks
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import decide
+from raidplan.apply.undo.copies import Copy, packed, read_copies
+from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.cli import run
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
@@ -245,7 +245,7 @@ def test_apply_without_a_yes_does_nothing(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root takes the lock")
 def test_two_applies_at_once(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     lock = str(tmp_path / "lock")
-    monkeypatch.setattr("raidplan.apply.lock.only_one", lambda: only_one(lock))
+    monkeypatch.setattr("raidplan.apply.journal.lock.only_one", lambda: only_one(lock))
     with only_one(lock):
         assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
     said = capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.journal import read_past
+from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import decide
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact

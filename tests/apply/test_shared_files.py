@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import pytest
 
+from raidplan.apply.configuration.files import TRIES, BrokenBlock, wanted_text, write
 from raidplan.apply.execute import execute
-from raidplan.apply.files import TRIES, BrokenBlock, wanted_text, write
 from raidplan.apply.world import World
 from raidplan.plan import Plan, Proof, Run, Step, WriteBlock
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of

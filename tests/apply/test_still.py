@@ -9,8 +9,8 @@ from threading import Timer
 
 import pytest
 
-from raidplan.apply import still
-from raidplan.apply.still import keep_still
+from raidplan.apply.devices import still
+from raidplan.apply.devices.still import keep_still
 
 
 @pytest.fixture

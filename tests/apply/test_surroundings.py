@@ -11,13 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply import preflight, surroundings
-from raidplan.apply.files import write
-from raidplan.apply.past import Past
-from raidplan.apply.preflight import Situation
+from raidplan.apply.configuration.files import write
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight import preflight, surroundings
+from raidplan.apply.preflight.preflight import Situation
+from raidplan.apply.preflight.surroundings import (
+    cannot_administer,
+    changed_by_others,
+    udev_is_absent,
+    unwritable,
+)
+from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.session import decide
-from raidplan.apply.surroundings import cannot_administer, changed_by_others, udev_is_absent, unwritable
-from raidplan.apply.versions import too_old
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version
@@ -60,7 +65,7 @@ def test_f43_root_of_a_container(capabilities: str, users: str, said: str, tmp_p
 
 @root
 def test_f43_root_without_its_capability_is_told_so() -> None:
-    code = "from raidplan.apply.surroundings import cannot_administer; print(*cannot_administer())"
+    code = "from raidplan.apply.preflight.surroundings import cannot_administer; print(*cannot_administer())"
     words = [sys.executable, "-c", code]
     here = {**os.environ, "PYTHONPATH": str(ROOT)}
     for before, said in (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raidplan.apply.made import made_by
-from raidplan.apply.past import Past
+from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.past import Past
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Machine, Trace
 from raidplan.plan import Plan, Run, WriteBlock, WriteFile, Zero, plan_digest, plan_from_json, plan_to_json

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply import execute
-from raidplan.apply.files import BrokenBlock, wanted_text
-from raidplan.apply.journal import read_past
+from raidplan.apply.configuration.files import BrokenBlock, wanted_text
+from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import Decision, decide
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State

@@ -16,9 +16,9 @@ import pytest
 
 from raidplan import pipeline
 from raidplan.apply import execute
-from raidplan.apply.copies import Copy, packed, unpacked
-from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide, with_devices
+from raidplan.apply.undo.copies import Copy, packed, unpacked
 from raidplan.apply.world import World
 from raidplan.cli.undo import undo
 from raidplan.facts import Machine, read_machine

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.cli.undo import undo
 from raidplan.plan import Plan, plan_digest, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.copies import Copies, Copy, FileCopy, digest
-from raidplan.apply.past import Past
-from raidplan.apply.undo import Way, go_back, way_back
+from raidplan.apply.journal.past import Past
+from raidplan.apply.undo.copies import Copies, Copy, FileCopy, digest
+from raidplan.apply.undo.undo import Way, go_back, way_back
 from raidplan.apply.world import World
 from raidplan.plan import Plan, Step
 from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of

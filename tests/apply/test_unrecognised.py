@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.devices.guard import PARTITION, not_blank
 from raidplan.apply.execute import execute
-from raidplan.apply.guard import PARTITION, not_blank
-from raidplan.apply.marks import marks
-from raidplan.apply.past import Past
+from raidplan.apply.journal.marks import marks
+from raidplan.apply.journal.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World

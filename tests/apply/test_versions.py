@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply.versions import BEHAVIOURS, NEEDS, PACKAGES, WRITTEN, notes, numbers, too_old
+from raidplan.apply.preflight.versions import BEHAVIOURS, NEEDS, PACKAGES, WRITTEN, notes, numbers, too_old
 from raidplan.facts import Machine
 from raidplan.facts.host import VERSIONS, parse_version
 from raidplan.plan import Plan

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply import execute
-from raidplan.apply.journal import open_journal, read_past
+from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD

@@ -17,6 +17,7 @@ NONE_GIVEN = {
     "aliases.py": "names of what is there",
     "bare.py:_carried": "what a device carries",
     "bare.py:_table": "partitions",
+    "bare.py:partitions_on": "partitions",
     "bare.py:lost": "what is destroyed, for the list that a person reads",
     "by_hand.py:_without_type": "a partition table's rows",
     "change_array.py:_carried": "what a device carries",
@@ -95,7 +96,7 @@ def every_reason(where: Sequence[str] = WHERE) -> list[Reason]:
     files = [
         file
         for each in where
-        for file in ([Path(each)] if each.endswith(".py") else sorted(Path(each).glob("*.py")))
+        for file in ([Path(each)] if each.endswith(".py") else sorted(Path(each).rglob("*.py")))
     ]
     return [
         reason for file in files for reason in reasons(file, file.read_text()) if file.name not in NONE_GIVEN

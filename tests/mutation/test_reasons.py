@@ -110,7 +110,7 @@ def test_what_is_left_out_exists() -> None:
     files = {
         file.name: file
         for each in WHERE
-        for file in (Path(each).glob("*.py") if Path(each).is_dir() else [Path(each)])
+        for file in (Path(each).rglob("*.py") if Path(each).is_dir() else [Path(each)])
     }
     for entry in NONE_GIVEN:
         file, _, function = entry.partition(":")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply import zero
+from raidplan.apply.devices import zero
 from raidplan.facts.host import HOLD
 from raidplan.plan import Plan, Zero, plan_digest
 from raidplan.render.plan_shell import plan_shell

@@ -1,0 +1,75 @@
+"""What stands already and differs: the steps that change it in place, without touching data, or why none does.
+
+A row for each property in `IN_PLACE`; what is not in it is refused with the words of `by_hand`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.change_array import consistency, spares
+from raidplan.apply.change.change_contents import flags, label, priority, reserved, volume_read_ahead
+from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
+from raidplan.facts.prove import differing
+from raidplan.plan import Plan, Step
+
+MADE_ONCE = ("volume", "volume_group")
+"""Objects that no step may make again, although nothing shows through them that a guard could see."""
+IN_USE = ("mount", "swap")
+"""Objects that are not brought into line by the step that begins their use, once they are in use."""
+
+
+def stands(step: Step, machine: Machine) -> bool:
+    """What the step makes, or begins the use of, is there in some shape: the step itself must not run."""
+    if step.proof is None:
+        return False
+    found = machine.observe(step.proof.kind, step.proof.key)
+    if found is None:
+        return False
+    in_use = step.proof.kind == "mount" or found.get("active") is True
+    return step.creates or step.proof.kind in MADE_ONCE or (step.proof.kind in IN_USE and in_use)
+
+
+def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:
+    """The steps that bring what stands into line, and why it must not be done (in words)."""
+    assert step.proof is not None
+    refusals: list[str] = []
+    found = machine.observe(step.proof.kind, step.proof.key) or {}
+    by_name: Mapping[str, list[str]] = differing(step.proof, machine) or {}
+    if "consistency" in by_name and by_name.keys() <= {"consistency", "size", "component"}:
+        by_name = {"consistency": by_name["consistency"]}  # the others follow from it
+    fixed = [name for name in by_name if (step.proof.kind, name) not in IN_PLACE]
+    # Kept in the plan, so that it is known what it would write over, where the layout says `wipe: true`.
+    steps = [step] if fixed and step.creates else []
+    for name in fixed or by_name:
+        difference = Difference(
+            step, name, step.proof.expect[name], found.get(name), found, machine, plan, past
+        )
+        try:
+            if fixed:
+                raise NotInPlace(
+                    by_hand(step.proof.kind, name, difference.node, found.get(name), difference.planned)
+                )
+            steps += IN_PLACE[step.proof.kind, name](difference)
+        except NotInPlace as no:
+            words = "; ".join(by_name[name])
+            refusals.append(
+                f"{step.because} (line {step.line}) is there already, but not as planned: {words}; {no}"
+            )
+    return steps, refusals
+
+
+IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {
+    ("array", "consistency"): consistency,
+    ("array", "spares"): spares,
+    ("filesystem", "label"): label,
+    ("filesystem", "reserved_blocks"): reserved,
+    ("mount", "flags"): flags,
+    ("swap", "label"): label,
+    ("swap", "priority"): priority,
+    ("volume", "read_ahead"): volume_read_ahead,
+}
+"""Kind and property to what changes it."""

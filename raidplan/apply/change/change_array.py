@@ -1,0 +1,147 @@
+"""Arrays that stand and differ: spares and the consistency policy, which mdadm changes while the array runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.devices.guard import PARTITION
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.given_up import identity_of, made_nodes
+from raidplan.apply.teardown.ranges import BACK, FRONT
+from raidplan.facts import Machine
+from raidplan.plan import ADDED, Step, Value, Zero
+
+BITMAP = {"bitmap": "internal", "resync": "none"}
+"""The word of `mdadm --grow --bitmap` for each policy that it brings about."""
+
+
+def consistency(difference: Difference) -> Iterator[Step]:
+    """Between resync and bitmap. PPL and a write journal change the size that an array is made with."""
+    _runs(difference)
+    planned, node = str(difference.planned), difference.node
+    if planned not in BITMAP or str(difference.now) not in BITMAP:
+        raise NotInPlace(by_hand("array", "consistency", node, difference.now, planned))
+    action = str(difference.found.get("sync_action", "idle"))
+    if action != "idle":
+        raise NotInPlace(
+            f"a sync goes on ({action}): wait until it has ended (mdadm --wait {node}), then apply again"
+        )
+    say = f"keep {difference.step.targets[0]} consistent by {planned} instead of {difference.now}"
+    yield difference.then("consistency", say, ("mdadm", "--grow", f"--bitmap={BITMAP[planned]}", node))
+
+
+def _runs(difference: Difference) -> None:
+    state = difference.found.get("state")
+    if state in ("inactive", "clear", "readonly", "suspended"):
+        raise NotInPlace(
+            f"it is {state}: start it (mdadm --run or --readwrite {difference.node}), then apply again"
+        )
+
+
+def spares(difference: Difference) -> Iterator[Step]:
+    """Devices that are proven blank are added; those that are not wanted are taken out, and forget the array."""
+    _runs(difference)
+    made = made_nodes(difference.plan)
+    now, planned = _texts(difference.now), _texts(difference.planned)
+    by_identity = {identity_of(node, made): node for node in difference.step.guard}
+    for identity in (each for each in planned if each not in now):
+        yield from _added(difference, identity, by_identity[identity])
+    for identity in (each for each in now if each not in planned):
+        node = _safe_node(difference.node, identity, difference.machine)
+        say = f"take the spare {node} out of {difference.step.targets[0]}"
+        remove = difference.then(
+            f"remove.{_short(identity)}",
+            say,
+            ("mdadm", "--manage", difference.node, "--remove", node),
+            targets=(node,),
+        )
+        yield remove
+        yield _forgotten(difference.step, identity, node, difference.machine, (remove.id,))
+
+
+def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
+    uuid = difference.step.proof.key if difference.step.proof else ""
+    verb = f"spare.{_short(identity)}"
+    before: tuple[str, ...] = ()
+    begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
+    if begun and {*_carried(difference.machine, identity)} <= {f"linux_raid_member {uuid}"}:
+        # It was killed, and superblock or bitmap can be there, before the array took it.
+        clear = _forgotten(difference.step, identity, node, difference.machine)
+        yield clear
+        before = (clear.id,)
+    yield difference.then(
+        verb,
+        f"add {node} to {difference.step.targets[0]} as a spare",
+        ("mdadm", "--manage", difference.node, "--add-spare", node),
+        after=before,
+        targets=(node,),
+        guard=(node,),
+        destroys=(f"everything on {node}",),
+    )
+
+
+def left_behind(step: Step, machine: Machine, past: Past) -> Iterator[Step]:
+    """What a removed spare still needs, if a run was cut off before it: it must forget the array."""
+    if step.proof is None or step.proof.kind != "array" or not past.is_open:
+        return
+    found = machine.observe("array", step.proof.key)
+    if found is None:
+        return
+    inside = {each for name in ("members", "spares", "faulty") for each in _texts(found.get(name))}
+    for identity in sorted(machine.objects.get("content", {})):
+        removed = f"{step.id}{ADDED}remove.{_short(identity)}"
+        ours = f"linux_raid_member {step.proof.key}" in _carried(machine, identity)
+        if ours and identity not in inside and removed in past.begun | past.ended:
+            yield _forgotten(step, identity, _safe_node("", identity, machine), machine)
+
+
+def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
+    """Takes the superblock of the array from a device that is not in it, and its bitmap, which mdadm would leave there.
+
+    Else the device could not be proven blank when it is wanted again.
+    """
+    name, uuid = step.targets[0], step.proof.key if step.proof else ""
+    block = next((block for block in machine.blocks if block.identity == identity), None)
+    found = (
+        tuple(line for line in block.found if line.endswith(f" linux_raid_member {uuid}")) if block else ()
+    )
+    return Step(
+        id=f"{step.id}{ADDED}forget.{_short(identity)}",
+        phase=step.phase,
+        say=f"let {node} forget that it belonged to {name}",
+        action=Zero(node, ((0, FRONT), (-BACK, BACK)), found),
+        because=step.because,
+        line=step.line,
+        needs=(*step.needs, *after),
+        targets=(*step.targets, node),
+        destroys=(f"the md superblock and bitmap on {node}, and all else at its ends",),
+        clears=(node,),
+    )
+
+
+def _safe_node(array: str, identity: str, machine: Machine) -> str:
+    """A name that means this device and no other. Raises NotInPlace."""
+    if identity.startswith("partition:"):
+        return PARTITION + identity.partition(":")[2]
+    block = next((block for block in machine.blocks if block.identity == identity), None)
+    if identity.startswith("{"):
+        return identity
+    if identity.startswith(("array:", "volume:")) and block and block.node:
+        return block.node
+    raise NotInPlace(
+        f"{identity} is no disk of this layout: by hand, mdadm {array} --remove {identity}, then mdadm --zero-superblock {identity}"
+    )
+
+
+def _carried(machine: Machine, identity: str) -> list[str]:
+    return _texts((machine.observe("content", identity) or {}).get("carries"))
+
+
+def _texts(value: Value) -> list[str]:
+    return list(value) if isinstance(value, list) else []
+
+
+def _short(identity: str) -> str:
+    return identity.rpartition(":")[2].strip("{}")

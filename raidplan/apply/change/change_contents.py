@@ -1,0 +1,97 @@
+"""File systems, mounts, swap and volumes that stand and differ: the steps that change them in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.plan import Step
+
+SECTOR = 512
+BACK = {"nosuid": "suid", "nodev": "dev", "noexec": "exec", "nodiratime": "diratime", "ro": "rw"}
+"""Flags of a mount, with the word that takes each back (mount(8))."""
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Labels that xfs_admin, a shell script, and xfs_db, which splits its commands at blanks, take for what they are."""
+
+
+def label(difference: Difference) -> Iterator[Step]:
+    proof = difference.step.proof
+    kind = str(difference.found.get("type", "")) if proof and proof.kind == "filesystem" else "swap"
+    label, node = str(difference.planned), difference.node
+    mounted = _mounted(difference)
+    match kind:
+        case "ext2" | "ext3" | "ext4":
+            argv: tuple[str, ...] = ("e2label", node, label)  # also while it is mounted (e2label(8))
+        case "btrfs":
+            argv = ("btrfs", "filesystem", "label", mounted or node, label)
+        case "xfs" if label and not PLAIN.fullmatch(label):
+            raise NotInPlace(
+                "by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only"
+            )
+        case "xfs":
+            argv = ("xfs_admin", "-L", label or "--", node)
+        case "vfat":
+            argv = ("fatlabel", node, label) if label else ("fatlabel", "--reset", node)
+        case "swap":
+            argv = ("swaplabel", "--label", label, node)
+        case _:
+            raise NotInPlace(by_hand("filesystem", "label", node, difference.now, difference.planned))
+    if mounted and kind in ("xfs", "vfat"):
+        raise NotInPlace(
+            f"{kind} takes another label only while it is not mounted: umount {mounted}, then apply again"
+        )
+    if difference.found.get("active"):
+        raise NotInPlace("swap in use keeps its label: swapoff it, then apply again")
+    say = f"label {difference.step.because.rpartition('.')[2]} '{label}' instead of '{difference.now}'"
+    yield difference.then("label", say, argv)
+
+
+def _mounted(difference: Difference) -> str:
+    """Where the file system is mounted; empty if it is not."""
+    device = difference.found.get("device")
+    mounts = difference.machine.objects.get("mount", {})
+    return next((point for point, mount in mounts.items() if mount.get("source") == device), "")
+
+
+def reserved(difference: Difference) -> Iterator[Step]:
+    blocks = str(difference.planned)
+    say = f"keep {blocks} blocks of {difference.step.because.rpartition('.')[2]} for root"
+    yield difference.then("reserved", say, ("tune2fs", "-r", blocks, difference.node))
+
+
+def priority(difference: Difference) -> Iterator[Step]:
+    """Linux gives a priority when an area is taken into use, and not after (swapon(2))."""
+    name = difference.step.because.rpartition(".")[2]
+    off = difference.then(
+        "off", f"take swap {name} out of use, to give it another priority", ("swapoff", difference.node)
+    )
+    yield off
+    yield replace(difference.step, needs=(*difference.step.needs, off.id))
+
+
+def flags(difference: Difference) -> Iterator[Step]:
+    wanted = difference.planned
+    assert isinstance(wanted, list) and difference.step.proof
+    point = difference.step.proof.key
+    # Without fstab: other options of its line may be such as no remount takes.
+    argv = ("mount", "--options-source=disable", "-o", ",".join(remount_words(wanted)), point)
+    say = f"change the mount of {point} in place: {', '.join(wanted) or 'strictatime'}"
+    yield difference.then("remount", say, argv)
+
+
+def remount_words(wanted: Sequence[str]) -> list[str]:
+    """Every flag spelled out: of those that it is not told, a remount keeps some (path_mount in fs/namespace.c)."""
+    atime = next((word for word in ("noatime", "relatime") if word in wanted), "strictatime")
+    return ["remount", atime, *(flag if flag in wanted else back for flag, back in BACK.items())]
+
+
+def volume_read_ahead(difference: Difference) -> Iterator[Step]:
+    wanted = difference.planned
+    words = wanted if wanted == "auto" else f"{int(str(wanted)) // SECTOR}s"
+    volume = difference.step.proof.key if difference.step.proof else ""
+    yield difference.then(
+        "read_ahead", f"read ahead {words} on volume {volume}", ("lvchange", f"--readahead={words}", volume)
+    )

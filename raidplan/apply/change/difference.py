@@ -1,0 +1,72 @@
+"""One property of what stands that is not as a step promises, and the steps that would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
+from raidplan.facts.signatures import plain
+from raidplan.plan import ADDED, Plan, Proof, Run, Step, Value
+
+
+class NotInPlace(Exception):
+    """It cannot be changed while it stands as it does now; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One property of what stands is not as the step promises."""
+
+    step: Step
+    name: str
+    planned: Value
+    now: Value
+    found: Properties
+    """The whole object, as it is."""
+    machine: Machine
+    plan: Plan
+    past: Past
+
+    @property
+    def node(self) -> str:
+        """How commands name the object, or the device that it lies on."""
+        if self.step.awaits and not self.step.awaits[0].startswith("/dev/disk/"):
+            return self.step.awaits[0]
+        assert isinstance(self.step.action, Run)
+        return self.step.guard[0] if self.step.guard else self.step.action.argv[-1]
+
+    def then(
+        self,
+        verb: str,
+        say: str,
+        argv: Sequence[str],
+        *,
+        after: Sequence[str] = (),
+        targets: Sequence[str] = (),
+        guard: Sequence[str] = (),
+        clears: Sequence[str] = (),
+        destroys: Sequence[str] = (),
+    ) -> Step:
+        """A step of the change; its proof is that the property is as planned.
+
+        `say` may hold what was read from a disk: here it is spelled out.
+        """
+        proof = self.step.proof
+        assert proof is not None
+        return Step(
+            id=f"{self.step.id}{ADDED}{verb}",
+            phase=self.step.phase,
+            say=plain(say),
+            action=Run(tuple(argv)),
+            because=self.step.because,
+            line=self.step.line,
+            needs=(*self.step.needs, *after),
+            targets=(*self.step.targets, *targets),
+            destroys=tuple(destroys),
+            guard=tuple(guard),
+            clears=tuple(clears),
+            proof=Proof(proof.kind, proof.key, {self.name: self.planned}),
+        )

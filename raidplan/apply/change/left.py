@@ -1,0 +1,123 @@
+"""What stays as an earlier version of the layout made it, although this one does not say it any more: in words.
+
+Arrays, file systems, mounts and swap areas are never touched for that, and what runs is not stopped.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from raidplan.apply.configuration.files import BrokenBlock, file_text, inside_block
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
+from raidplan.facts.arrays import coloned
+from raidplan.facts.mounts import unescaped
+from raidplan.facts.signatures import plain
+from raidplan.facts.stack import SAFE_NAME
+from raidplan.plan import Plan, WriteBlock
+from raidplan.plan.places import FSTAB, UDEV_RULES
+
+STANDING = ("array", "volume_group", "volume", "filesystem", "swap")
+UNTUNED = {
+    "md/stripe_cache_size": "256",
+    "md/group_thread_cnt": "0",
+    "md/sync_speed_min": "system",
+    "md/sync_speed_max": "system",
+}
+"""What an array begins with (NR_STRIPES in drivers/md/raid5.c; Documentation/admin-guide/md.rst). Its read-ahead is none:
+the kernel computes it from the stripe when the array is assembled."""
+
+
+def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
+    """What was made by an earlier version, is still there, and is in no layout now; in words."""
+    if plan.machine:
+        return
+    described = {f"{step.proof.kind}:{step.proof.key}" for step in plan.steps if step.proof}
+    for made in sorted(past.made - described):
+        kind, _, key = made.partition(":")
+        found = machine.observe(kind, key) if kind in STANDING else None
+        if found is not None:
+            known = (found.get(name) for name in ("name", "label", "node", "device"))
+            name = next((str(each) for each in known if each), key)
+            yield f"left standing: the {kind.replace('_', ' ')} {name} ({key}) is not described any more; nothing of it is touched"
+
+
+def left_running(plan: Plan, machine: Machine) -> Iterator[str]:
+    """What runs still has of what our files said, and this layout does not say; in words, as long as they say it."""
+    if not plan.machine:
+        yield from _tuned(plan, machine)
+        yield from _mounted(plan, machine)
+
+
+def _tuned(plan: Plan, machine: Machine) -> Iterator[str]:
+    """Tunables that a rule of ours set, that running arrays still have, and that no layout says now."""
+    rules = file_text(machine, UDEV_RULES.format(host=plan.host)) or ""
+    tuned = {
+        step.proof.key: step.proof.expect for step in plan.steps if step.proof and step.proof.kind == "tuning"
+    }
+    for uuid, running in sorted(machine.objects.get("tuning", {}).items()):
+        for attribute, value in _set_by(rules, uuid).items():
+            if attribute not in tuned.get(uuid, {}) and running.get(attribute) == value:
+                device = str((machine.observe("array", uuid) or {}).get("device", ""))
+                yield _kept(device, attribute, value)
+
+
+def _set_by(rules: str, uuid: str) -> dict[str, int]:
+    """The attributes that the rule of an array sets, and their values."""
+    match = f'ENV{{MD_UUID}}=="{coloned(uuid)}"'
+    lines = (line for line in rules.splitlines() if match in line)
+    found = (re.findall(r'ATTR\{([a-z]+/[a-z_]+)\}="(\d+)"', line) for line in lines)
+    return {attribute: int(value) for pairs in found for attribute, value in pairs}
+
+
+def _kept(device: str, attribute: str, value: int) -> str:
+    name = attribute.partition("/")[2]
+    says = f"left running: {device} keeps {name} {value}, which the layout does not say any more; it goes with the next boot"
+    if attribute not in UNTUNED or not SAFE_NAME.fullmatch(device):
+        return says
+    return f"{says}, or now: echo {UNTUNED[attribute]} >/sys/block/{device}/{attribute}"
+
+
+def _mounted(plan: Plan, machine: Machine) -> Iterator[str]:
+    """Mounts and priorities of swap that our block in fstab still speaks of."""
+    try:
+        before = _rows(inside_block(file_text(machine, FSTAB) or "", plan.host))
+    except BrokenBlock:
+        return  # it is refused with these words
+    blocks = (step.action for step in plan.steps if isinstance(step.action, WriteBlock))
+    after = _rows("".join(block.content for block in blocks if block.file == FSTAB))
+    points = {row[1] for row in after.values()}
+    for source, row in before.items():
+        if row[2] == "swap":
+            yield from _priority(source, row, after.get(source, row), machine)
+        elif row[1] not in points and _is_mounted(source, row[1], machine):
+            point = shlex.quote(row[1])
+            yield f"left mounted: {plain(row[1])}, which the layout does not mount any more; it goes with the next boot, or now: umount {plain(point)}"
+
+
+def _rows(text: str) -> dict[str, list[str]]:
+    """The lines of fstab by what they mount."""
+    rows = ([unescaped(word) for word in line.split()] for line in text.splitlines())
+    return {row[0]: row for row in rows if len(row) >= 4 and not row[0].startswith("#")}
+
+
+def _is_mounted(source: str, point: str, machine: Machine) -> bool:
+    made = machine.observe("filesystem", source.removeprefix("UUID=")) or {}
+    mount = machine.observe("mount", point) or {}
+    return bool(made) and made.get("device") == mount.get("source")
+
+
+def _priority(source: str, before: list[str], after: list[str], machine: Machine) -> Iterator[str]:
+    """A swap area in use keeps the priority that it was given when its use began (swapon(2))."""
+    area = machine.observe(
+        "swap", source.removeprefix("UUID=") if source.startswith("UUID=") else f"file:{source}"
+    )
+    had, wants = (re.search(r"(?:^|,)pri=(\d+)", row[3]) for row in (before, after))
+    if area and area.get("active") and had and not wants and area.get("priority") == int(had[1]):
+        word = shlex.quote(source)
+        yield (
+            f"left running: swap {plain(source)} keeps priority {had[1]}, which the layout does not say any more; it goes with "
+            f"the next boot, or now, if the memory has room for what is in it: swapoff {plain(word)} && swapon {plain(word)}"
+        )

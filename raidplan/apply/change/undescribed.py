@@ -1,0 +1,119 @@
+"""What an earlier version of the layout brought, and this one does not name any more.
+
+Configuration of ours is taken back: blocks, the udev rules, what was switched. All the rest is told of by left.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from raidplan.apply.configuration.files import file_text, wanted_text
+from raidplan.apply.configuration.switches import RESTART_MONITOR
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
+from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.places import (
+    CHECK,
+    DEFAULTS,
+    FSTAB,
+    LAST_RESORT,
+    MDADM_CONF,
+    MONITOR,
+    RULES_BEGIN,
+    UDEV_RULES,
+)
+
+BACK = "back."
+"""What the ids of these steps begin with; the rest is that of the step that is taken back."""
+DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
+
+
+def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
+    """The steps that take configuration back. Raises BrokenBlock.
+
+    A plan that was made for a machine holds only what was left to do there, so it says nothing of the rest.
+    """
+    if plan.machine:
+        return
+    described = {step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)}
+    for steps in (_rules(plan), _fstab(plan), _mdadm_conf(plan), _check(plan)):
+        written = next(step for step in steps if isinstance(step.action, WriteFile | WriteBlock))
+        assert isinstance(written.action, WriteFile | WriteBlock)
+        if written.action.file in described:
+            continue
+        if _is_ours(written.action, file_text(machine, written.action.file)):
+            yield from steps
+        elif past.is_open and written.id in past.begun | past.ended:
+            # It was killed in between: what reads the file has yet to hear of it.
+            yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
+    if DEGRADED in past.settings and all(step.id != DEGRADED for step in plan.steps):
+        say = "start degraded arrays at boot by themselves again"
+        yield _step("degraded", say, Run(("systemctl", "unmask", LAST_RESORT)), LAST_RESORT)
+    if MAIL in past.settings and all(step.id != MAIL for step in plan.steps):
+        yield _unwatched()
+
+
+def _unwatched() -> Step:
+    """The monitor keeps the address that it read when it began; the lines of others in the file are theirs to keep."""
+    step = _step("monitor", "let the monitor forget the address of alarms", Run(RESTART_MONITOR), MONITOR)
+    return replace(step, needs=(f"config.{NAMES}", f"{BACK}{NAMES}"))
+
+
+def _is_ours(action: WriteFile | WriteBlock, text: str | None) -> bool:
+    if isinstance(action, WriteFile):
+        return text is not None and text.startswith(RULES_BEGIN)
+    return text is not None and wanted_text(action, text) != text
+
+
+def _rules(plan: Plan) -> tuple[Step, ...]:
+    file = UDEV_RULES.format(host=plan.host)
+    say = "no array is tuned at boot any more"
+    written = _step("udev", say, WriteFile(file, ""), file)
+    reload = Run(("udevadm", "control", "--reload"))
+    return written, _step("udev.reload", "let udev read its rules again", reload, "udev", written)
+
+
+def _fstab(plan: Plan) -> tuple[Step, ...]:
+    written = _step("fstab", "nothing is mounted at boot any more", WriteBlock(FSTAB, "", plan.host), FSTAB)
+    reload = Run(("systemctl", "daemon-reload"))
+    return written, _step("fstab.reload", "let systemd read fstab again", reload, "systemd", written)
+
+
+def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
+    block = WriteBlock(MDADM_CONF, "", plan.host, at_top=True)
+    written = _step(NAMES, "no array is named any more", block, MDADM_CONF)
+    renew = Run(("update-initramfs", "-u", "-k", "all"))
+    fresh = Proof("initramfs", "current", {"fresh": True})
+    return written, _step("initramfs", "nor in the initramfs", renew, "initramfs", written, proof=fresh)
+
+
+def _check(plan: Plan) -> tuple[Step, ...]:
+    """The block shows that the timers are ours; so they are switched back first."""
+    disable = Run(("systemctl", "disable", "--now", *CHECK))
+    timers = _step("scrub", "leave the check for latent errors to the distribution", disable, *CHECK)
+    block = WriteBlock(DEFAULTS, "", plan.host)
+    return timers, _step("autocheck", "let cron check again, as it was", block, DEFAULTS, needs=timers.id)
+
+
+def _step(
+    name: str,
+    say: str,
+    action: Run | WriteFile | WriteBlock,
+    *targets: str | Step,
+    needs: str = "",
+    proof: Proof | None = None,
+) -> Step:
+    """A step, due with the one that stands among its targets."""
+    after = tuple(each.id for each in targets if isinstance(each, Step))
+    return Step(
+        id=f"{BACK}{name}",
+        phase="configure",
+        say=f"the layout does not say it any more: {say}" if not after else say,
+        action=action,
+        because="what an earlier version said",
+        needs=(*after, *([needs] if needs else [])),
+        follows=after,
+        targets=tuple(each for each in targets if isinstance(each, str)),
+        proof=proof,
+    )

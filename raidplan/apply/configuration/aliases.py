@@ -1,0 +1,76 @@
+"""Every name that a line of a configuration file can have for a device, or for what is on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from raidplan.apply.configuration.lines import Key, device
+from raidplan.apply.decide.stack import Stack
+from raidplan.facts.arrays import coloned
+from raidplan.facts.machine import BlockFact
+
+BY_ID = "/dev/disk/by-id/"
+
+
+def aliases(stack: Stack, name: str) -> set[Key]:
+    """Of the device with this kernel name: its nodes and links, its UUIDs and labels, and those of its content."""
+    traces = stack.traces(name)
+    words = chain.from_iterable((("UUID", one.uuid), ("LABEL", one.label)) for one in traces)
+    keys = {device(node) for node in _nodes(stack, name)} | {
+        device(f"{tag}={value}") for tag, value in words if value
+    }
+    block = stack.blocks.get(name)
+    found = [line.split(" ") for line in block.found] if block else []
+    keys |= {device(f"UUID={line[3]}") for line in found if line[0] == "0" and len(line) > 3}
+    return keys | (set(contents(stack, block.identity)) if block else set())
+
+
+def contents(stack: Stack, identity: str) -> Iterator[Key]:
+    """UUID and label of the file system or swap on the device that proofs call so."""
+    for kind in ("filesystem", "swap"):
+        for uuid, found in stack.machine.objects.get(kind, {}).items():
+            if found.get("device") == identity:
+                yield from of_content(uuid, str(found.get("label") or ""))
+
+
+def of_content(uuid: str, label: str) -> Iterator[Key]:
+    """The tags that a file system goes by."""
+    yield device(f"UUID={uuid}")
+    if label:
+        yield "LABEL", label
+
+
+def _nodes(stack: Stack, name: str) -> Iterator[str]:
+    yield f"/dev/{name}"
+    disk = next((disk for disk in stack.machine.disks if disk.kernel_name == name), None)
+    yield from disk.links if disk else ()
+    block = stack.blocks.get(name)
+    if block is None:
+        return
+    if block.node.startswith("/dev/"):
+        yield block.node
+    key = block.identity.partition(":")[2]
+    match block.kind:
+        case "partition":
+            yield from _of_partition(stack, block, key)
+        case "array":
+            yield f"{BY_ID}md-uuid-{coloned(key)}"
+            stored = str((stack.machine.observe("array", key) or {}).get("name") or "")
+            if stored:
+                short = stored.rpartition(":")[2]
+                yield from (f"{BY_ID}md-name-{stored}", f"/dev/md/{short}", f"/dev/md_{short}")
+        case "volume" if key:
+            mapped = "-".join(part.replace("-", "--") for part in key.split("/"))
+            yield from (f"/dev/{key}", f"/dev/mapper/{mapped}", f"{BY_ID}dm-name-{mapped}")
+
+
+def _of_partition(stack: Stack, block: BlockFact, uuid: str) -> Iterator[str]:
+    below = block.below[0]
+    number = block.name.removeprefix(below).lstrip("p")
+    yield from (f"{node}-part{number}" for node in _nodes(stack, below) if node.startswith("/dev/disk/"))
+    yield f"PARTUUID={uuid}"
+    parts = (part for disk in stack.machine.disks if disk.kernel_name == below for part in disk.partitions)
+    for part in parts:
+        if part.uuid == uuid and part.name:
+            yield f"PARTLABEL={part.name}"

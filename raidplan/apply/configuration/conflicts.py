@@ -1,0 +1,74 @@
+"""Lines that others wrote into a configuration file and that speak of what is ours: two truths in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from raidplan.apply.configuration.files import BrokenBlock, file_text, outside_block
+from raidplan.apply.configuration.lines import Key, Line, device, fstab, mdadm_conf, statements
+from raidplan.apply.teardown.given_up import made_nodes
+from raidplan.facts import Machine
+from raidplan.facts.signatures import plain
+from raidplan.plan import Plan, WriteBlock
+from raidplan.plan.places import FSTAB, MDADM_CONF
+
+Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
+GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
+
+
+def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
+    """Each such line of a file that a step is to write, with its number and the word that is taken."""
+    for action, others in _files(left, machine):
+        grammar = GRAMMARS.get(action.file)
+        if grammar is None:
+            continue
+        ours = {key for _, keys in grammar(_numbered(action.content)) for key in keys}
+        ours |= set(_meant(action.file, whole, machine))
+        for number, keys in grammar(others):
+            for key, word in keys.items():
+                if key in ours:
+                    yield f"{action.file} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
+
+
+def unheard(left: Plan, machine: Machine) -> Iterator[str]:
+    """Addresses that get no mail any more: mdadm takes the first one only, and ours comes first (mdadm.conf(5))."""
+    for action, others in _files(left, machine):
+        if action.file != MDADM_CONF:
+            continue
+        ours = [words for _, words in statements(_numbered(action.content)) if words[0] == "MAILADDR"]
+        for number, words in statements(others):
+            if ours and words[0] == "MAILADDR" and words != ours[0]:
+                yield f"{action.file} line {number} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
+
+
+def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, list[Line]]]:
+    for step in left.steps:
+        if isinstance(step.action, WriteBlock):
+            try:
+                text = file_text(machine, step.action.file) or ""
+                yield step.action, outside_block(text, step.action.mark)
+            except BrokenBlock:
+                continue  # `against` has said so
+
+
+def _numbered(content: str) -> Iterable[Line]:
+    return enumerate(content.splitlines(), 1)
+
+
+def _meant(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
+    """What our own lines mean without saying it: other names of the same file system, or of the same array."""
+    nodes = {identity: node for node, identity in made_nodes(whole).items()}
+    for step in whole.steps:
+        if step.proof is None or not step.creates:
+            continue
+        label, name = (str(step.proof.expect.get(each) or "") for each in ("label", "name"))
+        if file == FSTAB and step.proof.kind in ("filesystem", "swap"):
+            yield from (device(node) for node in step.guard)
+            yield from ([("LABEL", label)] if label else [])
+        if step.proof.kind == "array":
+            found = machine.observe("array", step.proof.key) or {}
+            node = str(found.get("node") or nodes.get(f"array:{step.proof.key}", ""))
+            if file == MDADM_CONF:
+                yield "name", name
+                yield "name", name.rpartition(":")[2]
+            yield from ([("node", node)] if node else [])

@@ -1,0 +1,137 @@
+"""A plan held against the machine: what is there already is left out, what is there but differs is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from raidplan.apply.change.change import changes, stands
+from raidplan.apply.change.change_array import left_behind
+from raidplan.apply.configuration.files import BrokenBlock, file_text, wanted_text
+from raidplan.apply.decide.bare import NotOurs
+from raidplan.apply.decide.redo import anew, half_done, planned_for
+from raidplan.apply.decide.renamed import InUse, under_its_name
+from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.marks import disks_below
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.given_up import made_nodes
+from raidplan.facts import Machine
+from raidplan.facts.prove import differences
+from raidplan.plan import Plan, Step, WriteBlock, WriteFile
+
+ADOPT = (
+    "`raidplan adopt` looks at them, and enters what is whole; what is not is mended, or cleared from the top "
+    "(wipefs --all) if nobody misses it, and then adopt and apply again"
+)
+WAYS_OUT = (
+    "the step was cut off, and cannot have left that; what is whole, `raidplan adopt` enters as done; what nobody "
+    "misses is cleared by hand, from the top"
+)
+
+
+def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
+    """The steps that are left to do, and why they must not be done (in words, empty if they may).
+
+    A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
+    say that it was begun and never ended.
+    """
+    kept: dict[str, Step] = {}
+    names: dict[str, Step] = {}
+    refusals: list[str] = []
+    for step in plan.steps:
+        try:
+            names |= {each.id: each for each in under_its_name(step, machine)}
+            if not _pending(step, machine, kept, past):
+                kept |= {each.id: each for each in left_behind(step, machine, past)}
+                continue
+            due, refused = _due(step, machine, plan, past)
+            kept |= {each.id: each for each in due}
+            refusals += refused
+        except (BrokenBlock, NotOurs, InUse) as no:
+            refusals.append(
+                str(no) if isinstance(no, BrokenBlock) else f"{step.because} (line {step.line}): {no}"
+            )
+    # Every command calls an array by its name, so the names come before everything else.
+    steps = [*names.values(), *(replace(step, needs=(*step.needs, *names)) for step in kept.values())]
+    return replace(plan, steps=tuple(step.among(kept | names) for step in steps)), refusals
+
+
+def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
+    """A half-done step. Raises NotOurs, but where a layout lets everything be wiped: there it is listed instead."""
+    try:
+        return anew(step, machine, past, made_nodes(plan))
+    except NotOurs as no:
+        below = disks_below(plan)[step.id]
+        if below and below <= {disk.name for disk in plan.disks if disk.wipe}:
+            return [step]
+        raise NotOurs(f"{no}: {WAYS_OUT}") from None
+
+
+def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past) -> bool:
+    if isinstance(step.action, WriteFile | WriteBlock):
+        text = file_text(machine, step.action.file)
+        return wanted_text(step.action, text) != text
+    if any(earlier in kept for earlier in step.follows):
+        return True
+    if half_done(step, machine, past):
+        return True
+    if step.proof is None:
+        # Nothing shows whether it was done: in an interrupted run the journal says so.
+        in_this_run = past.begun | past.ended
+        ordered = not step.follows or not in_this_run.isdisjoint((step.id, *step.follows))
+        return past.is_open and step.id not in past.ended and ordered
+    return differences(step.proof, machine) != []
+
+
+def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:
+    """What is to be done for a step that is not done, and why it must not be. Raises NotOurs.
+
+    A device that holds our object in another shape is not written over, and nothing in use is changed but in place.
+    """
+    if half_done(step, machine, past):
+        return _anew(step, machine, plan, past), []
+    if stands(step, machine) and differences(step.proof, machine):  # type: ignore[arg-type]
+        return changes(step, machine, plan, past)
+    if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
+        gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since"
+        return [step], [f"{step.because} (line {step.line}) {gone}"]
+    return [step], []
+
+
+def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[str]:
+    """Objects with our identity that no journal knows, while there is more to do: were they ever finished?"""
+    pending = {step.id for step in left.steps}
+    if not pending:
+        return []
+    changed = {planned_for(step) for step in pending}
+    strangers = [
+        step
+        for step in plan.steps
+        if step.proof and step.creates and step.id not in pending and made_by(step) not in past.made
+        and (differences(step.proof, machine) == [] or step.id in changed)
+    ]  # fmt: skip
+    if not strangers:
+        return []
+    names = ", ".join(dict.fromkeys(step.because for step in strangers[:8]))
+    more = f" and {len(strangers) - 8} more" if len(strangers) > 8 else ""
+    return [
+        f"{names}{more} stand there as planned, but no journal says that they were ever finished: {ADOPT}"
+    ]
+
+
+def unproven(plan: Plan, machine: Machine) -> list[str]:
+    """What the whole plan promises and the machine does not show, in words."""
+    problems = []
+    for step in plan.steps:
+        if isinstance(step.action, WriteFile | WriteBlock):
+            text = file_text(machine, step.action.file)
+            if wanted_text(step.action, text) != text:
+                problems.append(f"{step.action.file} does not hold what was written (line {step.line})")
+        elif step.proof is not None:
+            differ = differences(step.proof, machine)
+            missing = [f"there is no {step.proof.kind} {step.proof.key}"]
+            problems += [
+                f"{step.because} (line {step.line}): {text}"
+                for text in (missing if differ is None else differ)
+            ]
+    return problems

@@ -1,0 +1,143 @@
+"""What a step that was cut off can have left on a device, and what it cannot: everything there, and above, is looked at.
+
+A pure function of a machine; what nobody recognises on a device is in its `stain` (closer.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.apply.decide.stack import Stack
+from raidplan.facts import Machine
+from raidplan.facts.signatures import plain
+from raidplan.plan import OWN, Proof
+from raidplan.size import human
+
+TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
+"""What sfdisk writes; libblkid reads no identity from them."""
+
+TYPES = {"array": "linux_raid_member", "swap": "swap", "physical_volume": "LVM2_member"}
+"""libblkid's words for what steps make; swap that holds a suspended system has the same UUID and another word."""
+
+
+class NotOurs(Exception):
+    """Something stands there that the step cannot have left; the message names it."""
+
+
+def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
+    """There is something on the device, and it can be nothing but the step's own. Raises NotOurs."""
+    carried = _carried(device, machine)
+    foreign = [
+        f"{_called(device, machine)} carries {plain(word)}" for word in carried if not _ours(word, proof)
+    ]
+    reasons = [*foreign, *_more(device, proof, machine)]
+    if reasons:
+        raise NotOurs("; ".join(dict.fromkeys(reasons)))
+    return bool(carried)
+
+
+def _ours(word: str, proof: Proof) -> bool:
+    """`word` is a type and a UUID, as `content` has it."""
+    kind, _, uuid = word.partition(" ")
+    if proof.kind == "table":
+        return kind in TABLE_SIGNATURES
+    return uuid == proof.key and kind == TYPES.get(proof.kind, kind)
+
+
+def lost(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
+    """What is ours and may have been used since, or may be of the step or of somebody else: in words for the list."""
+    found = machine.observe(proof.kind, proof.key) or {}
+    fresh = found.get("device") == device and found.get("untouched")
+    if proof.kind == "filesystem" and _carried(device, machine) and not fresh:
+        label = f" '{plain(str(found['label']))}'" if found.get("label") else ""
+        size = next((f", {human(block.size)}" for block in machine.blocks if block.identity == device), "")
+        kind = plain(str(found.get("type", "a file system")))
+        yield f"{kind}{label}{size}, on {_called(device, machine)}{OWN}"
+    if proof.kind not in ("table", "array") and (stain := _stain(device, machine)):
+        yield f"{stain}, on {_called(device, machine)}: of the step that was cut off there, or of somebody else"
+
+
+def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
+    """What stands there beside signatures."""
+    yield from _in_use(device, machine)
+    above = _table(device, proof, machine) if proof.kind == "table" else []
+    if proof.kind == "array" and machine.observe("array", proof.key):
+        above = [f"array:{proof.key}"]
+    for one in above:
+        yield from (f"{_called(one, machine)} carries {plain(word)}" for word in _carried(one, machine))
+        yield from _in_use(one, machine)
+    if proof.kind == "table":
+        yield from _other_tables(device, proof, machine)
+    yield from _standing(device, above, machine)
+    for one in (device, *above):
+        if proof.kind in ("table", "array") and (stain := _stain(one, machine)):
+            yield f"{_called(one, machine)} holds {stain}"
+    found = machine.observe(proof.kind, proof.key) or {}
+    if proof.kind == "physical_volume" and found.get("group"):
+        yield f"{device} belongs to the volume group '{plain(str(found['group']))}'"
+
+
+def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
+    """The partitions of our table, and those that the kernel still has of one that is gone."""
+    found = machine.observe("table", proof.key)
+    rows = found["partitions"] if found and found.get("disk") == device else []
+    assert isinstance(rows, list)
+    parts = partitions_on(device, machine)
+    return list(dict.fromkeys([*(f"partition:{row.split()[0]}" for row in rows), *parts]))
+
+
+def partitions_on(device: str, machine: Machine) -> list[str]:
+    """The partitions that the kernel has of a disk, with a table on it or without."""
+    names = {block.name for block in machine.blocks if block.identity == device}
+    return [
+        block.identity for block in machine.blocks if block.kind == "partition" and names & set(block.below)
+    ]
+
+
+def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
+    planned = proof.expect["partitions"]
+    assert isinstance(planned, list)
+    for uuid, found in machine.objects.get("table", {}).items():
+        if found.get("disk") != device:
+            continue
+        if uuid != proof.key:
+            yield f"{device} has the partition table {plain(uuid)}"
+        rows = found["partitions"]
+        assert isinstance(rows, list)
+        yield from (f"{device} has the partition {plain(row)}" for row in rows if row not in planned)
+
+
+def _standing(device: str, known: list[str], machine: Machine) -> Iterator[str]:
+    """Devices that stand on it, in use or not, other than those that the step makes."""
+    stack = Stack(machine, {})
+    names = [block.name for block in machine.blocks if block.identity == device]
+    for block in stack.above(names):
+        if block.identity not in known:
+            yield f"{stack.called(block)} stands on {device}"
+
+
+def _in_use(device: str, machine: Machine) -> Iterator[str]:
+    uses = [use for block in machine.blocks if block.identity == device for use in block.uses]
+    mounts = machine.objects.get("mount", {}).items()
+    uses += [f"mounted at {plain(point)}" for point, found in mounts if found.get("source") == device]
+    for found in machine.objects.get("swap", {}).values():
+        uses += ["swap"] if found.get("device") == device and found.get("active") else []
+    uses += [used] if (used := str((machine.observe("content", device) or {}).get("used", ""))) else []
+    if uses:
+        yield f"{_called(device, machine)} is in use, {', '.join(dict.fromkeys(uses))}"
+
+
+def _carried(device: str, machine: Machine) -> list[str]:
+    found = (machine.observe("content", device) or {}).get("carries", [])
+    assert isinstance(found, list)
+    return found
+
+
+def _stain(device: str, machine: Machine) -> str:
+    return str((machine.observe("content", device) or {}).get("stain", ""))
+
+
+def _called(device: str, machine: Machine) -> str:
+    """A device for a sentence."""
+    found = machine.observe("array", device.removeprefix("array:")) if device.startswith("array:") else None
+    return plain(f"the array {found.get('name') or ''}".strip()) if found else plain(device)

@@ -1,0 +1,47 @@
+"""Which devices must be proven blank, at every place, and which our own run has just made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from raidplan.apply.decide.stack import Stack
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.given_up import identity_of, made_nodes, may_be_wiped
+from raidplan.facts import DiskFact, Machine
+from raidplan.plan import Plan
+
+
+def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
+    """What the steps write over and was there before them, as they call it; but what is `passed_over`."""
+    guarded = {node for step in left.steps for node in step.guard}
+    ours = {node for step in left.steps for node in (*step.awaits, *step.clears)}
+    return frozenset(guarded - ours - passed_over)
+
+
+def shows_through(
+    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past
+) -> tuple[frozenset[str], Machine]:
+    """What the run that is not closed made on disks that may be wiped, as steps call it; and the machine without what
+    shows in it of the time before: of those disks both ends were cleared, and not what lies between.
+    """
+    if not past.is_open:
+        return frozenset(), machine
+    made = made_nodes(plan)
+    nodes = {
+        identity_of(node, made): node
+        for step in plan.steps
+        if step.id in past.begun | past.ended
+        for node in step.awaits
+    }
+    stack = Stack(machine, disks)
+    ours = {
+        block.name
+        for block in machine.blocks
+        if block.identity in nodes and may_be_wiped(plan, stack, block.name)
+    }
+    blocks = tuple(
+        replace(block, content=()) if block.name in ours and not block.found else block
+        for block in machine.blocks
+    )
+    return frozenset(nodes[stack.blocks[name].identity] for name in ours), replace(machine, blocks=blocks)

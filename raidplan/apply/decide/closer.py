@@ -1,0 +1,113 @@
+"""Devices of steps that were begun and never ended, looked at once more: bytes that are no signature of anything, and
+users that show nowhere else. What a person put there without a file system is seen by nobody but this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from raidplan.apply.decide.bare import TABLE_SIGNATURES
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight.in_use import used_by_others
+from raidplan.apply.teardown.given_up import identity_of, made_nodes
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.block import SECTOR, read_at
+from raidplan.facts.machine import Properties
+from raidplan.facts.members import superblocks
+from raidplan.facts.superblock import Reader, is_swap
+from raidplan.facts.traces import Place, read_traces, words
+from raidplan.plan import Plan, Step
+
+GPT_ENTRIES = 128 * 128
+"""Bytes that the rows of a partition table take, between its header and the first partition."""
+Found = dict[tuple[str, str], Properties]
+"""What is added to an object, by its kind and key."""
+
+
+def looked_at(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> Machine:
+    """The machine with what is amiss in the `content` of each such device: a `stain`, or that it is `used`; and of each such file."""
+    found: Found = {}
+    made = made_nodes(plan)
+    for step in plan.steps:
+        ours = [node for node in step.guard if node in past.ours.get(step.id, ())]
+        if step.proof and step.proof.key.startswith("file:") and ours:
+            found |= _file(step.proof.key.removeprefix("file:"), machine)
+        elif step.proof and step.id in past.begun:
+            identities = [identity_of(node, made) for node in ours]
+            identities += [f"array:{step.proof.key}"] if step.proof.kind == "array" and ours else []
+            for one in identities:
+                found |= _device(step, one, machine, disks)
+    objects = {kind: dict(of_kind) for kind, of_kind in machine.objects.items()}
+    for (kind, key), more in found.items():
+        objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
+    return replace(machine, objects=objects)
+
+
+def _device(step: Step, identity: str, machine: Machine, disks: Mapping[str, DiskFact]) -> Found:
+    block = next((block for block in machine.blocks if block.identity == identity), None)
+    if block is None or not block.size:
+        return {}
+    node = f"/dev/{block.name.replace('!', '/')}"
+    disk = disks.get(identity[1:-1])
+    try:
+        stains = _stains(step, identity, partial(read_at, node), block.size, machine, disk)
+        amiss = {"stain": next(stains, ""), "used": ", ".join(used_by_others(node))}
+    except OSError as no:
+        amiss = {"stain": f"what cannot be read ({no.strerror})"}
+    return {("content", identity): {"carries": [], **(machine.observe("content", identity) or {}), **amiss}}
+
+
+def _stains(
+    step: Step, identity: str, read: Reader, size: int, machine: Machine, disk: DiskFact | None
+) -> Iterator[str]:
+    assert step.proof is not None
+    if step.proof.kind == "table" and disk:
+        ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
+        places = [Place(*place, f"the range from byte {place[0]} on") for place in sorted(ranges)]
+        traces = read_traces(read, disk.logical_block, Place(0, size), places)
+        if any(trace.type == "data" and not trace.place for trace in traces):
+            # Of a table, wipefs takes the magic bytes alone: where tables stand, what is left is not looked at.
+            beside = partial(_beside_tables, read, size, disk.logical_block)
+            traces = read_traces(beside, disk.logical_block, Place(0, size), places)
+        for trace in traces:
+            if trace.place or trace.type not in TABLE_SIGNATURES:
+                yield words(trace)
+    elif step.proof.kind == "array" and not identity.startswith("array:"):
+        # Of a write journal, mdadm fills the first block; it holds nothing while nothing else is written.
+        if identity != step.proof.expect.get("journal"):
+            for block in superblocks(read, size):
+                room = min(block.data_size or size, size - block.data_offset)
+                yield from _bytes(partial(_shifted, read, block.data_offset), room)
+    elif not (machine.observe("content", identity) or {}).get("carries"):
+        yield from _bytes(read, size)
+
+
+def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: int) -> bytes:
+    """The bytes of a disk as they were if nothing stood where a GPT and its backup do (UEFI specification 2.10, 5.3.1)."""
+    data = read(offset, length)
+    front, back = 2 * sector + GPT_ENTRIES, size - sector - GPT_ENTRIES
+    first, last = max(front - offset, 0), max(back - offset, 0)
+    return (bytes(min(first, len(data))) + data[first:last]).ljust(len(data), b"\0")
+
+
+def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:
+    return read(first + offset, size)
+
+
+def _bytes(read: Reader, size: int) -> Iterator[str]:
+    yield from map(words, read_traces(read, SECTOR, Place(0, size)))
+
+
+def _file(file: str, machine: Machine) -> Found:
+    """Swap is worth nothing to anybody; whatever else is not blank may be."""
+    found = machine.observe("file", file)
+    if found is None or not found.get("size"):
+        return {}
+    read = partial(read_at, file)
+    try:
+        stain = "" if is_swap(read) else next(_bytes(read, int(str(found["size"]))), "")
+    except OSError as no:
+        stain = f"what cannot be read ({no.strerror})"
+    return {("file", file): {**found, "stain": stain}}

@@ -1,0 +1,104 @@
+"""Steps whose end nobody knows, because a kill or a power cut came in between: what is cleared before they run again.
+
+A signature is no proof that mkfs was finished, so a device that such a step wrote over is made blank again
+and written anew. That is safe where the journal speaks of this very step on these very disks (marks.py), and
+nothing is there that it cannot have left (bare.py). What it made and somebody may have used since is a loss,
+for which a person has to say yes. Everywhere else the journal counts for nothing, and the device has to be blank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from raidplan.apply.decide import bare
+from raidplan.apply.decide.bare import NotOurs
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.given_up import identity_of
+from raidplan.facts import Machine
+from raidplan.facts.signatures import plain
+from raidplan.plan import ADDED, CLEARS, Run, Step
+
+
+def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
+    """A half-done step, after what makes blank again the devices that it wrote over; `made` as from `made_nodes`.
+
+    Raises NotOurs.
+    """
+    assert step.proof is not None
+    ours = [node for node in step.guard if node in past.ours.get(step.id, ())]
+    if not ours and machine.observe(step.proof.kind, step.proof.key) is not None:
+        raise NotOurs(
+            f"it was begun {past.began} by an apply of another layout, on other disks, or of an earlier raidplan, and "
+            "nothing says that it ended: finish it with `raidplan apply` of the plan.json beside the journal, or let "
+            "`raidplan adopt` look at it"
+        )
+    in_file = step.proof.key.startswith("file:")
+    clear = list(_file(step, machine) if in_file else _devices(step, ours, machine, made)) if ours else []
+    # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
+    return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=tuple(ours))]
+
+
+def half_done(step: Step, machine: Machine, past: Past) -> bool:
+    """It writes over a device, and the journal does not show that it ended."""
+    if not step.creates or step.proof is None:
+        return False
+    if step.id in past.begun:
+        return True
+    # A swap file is made by several steps; before the last of them nothing shows what it is.
+    file = step.proof.key.removeprefix("file:") if step.proof.key.startswith("file:") else ""
+    shown = machine.observe(step.proof.kind, step.proof.key) is not None
+    return bool(file) and step.id in past.ended and not shown and machine.observe("file", file) is not None
+
+
+def planned_for(step: str) -> str:
+    """The id of the step that another one was added for; any other id as it is."""
+    return step.partition(ADDED)[0]
+
+
+def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, str]) -> Iterator[Step]:
+    """Superblocks may be on some members only, and the array may run."""
+    assert step.proof is not None
+    identities = {node: identity_of(node, made) for node in ours}
+    carried = [node for node, one in identities.items() if bare.carries_ours(one, step.proof, machine)]
+    lost = [words for one in identities.values() for words in bare.lost(one, step.proof, machine)]
+    running = machine.observe("array", step.proof.key) if step.proof.kind == "array" and ours else None
+    if running:
+        yield _clear(step, 1, "stop", ("mdadm", "--stop", str(running["node"])))
+    if carried or lost:
+        tool = ("mdadm", "--zero-superblock") if step.proof.kind == "array" else ("wipefs", "--all")
+        after = (f"{step.id}{CLEARS}1",) if running else ()
+        yield replace(
+            _clear(step, 2 if running else 1, "clear", (*tool, *(carried or ours)), after),
+            destroys=tuple(lost),
+            clears=tuple(ours),
+        )
+    elif step.proof.kind == "table" and any(bare.partitions_on(one, machine) for one in identities.values()):
+        # wipefs was ended between the table's last byte and the kernel's look at what is left of it.
+        yield _clear(step, 1, "let the kernel forget", ("blockdev", "--rereadpt", *ours))
+
+
+def _file(step: Step, machine: Machine) -> Iterator[Step]:
+    """A swap file; one that another plan named, or that has become more than was begun, is not ours."""
+    assert step.proof is not None
+    file, planned = step.proof.key.removeprefix("file:"), step.proof.expect.get("size")
+    found = machine.observe("file", file)
+    if found is None:
+        return
+    size, stain = found.get("size"), found.get("stain")
+    if not isinstance(size, int) or not isinstance(planned, int) or size > planned or stain:
+        raise NotOurs(f"{plain(file)} exists already, {stain or f'with {size} bytes'}")
+    yield _clear(step, 1, "delete", ("rm", "--force", file))
+
+
+def _clear(step: Step, number: int, verb: str, argv: tuple[str, ...], after: tuple[str, ...] = ()) -> Step:
+    return Step(
+        id=f"{step.id}{CLEARS}{number}",
+        phase=step.phase,
+        say=f"{verb} what is left of a step that was begun and never ended: {step.say}",
+        action=Run(argv),
+        because=step.because,
+        line=step.line,
+        needs=(*step.needs, *after),
+        targets=step.targets,
+    )

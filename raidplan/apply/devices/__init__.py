@@ -1,0 +1,1 @@
+"""Block devices, right before and while something is written to them."""

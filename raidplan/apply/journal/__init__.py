@@ -1,0 +1,1 @@
+"""What was begun and what ended, on disk before it happens."""

@@ -1,0 +1,63 @@
+"""Objects that stand as planned and that no journal knows: looked at, read-only, and entered if they are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
+from raidplan.facts.prove import differences
+from raidplan.plan import Plan, Step
+from raidplan.run import Result
+
+Ask = Callable[[Sequence[str]], Result]
+"""Runs a program that only reads, to its end."""
+
+CHECKS: dict[str, tuple[str, ...]] = {
+    "ext2": ("e2fsck", "-f", "-n"),
+    "ext3": ("e2fsck", "-f", "-n"),
+    "ext4": ("e2fsck", "-f", "-n"),
+    "xfs": ("xfs_repair", "-n"),
+    "btrfs": ("btrfs", "check", "--readonly"),
+    "vfat": ("fsck.vfat", "-n"),
+}
+"""What reads a whole file system without changing it, and returns 0 if nothing is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """An object that was looked at; `problem` is empty if it is whole."""
+
+    step: Step
+    made: str
+    problem: str = ""
+
+
+def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
+    """Each object of the plan that is there and not yet known to be finished."""
+    mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
+    for step in plan.steps:
+        if not step.creates or step.proof is None or step.id in past.ended:
+            continue
+        made = made_by(step)
+        differ = differences(step.proof, machine)
+        if differ is None or (made in past.made and step.id not in past.begun):
+            continue
+        problem = "; ".join(differ) or _unhealthy(step, machine, mounted, ask)
+        yield Look(step, made, problem)
+
+
+def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str:
+    """Why an object that has all planned properties may still not be whole."""
+    assert step.proof is not None
+    found = machine.observe(step.proof.kind, step.proof.key) or {}
+    if step.proof.kind == "array":
+        missing = found.get("degraded") or 0
+        return f"members missing: {missing}" if missing else ""
+    if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
+        return ""  # the kernel, which has mounted it, has looked at it
+    check = (*CHECKS[str(found["type"])], step.guard[0])
+    answer = ask(check)
+    return "" if answer.ok else f"{' '.join(check)} returned {answer.returncode}"

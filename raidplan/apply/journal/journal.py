@@ -1,0 +1,219 @@
+"""What was begun and what was ended, on disk before it happens: how an interrupted `apply` knows where it was.
+
+A folder for each host holds `journal` (one JSON record a line, each with the hash of the line before) and
+`plan.json` (the whole plan). A record is synced before the effect that it announces, so the journal may
+claim less than was done, never more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from raidplan.apply.journal.past import Past, past_of
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
+
+STATE = "/var/lib/raidplan"
+MAX_BYTES = 64 * 1024 * 1024
+"""A journal of 4,000 disks has about 10 MB; what is larger is not one."""
+FIRST = "0" * 64
+FORMAT = 2
+"""Of the records. In 2 a record says on which devices a step works; those of 1 (which name no format) say it not,
+and count for no device. Of a later one nothing is known."""
+
+
+class BrokenJournal(Exception):
+    """The journal cannot be used; the message says where it breaks and what to do."""
+
+
+class DamagedJournal(BrokenJournal):
+    """What it holds cannot be believed: another one may take its place. A disk that is full damages none."""
+
+
+@dataclass(slots=True)
+class Journal:
+    """The journal of one host, opened for adding to it."""
+
+    folder: Path
+    world: World
+    past: Past = field(default_factory=Past)
+    marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By step, for its records: what it does to which device."""
+    _number: int = 0
+    _hash: str = FIRST
+    _lock: Lock = field(default_factory=Lock)
+    _lost: OSError | None = None
+    """Why a record may be there in part: nothing that came after it would be believed."""
+
+    @property
+    def file(self) -> Path:
+        """The records."""
+        return self.folder / "journal"
+
+    def begin(self, plan: str, plan_digest: str) -> None:
+        """A run begins; `plan` is its whole plan as JSON, kept so that it can be finished without the layout."""
+        self.world.replace(
+            self.folder / "plan.json", plan.encode(), like=self.folder / "plan.json", mode=0o600
+        )
+        self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id())
+
+    def intent(self, step: str) -> None:
+        """The step's effect comes next."""
+        self._add("intent", step=step, **self._on(step))
+
+    def ended(self, step: str, seconds: float, made: str = "") -> None:
+        """Its action ended well; `made` is the object that it creates, `kind:key`."""
+        self._add("ended", step=step, seconds=round(seconds, 3), **({"made": made} if made else {}))
+
+    def failed(self, step: str, message: str) -> None:
+        """Its action ended badly; what it left behind is not known."""
+        self._add("failed", step=step, message=message[:2000])
+
+    def refused(self, step: str, message: str) -> None:
+        """Its guard did not hold: nothing was done."""
+        self._add("refused", step=step, message=message[:2000])
+
+    def adopted(self, step: str, made: str) -> None:
+        """What a step makes was looked at and found whole."""
+        self._add("adopted", step=step, made=made, **self._on(step))
+
+    def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
+        """What is written over was copied; after the steps `final` there is no way back."""
+        self._add("copied", copies=dict(digests), final=list(final))
+
+    def undoing(self) -> None:
+        """The run is about to be undone."""
+        self._add("undoing")
+
+    def undone(self) -> None:
+        """Everything is as it was before the run."""
+        self._add("undone")
+
+    def close(self) -> None:
+        """Everything was read back and is as planned."""
+        self._add("close")
+
+    def _on(self, step: str) -> dict[str, dict[str, str]]:
+        return {"on": dict(self.marks[step])} if self.marks.get(step) else {}
+
+    def _add(self, kind: str, **more: object) -> None:
+        with self._lock:
+            if self._lost:
+                raise self._lost
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            record = {"number": self._number + 1, "before": self._hash, "time": now, "kind": kind, **more}
+            line = json.dumps(record, ensure_ascii=True).encode() + b"\n"
+            first = not self.file.exists()
+            try:
+                self.world.append(self.file, line)
+                if first:
+                    self.world.sync(self.folder)
+            except OSError as no:
+                self._lost = no
+                raise
+            self._number += 1
+            self._hash = hashlib.sha256(line).hexdigest()
+
+
+def open_journal(folder: Path, world: World) -> Journal:
+    """The journal in a folder, which is made if it is not there. Raises BrokenJournal.
+
+    A last line that was not written to its end is cut off: its effect was not begun.
+    """
+    _own_folder(folder)
+    journal = Journal(folder, world)
+    data = _read(journal.file)
+    whole = _whole(data)
+    records = list(_records(whole, journal.file))
+    if len(whole) < len(data):
+        try:
+            world.effect("write", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
+            world.sync(journal.file)
+        except OSError as no:
+            raise BrokenJournal(f"the end of {journal.file} cannot be mended: {no.strerror}") from None
+    journal.past = past_of(records)
+    journal._number = len(records)
+    lines = whole.splitlines(keepends=True)
+    journal._hash = hashlib.sha256(lines[-1]).hexdigest() if lines else FIRST
+    return journal
+
+
+def read_past(folder: Path) -> Past:
+    """What the journal says, without touching it; an empty past if there is none. Raises BrokenJournal."""
+    file = folder / "journal"
+    return past_of(_records(_whole(_read(file)), file))
+
+
+def _own_folder(folder: Path) -> None:
+    """Root's own, and nobody else's: a link in it could make us write anywhere."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = os.lstat(folder)
+    except OSError as no:
+        raise BrokenJournal(f"the journal's folder {folder} cannot be made: {no.strerror}") from None
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise BrokenJournal(
+            f"{folder} is not a folder that only its owner, this user, can write: look into it"
+        )
+
+
+def _read(file: Path) -> bytes:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return b""
+    except OSError as no:
+        raise BrokenJournal(f"{file} cannot be opened: {no.strerror}") from None
+    with os.fdopen(descriptor, "rb") as opened:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise DamagedJournal(
+                f"{file} is not a file that only its owner, this user, can write: look into it"
+            )
+        data = opened.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise DamagedJournal(f"{file} is larger than {MAX_BYTES // 2**20} MiB: it is not a journal of ours")
+    return data
+
+
+def _whole(data: bytes) -> bytes:
+    """The lines that were written to their end; a power cut can leave half of one, or zeros in its place."""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:
+    before = FIRST
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        record = _record(line)
+        if record is None or record.get("number") != number or record.get("before") != before:
+            raise DamagedJournal(
+                f"{file} line {number} does not follow the line before it: the journal was changed or damaged. "
+                f"`raidplan adopt` looks at what stands and begins a new one"
+            )
+        if int(record.get("format", 1)) > FORMAT:
+            raise BrokenJournal(f"{file} line {number} was written by a later raidplan: use that one")
+        before = hashlib.sha256(line).hexdigest()
+        yield record
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and all(isinstance(key, str) for key in record) else None
+
+
+def boot_id() -> str:
+    """Another one after every boot."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()

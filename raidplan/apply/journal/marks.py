@@ -1,0 +1,68 @@
+"""What a step does to a device, and which disks lie below it, as one word for the journal: only a record with the same
+word speaks of this step on these disks. A name in a layout can get another disk, and a step another command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+from raidplan.apply.journal.past import Past
+from raidplan.facts import DiskFact
+from raidplan.facts.match import comparable
+from raidplan.plan import Plan, digest
+
+Marks = Mapping[str, Mapping[str, str]]
+"""By step, then by what it writes over (as in `guard`)."""
+LENGTH = 32
+"""Hexadecimal digits that are kept of a SHA-256."""
+
+
+def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
+    """Of every step of the whole plan that writes over a device; `disks` by layout name."""
+    below = disks_below(plan)
+    makers: dict[str, str] = {}
+    for step in plan.steps:
+        for node in step.awaits:
+            makers.setdefault(node, step.id)
+
+    def on(target: str) -> list[object]:
+        names = [target[1:-1]] if target.startswith("{") else sorted(below.get(makers.get(target, ""), ()))
+        return [_identity(disks.get(name)) for name in names]
+
+    def mark(does: object, target: str) -> str:
+        return digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]
+
+    return {
+        step.id: {target: mark([step.id, asdict(step.action), list(step.guard), step.proof.key], target) for target in step.guard}
+        for step in plan.steps
+        if step.guard and step.proof
+    }  # fmt: skip
+
+
+def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
+    """By step, the disks that it and the steps which it needs write to."""
+    below: dict[str, frozenset[str]] = {}
+    for step in plan.steps:  # each behind what it needs
+        below[step.id] = step.disks.union(*(below.get(need, frozenset()) for need in step.needs))
+    return below
+
+
+def held_against(past: Past, now: Marks) -> Past:
+    """The past of these steps on these disks: what ended on others did not end, and what was begun there is not ours."""
+
+    def fitting(step: str) -> frozenset[str]:
+        recorded = past.marks.get(step, {})
+        return frozenset(device for device, mark in now.get(step, {}).items() if recorded.get(device) == mark)
+
+    ended = frozenset(step for step in past.ended if fitting(step) == frozenset(now.get(step, ())))
+    ours = {step: fitting(step) for step in past.begun | past.ended}
+    return replace(past, ended=ended, ours=ours)
+
+
+def _identity(disk: DiskFact | None) -> list[str]:
+    """What tells a disk from others, wherever it is plugged in; its place only if it tells nothing else."""
+    if disk is None:
+        return []
+    told = [comparable(name, getattr(disk, name)) for name in ("serial", "wwn")]
+    return [*told, "" if any(told) else comparable("path", disk.path), str(disk.size)]

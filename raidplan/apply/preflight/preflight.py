@@ -1,0 +1,288 @@
+"""Everything that can be known to fail, asked before the first write; the whole list, not the first entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidplan.apply.configuration.conflicts import conflicting
+from raidplan.apply.configuration.files import file_text
+from raidplan.apply.configuration.initramfs import cannot_be_renewed
+from raidplan.apply.devices.guard import not_blank
+from raidplan.apply.preflight.in_use import alone, used_by_others
+from raidplan.apply.preflight.mounted import kept_as_mounted
+from raidplan.apply.preflight.surroundings import (
+    cannot_administer,
+    changed_by_others,
+    udev_is_absent,
+    unwritable,
+)
+from raidplan.apply.preflight.versions import too_old
+from raidplan.apply.teardown.given_up import identity_of, made_nodes
+from raidplan.apply.teardown.hold import HOLDING
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.traces import words
+from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.run import find_tool
+from raidplan.size import human
+
+MOST_SHOWN = 12
+"""Of the things on one disk that are in the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a check may look at: the steps left to do, the machine, and which node is which disk."""
+
+    plan: Plan
+    machine: Machine
+    disks: Mapping[str, DiskFact]
+    whole: Plan | None = None
+    """The plan as for a blank machine, where that is another one."""
+
+    @property
+    def nodes(self) -> dict[str, str]:
+        """The disks' nodes by layout name."""
+        return {name: disk.node for name, disk in self.disks.items()}
+
+    @property
+    def guarded(self) -> list[tuple[Step, str]]:
+        """What pending steps write over and no step before clears: it must be blank now."""
+        cleared = {target for step in self.plan.steps for target in step.clears}
+        return [(step, target) for step in self.plan.steps for target in step.guard if target not in cleared]
+
+    @property
+    def written_disks(self) -> dict[str, DiskFact]:
+        """The disks that a pending step writes over as a whole."""
+        names = {target[1:-1] for _, target in self.guarded if target.startswith("{")}
+        return {name: disk for name, disk in self.disks.items() if name in names}
+
+
+def preflight(situation: Situation, *, here: bool = True) -> list[str]:
+    """Every reason not to begin, in words; `here`: the machine is this one and can be asked more."""
+    checks = (*OF_FACTS, *OF_THIS_MACHINE) if here else OF_FACTS
+    return [reason for check in checks for reason in check(situation)]
+
+
+def is_root(situation: Situation) -> Iterator[str]:
+    """Only root can write to disks."""
+    if not situation.machine.is_root:
+        yield "not root: run it with sudo"
+
+
+def root_may_administer(situation: Situation) -> Iterator[str]:
+    """Root of a container is not root of the machine."""
+    if situation.machine.is_root:
+        yield from cannot_administer()
+
+
+def udev_runs(situation: Situation) -> Iterator[str]:
+    """New devices have names that udev gives them."""
+    if any(step.awaits for step in situation.plan.steps):
+        yield from udev_is_absent()
+
+
+def tools_are_roots(situation: Situation) -> Iterator[str]:
+    """A program that others may change makes them root."""
+    for tool in situation.plan.tools:
+        yield from changed_by_others(found) if (found := find_tool(tool)) else ()
+
+
+def files_can_be_written(situation: Situation) -> Iterator[str]:
+    """A configuration file that cannot be replaced would be found out after everything else was done."""
+    files = [s.action for s in situation.plan.steps if isinstance(s.action, WriteBlock | WriteFile)]
+    if situation.machine.is_root:
+        for action in files:
+            size = len(file_text(situation.machine, action.file) or "") + len(action.content)
+            yield from unwritable(action.file, 2 * size)
+
+
+def tools_present(situation: Situation) -> Iterator[str]:
+    """Every program of the plan, and the probes' own, must be there before the first of them runs."""
+    for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
+        if not find_tool(tool):
+            yield f"the program {tool} is missing: install it"
+
+
+def versions_fit(situation: Situation) -> Iterator[str]:
+    """Programs that are too old for the plan, or for an option that it uses."""
+    yield from too_old(situation.plan, situation.machine)
+
+
+def modules_loadable(situation: Situation) -> Iterator[str]:
+    """A create without its personality fails after it has overwritten superblocks."""
+    for module in situation.plan.modules:
+        found = situation.machine.observe("module", module)
+        if not found or not (found.get("loaded") or found.get("loadable")):
+            yield f"the kernel {situation.machine.kernel} has no module {module}"
+
+
+def initramfs_can_be_made(situation: Situation) -> Iterator[str]:
+    """A full /boot is found out now, and not when everything else is done."""
+    if any(isinstance(step.action, Run) and step.action.initramfs for step in situation.plan.steps):
+        yield from cannot_be_renewed(Path("/"), situation.machine.kernel)
+
+
+def machine_is_clear(situation: Situation) -> Iterator[str]:
+    """Two disks that call themselves the same, a tool that would not answer: no ground to write on."""
+    yield from situation.machine.problems
+
+
+def disks_blank(situation: Situation) -> Iterator[str]:
+    """Nothing on the disk, in use or not, that anybody could miss."""
+    for name, disk in situation.written_disks.items():
+        found = [*map(words, disk.traces)] or [*disk.signatures]
+        found = [*disk.users, *(f"partition {part.node}" for part in disk.partitions), *found]
+        if found:
+            more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+            yield f"{name} ({disk.node}) is not blank: {'; '.join(found[:MOST_SHOWN])}{more}"
+        if disk.read_only:
+            yield f"{name} ({disk.node}) is read-only"
+
+
+def other_targets_blank(situation: Situation) -> Iterator[str]:
+    """Partitions, arrays and volumes that are there already, by libblkid and by who uses them; files that would be written over."""
+    for _, target in situation.guarded:
+        if not target.startswith("{") and os.path.exists(target):
+            yield from not_blank(target, everywhere=False)
+
+
+def nothing_unrecognised(situation: Situation) -> Iterator[str]:
+    """Where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
+    silent = {block.identity: block.content for block in situation.machine.blocks if not block.found}
+    made = made_nodes(situation.whole or situation.plan)
+    for _, target in situation.guarded:
+        found = silent.get(identity_of(target, made))
+        if found and not target.startswith("{"):
+            yield f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}"
+
+
+def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
+    """What sysfs does not show: mounts in other namespaces, programs that write past every file system."""
+    nodes = situation.nodes
+    for step in situation.plan.steps:
+        if step.phase == "teardown" and isinstance(step.action, Zero):
+            node = nodes.get(step.action.device.strip("{}"), step.action.device)
+            others = [*used_by_others(node)]
+            yield from others
+            # What stands on it is taken off by other steps before; the rest must be ours at once.
+            if not others and not set(step.needs) - set(HOLDING):
+                yield from alone(node)
+
+
+def names_free(situation: Situation) -> Iterator[str]:
+    """An array of that name that is not ours would take the device node."""
+    names = {
+        str(step.proof.expect["name"]): step
+        for step in _created(situation, "array")
+        if step.proof and "name" in step.proof.expect  # 0.90 metadata stores none
+    }
+    ours = {step.proof.key for step in names.values() if step.proof}
+    for uuid, array in situation.machine.objects.get("array", {}).items():
+        name = str(array.get("name", ""))
+        taken = next((mine for mine in names if mine.rpartition(":")[2] == name.rpartition(":")[2]), None)
+        if taken and uuid not in ours:
+            yield f"the name {taken} is taken by the array {uuid} ({array.get('node', 'inactive')})"
+    for step in _created(situation, "volume_group"):
+        if step.proof and situation.machine.observe("volume_group", step.proof.key):
+            yield f"there is a volume group {step.proof.key} already"
+
+
+def group_folders_free(situation: Situation) -> Iterator[str]:
+    """vgcreate refuses a name that stands in /dev, whatever it is there."""
+    for step in _created(situation, "volume_group"):
+        if step.proof and os.path.lexists(f"/dev/{step.proof.key}"):
+            yield f"there is a /dev/{step.proof.key}, so no volume group can have that name"
+
+
+def _created(situation: Situation, kind: str) -> Iterator[Step]:
+    yield from (
+        step
+        for step in situation.plan.steps
+        if step.proof and step.proof.kind == kind and (step.creates or kind == "volume_group")
+    )
+
+
+def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
+    """A line of somebody else for the same mount point, file system or array: two truths in one file."""
+    yield from conflicting(situation.plan, situation.whole or situation.plan, situation.machine)
+
+
+def mounts_can_follow(situation: Situation) -> Iterator[str]:
+    """What fstab says from now on would be true after the next mount only."""
+    for step in situation.plan.steps:
+        yield from kept_as_mounted(step, situation.machine)
+
+
+def mount_points_empty(situation: Situation) -> Iterator[str]:
+    """A mount would hide the files in the folder; a link could lead anywhere."""
+    for step in situation.plan.steps:
+        if not (step.proof and step.proof.kind == "mount"):
+            continue
+        if situation.machine.observe("mount", step.proof.key):
+            continue  # it is mounted, and changed in place
+        point = Path(step.proof.key)
+        if any(part.is_symlink() for part in (point, *point.parents)):
+            yield f"the mount point {point} is or lies behind a symbolic link"
+        elif point.is_dir() and any(point.iterdir()):
+            yield f"the mount point {point} is not empty: the mount would hide what is in it"
+        elif point.exists() and not point.is_dir():
+            yield f"the mount point {point} is not a folder"
+
+
+def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
+    """A stripe cache that does not fit makes the kernel kill programs, this one among them."""
+    wanted = 0
+    for step in situation.plan.steps:
+        if step.proof and step.proof.kind == "tuning" and "md/stripe_cache_size" in step.proof.expect:
+            members = _members(situation, step.proof.key)
+            wanted += (
+                int(str(step.proof.expect["md/stripe_cache_size"])) * members * os.sysconf("SC_PAGESIZE")
+            )
+    if wanted > situation.machine.memory_bytes * 0.8:
+        yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
+
+
+def _members(situation: Situation, uuid: str) -> int:
+    """Of an array that is made, or that stands."""
+    planned = [
+        s.proof.expect
+        for s in situation.plan.steps
+        if s.proof and "members" in s.proof.expect and s.proof.key == uuid
+    ]
+    found = planned[0] if planned else situation.machine.observe("array", uuid) or {}
+    members = found.get("members")
+    return len(members) if isinstance(members, list) else 0
+
+
+Check = Callable[[Situation], Iterator[str]]
+
+OF_FACTS: tuple[Check, ...] = (
+    machine_is_clear,
+    versions_fit,
+    modules_loadable,
+    disks_blank,
+    nothing_unrecognised,
+    names_free,
+    lines_do_not_conflict,
+    mounts_can_follow,
+    memory_for_stripe_cache,
+)
+"""Checks that a snapshot answers. To add a check, write a function and name it here or below."""
+
+OF_THIS_MACHINE: tuple[Check, ...] = (
+    is_root,
+    root_may_administer,
+    tools_present,
+    tools_are_roots,
+    udev_runs,
+    files_can_be_written,
+    other_targets_blank,
+    group_folders_free,
+    nobody_else_uses_what_is_cleared,
+    mount_points_empty,
+    initramfs_can_be_made,
+)
+"""Checks that look at devices, folders and programs."""

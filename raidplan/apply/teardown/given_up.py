@@ -1,0 +1,173 @@
+"""What a plan has to write over although something is there, where the layout says `wipe: true` for all disks below.
+
+A pure function: a plan and a machine give the steps that are left, the machine as it will be once what is in
+their way is gone, and every reason why it must stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from raidplan.apply.decide.stack import Stack
+from raidplan.apply.devices.guard import PARTITION
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import BlockFact, Properties
+from raidplan.plan import Plan, Step
+
+Against = Callable[[Machine], tuple[Plan, list[str]]]
+"""The plan held against a machine: the steps that are left, and why they must not be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """`targets` are what is written over: by kernel name, what the first step that does calls it, and that step.
+
+    `above` is everything that stands on them; what stands highest comes first.
+    """
+
+    left: Plan
+    refusals: list[str]
+    stack: Stack
+    """As it is now."""
+    machine: Machine
+    """As it will be."""
+    disks: Mapping[str, DiskFact]
+    """As they will be, by layout name."""
+    targets: Mapping[str, tuple[str, Step]] = field(default_factory=dict)
+    above: tuple[BlockFact, ...] = ()
+    wiped: frozenset[str] = frozenset()
+    """The disks that may be wiped, by layout name."""
+    covered: tuple[str, ...] = ()
+    """What steps call devices that are among `above` now: those are gone before a step looks at their successors."""
+
+
+def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> GivenUp:
+    """`machine` and `disks` as they are. Nothing is given up where nothing is in the way, or no layout allows it."""
+    stack = Stack(machine, disks)
+    made = made_nodes(plan)
+    allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
+    left, refusals = against(machine)
+    given = GivenUp(left, refusals, stack, machine, disks, wiped=_wiped(plan))
+    while True:
+        # A layer that is taken off can make more steps due, on more devices.
+        more = {
+            name: written
+            for name, written in _written(given.left, given.machine, disks, made).items()
+            if name not in given.targets and _allowed(stack.base(name), allowed) and stack.stains(name)
+        }
+        if not more:
+            above = {block.name for block in given.above}
+            written = _written(given.left, machine, disks, made)
+            return replace(given, covered=tuple(node for name, (node, _) in written.items() if name in above))
+        given = _without(against, given, {**given.targets, **more})
+
+
+def may_be_wiped(plan: Plan, stack: Stack, name: str) -> bool:
+    """The layout says `wipe: true` for all disks below a device."""
+    return _allowed(
+        stack.base(name), {stack.disks[disk].kernel_name for disk in _wiped(plan) if disk in stack.disks}
+    )
+
+
+def _wiped(plan: Plan) -> frozenset[str]:
+    return frozenset(disk.name for disk in plan.disks if disk.wipe)
+
+
+def _allowed(disks: set[str], allowed: set[str]) -> bool:
+    return bool(disks) and disks <= allowed
+
+
+def _without(against: Against, given: GivenUp, targets: Mapping[str, tuple[str, Step]]) -> GivenUp:
+    """The same with these targets blank; what stands on another target goes with it."""
+    higher = {block.name for block in given.stack.above(list(targets))}
+    targets = {name: written for name, written in targets.items() if name not in higher}
+    above = given.stack.above(list(targets))
+    machine = _after(given.stack.machine, targets, above)
+    disks = {name: machine.disk(disk.node) or disk for name, disk in given.disks.items()}
+    left, refusals = against(machine)
+    return GivenUp(left, refusals, given.stack, machine, disks, targets, above, given.wiped)
+
+
+def made_nodes(plan: Plan) -> dict[str, str]:
+    """The nodes that steps make, to the identity of what they are."""
+    return {
+        node: f"{step.proof.kind}:{step.proof.key}"
+        for step in plan.steps
+        if step.proof and step.proof.kind in ("array", "volume")
+        for node in step.awaits
+    }
+
+
+def identity_of(node: str, made: Mapping[str, str]) -> str:
+    """What proofs call the device that a step names `node`; `made` as from `made_nodes`."""
+    if node.startswith(PARTITION):
+        return f"partition:{node.removeprefix(PARTITION)}"
+    return made.get(node, node)
+
+
+def _written(
+    left: Plan, machine: Machine, disks: Mapping[str, DiskFact], made: Mapping[str, str]
+) -> dict[str, tuple[str, Step]]:
+    """Kernel names of what the steps write over and is there, each with what the first step that does calls it."""
+    by_identity = {block.identity: block.name for block in machine.blocks}
+    by_identity |= {f"{{{name}}}": disk.kernel_name for name, disk in disks.items()}
+    found: dict[str, tuple[str, Step]] = {}
+    # What a step clears is left of one that was begun and never ended, and known as ours.
+    cleared = {node for step in left.steps for node in step.clears}
+    for step in left.steps:
+        for node in (node for node in step.guard if node not in cleared):
+            identity = identity_of(node, made)
+            if identity in by_identity:
+                found.setdefault(by_identity[identity], (node, step))
+    return found
+
+
+def _after(
+    machine: Machine, targets: Mapping[str, tuple[str, Step]], above: tuple[BlockFact, ...]
+) -> Machine:
+    """The machine without everything that is on the targets or stands on them."""
+    named = {block.identity for block in machine.blocks if block.name in targets}
+    gone = named | {block.identity for block in above}
+    higher = {block.identity for block in above}
+    groups = [
+        name for name, found in machine.objects.get("volume_group", {}).items() if _devices(found) & gone
+    ]
+
+    def stays(kind: str, key: str, found: Properties) -> bool:
+        match kind:
+            case "array" | "tuning":
+                return f"array:{key}" not in higher
+            case "volume":
+                return key.partition("/")[0] not in groups
+            case "table" | "filesystem" | "swap" | "physical_volume" | "volume_group":
+                return not _devices(found) & gone
+            case "content":
+                return key not in gone
+        return True
+
+    names = {block.name for block in above}
+    return replace(
+        machine,
+        disks=tuple(_blank(disk) if disk.kernel_name in targets else disk for disk in machine.disks),
+        blocks=tuple(
+            replace(block, uses=(), found=(), content=()) if block.name in targets else block
+            for block in machine.blocks
+            if block.name not in names
+        ),
+        objects={
+            kind: {key: found for key, found in of_kind.items() if stays(kind, key, found)}
+            for kind, of_kind in machine.objects.items()
+        },
+    )
+
+
+def _devices(found: Properties) -> set[str]:
+    """What an object stands on."""
+    several = found.get("devices")
+    one = found.get("device") or found.get("disk")
+    return {*(several if isinstance(several, list) else ()), *([str(one)] if one else ())}
+
+
+def _blank(disk: DiskFact) -> DiskFact:
+    return replace(disk, signatures=(), partitions=(), users=(), traces=())

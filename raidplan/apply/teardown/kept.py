@@ -1,0 +1,178 @@
+"""What is never taken apart, whatever the layout says: what is in use, what is not understood, what others share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from raidplan.apply.configuration.aliases import aliases, of_content
+from raidplan.apply.configuration.lines import device, fstab
+from raidplan.apply.decide.stack import listed
+from raidplan.apply.teardown.given_up import GivenUp
+from raidplan.facts.contents import SEVERAL_DEVICES
+from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.signatures import plain
+from raidplan.plan.places import FSTAB
+
+SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
+"""Formats whose UUID is the whole's, so that it stands on each of its devices."""
+MEMBER = "_raid_member"
+"""How libblkid's words for members end, of md and of firmware alike."""
+BCACHE = "bcache"
+GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
+
+
+def kept(given: GivenUp) -> Iterator[str]:
+    """Every reason why the targets must not be cleared, with what and where; nothing if they may."""
+    if not given.targets:
+        return
+    stack = given.stack
+    blocks = [*given.above, *(stack.blocks[name] for name in given.targets if name in stack.blocks)]
+    for block in blocks:
+        yield from (
+            f"{stack.called(block)} is in use, {use}: what is in use is never cleared" for use in block.uses
+        )
+        yield from _not_understood(given, block)
+    yield from _shared_arrays(given)
+    yield from _shared_groups(given)
+    yield from _shared_traces(given)
+    yield from _of_firmware(given)
+    yield from _unreadable(given)
+    yield from _in_fstab(given)
+
+
+def _not_understood(given: GivenUp, block: BlockFact) -> Iterator[str]:
+    called = given.stack.called(block)
+    if block.kind not in ("disk", "partition", "array", "volume"):
+        on = listed(given.stack.named(disk) for disk in sorted(given.stack.base(block.name)))
+        yield f"{called} on {on} is no array and no LVM volume: close it before"
+    elif not block.node:
+        yield f"{called} has a name that no command may hold: stop it before"
+    elif block.kind == "array":
+        array = given.stack.machine.observe("array", block.identity.partition(":")[2]) or {}
+        if str(array.get("metadata", "")).startswith("external"):
+            yield f"{called} has the metadata of firmware ({array.get('metadata')}): delete it there"
+
+
+def _shared_arrays(given: GivenUp) -> Iterator[str]:
+    """A running array that stands on more than what is given up."""
+    for block in given.above:
+        outside = [name for name in block.below if not _inside(given, name)]
+        if outside:
+            others = listed(_where(given, name) for name in sorted(outside))
+            yield f"{given.stack.called(block)} stands on {others} as well, which this plan does not write over"
+
+
+def _shared_groups(given: GivenUp) -> Iterator[str]:
+    """A volume group with physical volumes elsewhere."""
+    by_identity = {block.identity: block.name for block in given.stack.machine.blocks}
+    physical = given.stack.machine.objects.get("physical_volume", {}).values()
+    devices: dict[str, list[str]] = {}
+    for found in physical:
+        if found.get("group"):
+            devices.setdefault(str(found["group"]), []).append(str(found.get("device")))
+    for group, places in devices.items():
+        inside = [place for place in places if _inside(given, by_identity.get(place, ""))]
+        outside = [by_identity.get(place, "") for place in places if place not in inside]
+        if inside and outside:
+            others = listed(_where(given, name) for name in outside)
+            yield f"the volume group '{plain(group)}' stands on {others} as well, which this plan does not write over"
+
+
+def _shared_traces(given: GivenUp) -> Iterator[str]:
+    """Members of one array or file system on what is given up and elsewhere, whether it runs or not."""
+    within = {
+        (trace.type, trace.uuid): trace
+        for name in given.targets
+        for trace in given.stack.traces(name)
+        if trace.type in SHARED and trace.uuid
+    }
+    for disk in given.stack.machine.disks:
+        for trace in disk.traces:
+            ours = within.get((trace.type, trace.uuid))
+            if ours and not _covers(given, disk.kernel_name, trace):
+                name = f" '{plain(ours.label)}'" if ours.label else ""
+                place = f"{trace.place} of " if trace.place else ""
+                yield (
+                    f"the {'array' if trace.type == SHARED[0] else trace.type}{name} ({trace.uuid}) has a member on "
+                    f"{place}{given.stack.named(disk.kernel_name)} as well, which this plan does not write over"
+                )
+
+
+def _of_firmware(given: GivenUp) -> Iterator[str]:
+    """Members of arrays of firmware, and of bcache: neither says which others belong to it, whether it runs or not."""
+    stack, said = given.stack, set[tuple[str, str]]()
+    for name in given.targets:
+        for kind in (trace.type for trace in stack.traces(name)):
+            others = [
+                stack.named(disk.kernel_name)
+                for disk in stack.machine.disks
+                for trace in disk.traces
+                if trace.type == kind and not _covers(given, disk.kernel_name, trace)
+            ]
+            of_firmware = kind.endswith(MEMBER) and kind != SHARED[0]
+            if (name, kind) in said or not (of_firmware or (kind == BCACHE and others)):
+                continue
+            said.add((name, kind))
+            block = stack.blocks.get(name)
+            also = f", as {listed(others)} does, which this plan does not write over" if others else ""
+            what = (
+                "an array of firmware: delete it there"
+                if of_firmware
+                else "a cache has its other half elsewhere: detach it before"
+            )
+            yield f"{stack.called(block) if block else stack.named(name)} carries {plain(kind)}{also}; {what}"
+
+
+def _covers(given: GivenUp, disk: str, trace: Trace) -> bool:
+    """The trace lies on a target."""
+    if disk in given.targets:
+        return True
+    parts = (given.stack.blocks[name] for name in given.targets if name in given.stack.blocks)
+    return any(
+        disk in part.below and part.start <= trace.offset < part.start + part.size
+        for part in parts
+        if part.kind == "partition"
+    )
+
+
+def _unreadable(given: GivenUp) -> Iterator[str]:
+    """Disks that fail already, or take no writes."""
+    machine = given.stack.machine
+    below = {disk for name in given.targets for disk in given.stack.base(name)}
+    for disk in (disk for disk in machine.disks if disk.kernel_name in below):
+        called = f"{given.stack.named(disk.kernel_name)} ({disk.node})"
+        if disk.read_only:
+            yield f"{called} is read-only"
+        for trace in disk.traces:
+            if trace.type == "unreadable":
+                place = trace.place or "the disk"
+                yield f"{called}: {place} cannot be read at byte {trace.start} ({trace.detail}): replace the disk"
+
+
+def _in_fstab(given: GivenUp) -> Iterator[str]:
+    """A line for a file system that will be gone would stop the next boot."""
+    stack, made = given.stack, {device(f"UUID={step.proof.key}") for step in given.left.steps if step.proof}
+    gone = {
+        key
+        for name in (*given.targets, *(block.name for block in given.above))
+        for key in aliases(stack, name)
+    }
+    for kind in ("filesystem", "swap"):
+        after = given.machine.objects.get(kind, {})
+        for uuid, found in stack.machine.objects.get(kind, {}).items():
+            gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
+    text = str((stack.machine.observe("file", FSTAB) or {}).get("content", ""))
+    for number, keys in fstab(enumerate(text.splitlines(), 1)):
+        source, word = next(iter(keys.items()))
+        if source in gone - made:
+            yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
+
+
+def _inside(given: GivenUp, name: str) -> bool:
+    return name in given.targets or any(name == block.name for block in given.above)
+
+
+def _where(given: GivenUp, name: str) -> str:
+    block = given.stack.blocks.get(name)
+    return given.stack.called(block) if block else f"/dev/{name}" if name else "a device that is not here"

@@ -1,0 +1,123 @@
+"""Taking arrays and volume groups apart, from the top: contents through their own layer, then the layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from raidplan.apply.teardown import lost
+from raidplan.apply.teardown.given_up import GivenUp
+from raidplan.apply.teardown.kept import GROUP
+from raidplan.apply.teardown.ranges import ends_of, offsets
+from raidplan.facts.machine import BlockFact, Properties
+from raidplan.plan import Run, Step, Zero
+
+WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
+"""States of an array that can be written to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The steps, each behind those that it needs; `first` is what all of them need."""
+
+    given: GivenUp
+    own: frozenset[str]
+    because: str
+    line: int
+    first: str
+    steps: list[Step] = field(default_factory=list)
+    _ends: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def free(self, name: str) -> tuple[str, ...]:
+        """The steps after which nothing stands on a device any more."""
+        stack = self.given.stack
+        identity = stack.blocks[name].identity if name in stack.blocks else ""
+        ends = [end for block in stack.machine.blocks if name in block.below for end in self._end(block)]
+        for uuid, (_, group) in self._groups().items():
+            if identity in _texts(group.get("devices")):
+                ends += self._group_end(uuid)
+        return tuple(dict.fromkeys(ends))
+
+    def _end(self, block: BlockFact) -> tuple[str, ...]:
+        """The steps after which a device is gone."""
+        if block.group:
+            return self._group_end(block.group)
+        if block.name not in self._ends:
+            self._ends[block.name] = ()  # a circle, which only a forged snapshot has, ends here
+            free = self.free(block.name)
+            self._ends[block.name] = self._array(block, free) if block.kind == "array" else free
+        return self._ends[block.name]
+
+    def _array(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
+        stack = self.given.stack
+        id, called = f"teardown.array.{block.identity.partition(':')[2]}", stack.called(block)
+        if block.state in WRITABLE and block.size:
+            free = (self._clear(f"{id}.zero", block, free),)
+        words = lost.array(stack, block, self.own)
+        return (
+            self._add(
+                f"{id}.stop", f"stop {called}", Run(("mdadm", "--stop", block.node)), free, block.name, words
+            ),
+        )
+
+    def _groups(self) -> dict[str, tuple[str, Properties]]:
+        """All volume groups that may be named: UUID to name and properties."""
+        objects = self.given.stack.machine.objects.get("volume_group", {})
+        named = {str(found.get("uuid")): (name, found) for name, found in objects.items()}
+        none: Properties = {}
+        running = {block.group: ("", none) for block in self.given.above if block.group}
+        return {uuid: found for uuid, found in {**running, **named}.items() if GROUP.fullmatch(uuid)}
+
+    def _group_end(self, uuid: str) -> tuple[str, ...]:
+        if uuid not in self._ends:
+            self._ends[uuid] = ()
+            self._ends[uuid] = self._group(uuid, *self._groups()[uuid])
+        return self._ends[uuid]
+
+    def _group(self, uuid: str, name: str, group: Properties) -> tuple[str, ...]:
+        volumes = [block for block in self.given.above if block.group == uuid]
+        after = tuple(dict.fromkeys(end for block in volumes for end in self.free(block.name)))
+        # Volumes that LVM shows to nobody are parts of others, and cleared with those.
+        visible = [block for block in volumes if block.identity.startswith("volume:")]
+        cleared = [self._clear(f"teardown.volume.{uuid}.{n}", one, after) for n, one in enumerate(visible)]
+        after = (*after, *cleared)
+        words = lost.group(self.given.stack, name) if name else f"the volume group {uuid}"
+        short, select = words.partition(" with ")[0], ("--select", f"vg_uuid={uuid}")
+        if volumes:
+            stop = Run(("vgchange", "--activate", "n", *select))
+            after = (self._add(f"teardown.group.{uuid}.stop", f"deactivate {short}", stop, after, uuid),)
+        # LVM does not remove a group of which a part is missing; its labels are cleared all the same.
+        if name and not group.get("missing"):
+            remove = Run(("vgremove", "--yes", "--force", *select))
+            after = (
+                self._add(f"teardown.group.{uuid}.remove", f"remove {short}", remove, after, uuid, words),
+            )
+        return after
+
+    def _clear(self, id: str, block: BlockFact, needs: Iterable[str]) -> str:
+        called = self.given.stack.called(block)
+        places = [(0, block.size), *self.given.stack.partitions(block.name)]
+        zero = Zero(block.node, ends_of(block.size, places, offsets(block)), block.found)
+        words = tuple(lost.on_layer(self.given.stack, block, self.own))
+        return self._add(id, f"clear what is on {called}, through it", zero, needs, block.name, *words)
+
+    def _add(
+        self, id: str, say: str, action: Run | Zero, needs: Iterable[str], target: str, *destroys: str
+    ) -> str:
+        step = Step(
+            id=id,
+            phase="teardown",
+            say=say,
+            action=action,
+            because=self.because,
+            line=self.line,
+            needs=(self.first, *needs),
+            targets=(target,),
+            destroys=destroys,
+        )
+        self.steps.append(step)
+        return id
+
+
+def _texts(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []

@@ -1,0 +1,98 @@
+"""What a teardown destroys, in words for the list that a person says yes to. Everything read from a disk is spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+
+from raidplan.apply.decide.stack import Stack
+from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.signatures import plain
+from raidplan.facts.traces import INSIDE
+from raidplan.plan import OWN, Plan
+from raidplan.size import human
+
+TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
+
+
+def own_identities(plan: Plan) -> frozenset[str]:
+    """The UUIDs of everything with content that the plan makes: who destroys these, destroys what it made itself."""
+    kinds = ("array", "physical_volume", "filesystem", "swap")
+    return frozenset(step.proof.key for step in plan.steps if step.proof and step.proof.kind in kinds)
+
+
+def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[str]:
+    """What was found on a target: on a disk or partition every trace, on an array or volume what libblkid says."""
+    block, traces = stack.blocks.get(name), stack.traces(name)
+    disk = block.below[0] if block and block.kind == "partition" else name
+    # Where data begins is said once: what nobody recognises has no parts.
+    data = [trace for trace in traces if trace.type == "data"]
+    yield from (_trace(trace, stack.named(disk), own) for trace in traces if trace not in data[1:])
+    if not traces:
+        found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
+        yield from (f"{plain(words)} on {stack.named(name)}" for words in found)
+    if block and block.kind != "disk" and not traces:
+        yield from on_layer(stack, block, own)
+
+
+def _trace(trace: Trace, disk: str, own: frozenset[str]) -> str:
+    where = f"on {trace.place} of {disk}" if trace.place else f"on {disk}"
+    if trace.place.startswith(INSIDE):
+        where = f"{trace.place} of {disk}".replace(f"{INSIDE}the disk of ", INSIDE)
+    if trace.type in TABLES and not trace.place:
+        return f"the partition table ({TABLES[trace.type]}) of {disk}"
+    if trace.type == "data":
+        return f"data {where} that nothing here recognises, from byte {trace.offset} on"
+    label = f" '{plain(trace.label)}'" if trace.label else ""
+    if trace.type == "linux_raid_member":
+        detail = f" ({trace.detail})" if trace.detail else ""
+        return f"a member of the array{label}{detail} {where}" + _made(trace.uuid, own)
+    return f"{plain(trace.type)}{label}, {human(trace.room)}, {where}" + _made(trace.uuid, own)
+
+
+def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[str]:
+    """The content of an array or a volume."""
+    for words, line in zip_longest(block.content, block.found, fillvalue=""):
+        yield f"{plain(words)}, {human(block.size)}, on {stack.called(block)}" + _made(
+            line.rpartition(" ")[2], own
+        )
+
+
+def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> str:
+    """A running array as a whole."""
+    uuid = block.identity.partition(":")[2]
+    found = stack.machine.observe("array", uuid) or {}
+    members = found.get("members")
+    count = f" of {len(members)}" if isinstance(members, list) and members else ""
+    return (
+        f"{stack.called(block)}, {plain(str(found.get('level') or 'not started'))}{count}, {human(block.size)}"
+        + _made(uuid, own)
+    )
+
+
+def group(stack: Stack, name: str) -> str:
+    """A volume group with its volumes."""
+    volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
+    listed = [
+        f"{plain(key.partition('/')[2])} ({human(int(str(found.get('size', 0))))})"
+        for key, found in volumes.items()
+        if key.partition("/")[0] == name
+    ]
+    return f"the volume group '{plain(name)}' with {', '.join(listed) or 'no volumes'}"
+
+
+def absent(traces: Iterable[Trace]) -> Iterator[str]:
+    """Arrays of which members are nowhere to be found: what those carry cannot be cleared here."""
+    arrays: dict[str, list[Trace]] = {}
+    for trace in traces:
+        if trace.type == "linux_raid_member" and trace.members:
+            arrays.setdefault(trace.uuid, []).append(trace)
+    for found in arrays.values():
+        missing = found[0].members - len(found)
+        if missing > 0:
+            name = f" '{plain(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
+            yield f"the array{name}, of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
+
+
+def _made(uuid: str, own: frozenset[str]) -> str:
+    return OWN if uuid in own else ""

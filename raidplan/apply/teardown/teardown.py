@@ -1,0 +1,193 @@
+"""The steps that clear what is given up, from the top: a pure function of a plan and a machine.
+
+Contents go through their own layer, then the layer itself, then every place on the disks where a superblock or
+a table can be, then the ranges where partitions are to be. What shows in a new array or volume afterwards can
+only be left from earlier, so it is cleared through that, before anything else looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from raidplan.apply.teardown import hold, lost
+from raidplan.apply.teardown.given_up import Against, GivenUp, give_up
+from raidplan.apply.teardown.kept import kept
+from raidplan.apply.teardown.layers import Layers
+from raidplan.apply.teardown.ranges import BACK, FRONT, ends_of, offsets
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.host import HOLD
+from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan.order import ordered
+
+MAKING = ("partition", "array", "volume")
+"""The phases in which new devices appear."""
+SETTLED = "teardown.settle"
+REMADE = ("teardown.", "ghosts.", "release.")
+"""How the ids of steps begin that a plan gets when it is held against a machine."""
+
+
+def taken_apart(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> GivenUp:
+    """What is left to do, with the steps that clear what is in its way, or why that must stay.
+
+    The machine and the disks of the result are as they will be once it is gone, for checks of what follows.
+    """
+    given = give_up(plan, machine, disks, against)
+    ghosts = _ghosts(given)
+    left = replace(given.left, steps=tuple(_waiting(step, ghosts) for step in given.left.steps))
+    steps = [*left.steps, *ghosts.values(), *_released(plan, machine)]
+    if given.targets:
+        steps = _with_teardown(plan, given, left.steps, ghosts)
+    if len(steps) > len(left.steps):
+        left = replace(left, steps=tuple(ordered(steps)))
+    return replace(given, left=left, refusals=[*given.refusals, *kept(given)])
+
+
+def _released(plan: Plan, machine: Machine) -> Iterator[Step]:
+    """What ends the hold of an earlier run that was killed."""
+    if machine.observe("file", HOLD) is not None and plan.steps:
+        asks = plan.steps[0]
+        yield from hold.release((), (), asks.because, asks.line)
+
+
+def _with_teardown(
+    plan: Plan, given: GivenUp, waiting: Sequence[Step], ghosts: Mapping[str, Step]
+) -> list[Step]:
+    left, own = given.left, lost.own_identities(plan)
+    _, asks = next(iter(given.targets.values()))
+    # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
+    loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
+    held = hold.hold(_rule(left, given), asks.because, asks.line, loads)
+    layers = Layers(given, own, asks.because, asks.line, held[-1].id)
+    makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
+    targets = [
+        _target(layers, name, node, step, list(_openers(left, makers.get(node))))
+        for name, (node, step) in given.targets.items()
+    ]
+    settled = _settled(given, targets)
+    after = [replace(step, needs=(*step.needs, SETTLED)) if step.guard else step for step in waiting]
+    steps = [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
+    made = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
+    return [*steps, *hold.release(made, list(_new_nodes(left)), asks.because, asks.line)]
+
+
+def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str]) -> Step:
+    """Zeroes over every place on a target where something is, was, or would be found again."""
+    stack = layers.given.stack
+    block, traces = stack.blocks.get(name), stack.traces(name)
+    disk = next((disk for disk in stack.machine.disks if disk.kernel_name == name), None)
+    size = block.size if block else disk.size if disk else 0
+    first = block.start if block and block.kind == "partition" else 0
+    places = [(0, size), *step.new_partitions, *((trace.start - first, trace.room) for trace in traces)]
+    places += stack.partitions(name)
+    found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
+    called = stack.called(block) if block else stack.named(name)
+    return Step(
+        id=f"teardown.{node.strip('{}').rpartition('/')[2]}.zero",
+        phase="teardown",
+        say=f"clear every place on {called} where something is or would be found",
+        action=Zero(node, ends_of(size, places, found), block.found if block else ()),
+        because=step.because,
+        line=step.line,
+        needs=(layers.first, *layers.free(name), *opened),
+        targets=(node.strip("{}"),),
+        destroys=tuple(dict.fromkeys(lost.on_device(stack, name, layers.own))),
+        clears=(node,),
+    )
+
+
+def _openers(left: Plan, name: str | None) -> Iterator[str]:
+    """The steps after which an array that is there already can be written to."""
+    yield from _untuned(
+        step.id for step in left.steps if step.phase in MAKING and not step.guard and step.targets[0] == name
+    )
+
+
+def _settled(given: GivenUp, targets: Sequence[Step]) -> Step:
+    """udev has seen that nothing is left, and removed its links, before anything of the same name is made."""
+    nodes = [node for node, _ in given.targets.values()]
+    words = (word for node in nodes for word in ("--name-match", node))
+    return Step(
+        id=SETTLED,
+        phase="teardown",
+        say="let udev look at what was cleared: nothing is left to be assembled",
+        action=Run(("udevadm", "trigger", "--settle", "--action=change", *words)),
+        because=targets[0].because,
+        line=targets[0].line,
+        needs=tuple(step.id for step in targets),
+        targets=("udev",),
+        destroys=tuple(lost.absent(trace for name in given.targets for trace in given.stack.traces(name))),
+        clears=given.covered,
+    )
+
+
+def _ghosts(given: GivenUp) -> dict[str, Step]:
+    """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
+
+    Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
+    """
+    kernel_names = {name for target in given.targets for name in given.stack.base(target)}
+    touched = {given.stack.named(name) for name in kernel_names} | given.wiped
+    touched |= {step.targets[0] for node, step in given.targets.values() if step.guard == (node,)}
+    found: dict[str, Step] = {}
+    for step in given.left.steps:
+        # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0; the first target is what is made.
+        made, *below = step.targets or ("",)
+        on = below if step.phase != "partition" and below else [made]
+        if step.phase not in MAKING or not all(one.partition(".")[0] in touched for one in on):
+            continue
+        touched.add(made)
+        if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
+            found[step.awaits[0]] = _ghost(step, given.left)
+    return found
+
+
+def _ghost(made: Step, left: Plan) -> Step:
+    name, node = made.targets[0], made.awaits[0]
+    makers = [step.id for step in left.steps if step.phase == made.phase and step.targets[0] == name]
+    return Step(
+        id=f"ghosts.{name}",
+        phase=made.phase,
+        say=f"clear what shows through in {name} of earlier content: it was made a moment ago",
+        action=Zero(node, ((0, FRONT), (-BACK, BACK))),
+        because=made.because,
+        line=made.line,
+        needs=tuple(_untuned(makers)),
+        targets=(name,),
+        clears=(node,),
+    )
+
+
+def _untuned(steps: Iterable[str]) -> Iterator[str]:
+    """Without the tuning of arrays, which waits for configuration files and is in nobody's way."""
+    yield from (step for step in steps if not step.endswith(".tune"))
+
+
+def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
+    """What writes to a new array or volume waits until what shows through is cleared."""
+    needs = tuple(ghosts[node].id for node in step.guard if node in ghosts)
+    return replace(step, needs=(*step.needs, *needs)) if needs else step
+
+
+def _rule(left: Plan, given: GivenUp) -> str:
+    """For the old members and physical volumes, and for what is made in their place."""
+    members = ("linux_raid_member", "LVM2_member")
+    old = [one.uuid for name in given.targets for one in given.stack.traces(name) if one.type in members]
+    old += [block.identity.partition(":")[2] for block in given.above if block.kind == "array"]
+    above = {block.identity for block in given.above}
+    physical = given.stack.machine.objects.get("physical_volume", {})
+    old += [uuid for uuid, found in physical.items() if found.get("device") in above]
+    partitions = [
+        node.rpartition("/")[2] for step in left.steps if step.new_partitions for node in step.awaits
+    ]
+    arrays = [step.proof.key for step in left.steps if step.proof and step.proof.kind == "array"]
+    return hold.rule(old, partitions, arrays)
+
+
+def _new_nodes(left: Plan) -> Iterator[str]:
+    """What udev has to look at once more: new partitions and arrays, and disks that are members as a whole."""
+    nodes = [node for step in left.steps if step.phase in ("partition", "array") for node in step.awaits]
+    nodes += [
+        node for step in left.steps if step.phase == "array" for node in step.guard if node.startswith("{")
+    ]
+    yield from dict.fromkeys(nodes)

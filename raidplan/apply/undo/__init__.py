@@ -1,0 +1,1 @@
+"""Safety copies, and the way back to what they hold."""

@@ -1,0 +1,104 @@
+"""A disk since its copy was made: each block is as it was, or as the run left it, or somebody else has written there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from raidplan.apply.decide.bare import TABLE_SIGNATURES
+from raidplan.apply.journal.past import Past
+from raidplan.apply.undo.copies import Copy
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.prove import differences
+from raidplan.facts.tables import read_table
+from raidplan.plan import Step
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
+
+GPT_FRONT, GPT_BACK = 34, 33
+"""Sectors of 512 bytes that a GPT of 128 entries takes at both ends (UEFI specification 2.10, 5.3); it takes fewer
+where they are larger, and those are in here as well."""
+
+
+def since(
+    copy: Copy, disk: DiskFact, steps: Mapping[str, Step], past: Past, machine: Machine, world: World
+) -> tuple[dict[int, bytes], list[str]]:
+    """What would have to be written to have the disk as it was, by start in bytes; or why it must not be (in words)."""
+    back: dict[int, bytes] = {}
+    return back, list(_reasons(back, copy, disk, steps, past, machine, world))
+
+
+def _reasons(
+    back: dict[int, bytes],
+    copy: Copy,
+    disk: DiskFact,
+    steps: Mapping[str, Step],
+    past: Past,
+    machine: Machine,
+    world: World,
+) -> Iterator[str]:
+    called = f"{copy.disk} ({disk.node})"
+    if disk.size != copy.size or disk.logical_block != copy.sector:
+        yield f"{called} has {disk.size} bytes in blocks of {disk.logical_block}, and had {copy.size} in {copy.sector}"
+        return
+    if not copy.is_of(disk):
+        was, now = (
+            f"serial {one.serial or 'unknown'} and wwn {one.wwn or 'unknown'}" for one in (copy, disk)
+        )
+        yield f"{called} has {now}, and the disk that was copied has {was}: it is another one"
+        return
+    if disk.users:
+        yield f"{called} is in use: {'; '.join(disk.users)}"
+        return
+    table = steps.get(copy.table) if copy.table in past.run else None
+    yield from (f"{called}: {why}" for why in (_other_table(table, copy, past, machine) if table else ()))
+    cleared = [one for step, ranges in copy.zeroed.items() if step in past.run for one in ranges]
+    for start, kept in copy.pieces.items():
+        found = world.bytes_at(disk.node, start, len(kept))
+        for at in range(0, len(kept), copy.sector):
+            old, new = kept[at : at + copy.sector], found[at : at + copy.sector]
+            if old == new:
+                continue
+            place = start + at
+            ours = not any(new) and any(first <= place < first + size for first, size in cleared)
+            if not ours and not (table and _in_table(place, copy.size)):
+                yield f"{called} was changed at byte {place} since, and not by this apply: it is left as it is"
+                return
+            back[place] = old
+
+
+def _in_table(place: int, size: int) -> bool:
+    return place < GPT_FRONT * 512 + 4096 or place >= size - GPT_BACK * 512 - 4096
+
+
+def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterator[str]:
+    """Why the table on the disk is not the one that the step wrote, or must stay."""
+    assert step.proof is not None
+    name = f"{{{copy.disk}}}"
+    before = read_table(lambda at, size: _kept(copy, at, size), copy.sector)
+    tables = [key for key, found in machine.objects.get("table", {}).items() if found.get("disk") == name]
+    for key in tables:
+        if key not in (step.proof.key, before.uuid if before else ""):
+            yield f"it has another partition table now ({key}), which was not written by this apply"
+        elif key == step.proof.key and step.id not in past.begun and not past.undoing:
+            yield from differences(step.proof, machine) or ()
+    found = machine.observe("content", name) or {}
+    words = found.get("carries")
+    others = [
+        word for word in (words if isinstance(words, list) else []) if word.split()[0] not in TABLE_SIGNATURES
+    ]
+    if others and not past.undoing:
+        yield f"it carries {', '.join(others)} now"
+    rows = step.proof.expect["partitions"]
+    for row in rows if isinstance(rows, list) else []:
+        part = machine.observe("content", f"partition:{row.split()[0]}") or {}
+        if part.get("carries"):
+            yield f"its partition {row.split()[0]} carries {part['carries']} now: somebody uses it"
+
+
+def _kept(copy: Copy, at: int, size: int) -> bytes:
+    for start, data in copy.pieces.items():
+        if start <= at < start + len(data):
+            return data[at - start : at - start + size]
+    return b""

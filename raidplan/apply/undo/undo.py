@@ -1,0 +1,151 @@
+"""Back to what stood before an apply, as long as it has written metadata only: decided here, read-only.
+
+A disk, a file or a unit is put back only if it is now either as it was, or what the apply made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from raidplan.apply.configuration.files import Changed, holds, put, real
+from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
+from raidplan.apply.decide.redo import planned_for
+from raidplan.apply.journal.past import Past
+from raidplan.apply.undo.copies import Copies, digest
+from raidplan.apply.undo.since import since
+from raidplan.apply.world import World
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.match import match
+from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json
+from raidplan.plan.places import MONITOR
+
+
+@dataclass(slots=True)
+class Way:
+    """The way back: bytes by disk and start; files as they are and as they were; commands for units; and the steps
+    that read files once more."""
+
+    disks: dict[str, DiskFact] = field(default_factory=dict)
+    pieces: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    files: dict[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
+    units: dict[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
+    again: list[Step] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+
+    @property
+    def is_left(self) -> bool:
+        """Something is not yet as it was."""
+        return bool(self.files or self.units or any(self.pieces.values()))
+
+
+def plan_of_run(folder: Path, past: Past) -> Plan:
+    """The plan of the run that the journal speaks of last. Raises OSError, ValueError."""
+    file = folder / "plan.json"
+    plan = plan_from_json(file.read_text(encoding="utf-8"))
+    if plan_digest(plan) != past.plan_digest:
+        raise ValueError(
+            f"{file} is not the plan of the apply of which the journal speaks last: another one was killed before its "
+            "first step. Apply again; what was there before can no longer be told"
+        )
+    return plan
+
+
+def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: World) -> Way:
+    """What has to be written to undo the run that the journal speaks of last, or why it cannot be undone."""
+    way = Way()
+    steps = {step.id: step for step in plan.steps}
+    over = next((step for step in past.run if step in past.final), None)
+    if over:
+        done = steps.get(planned_for(over))
+        what = f"{over} ({done.say})" if done else over
+        way.refusals.append(
+            f"the point of no return was passed by {what}: what was there before is gone or mixed with new data"
+        )
+        return way
+    identities = [disk for disk in plan.disks if disk.name in copies.disks]
+    way.disks, mismatches = match(identities, machine)
+    way.refusals += map(str, mismatches)
+    named = machine.named({disk.node: name for name, disk in way.disks.items()})
+    for name, copy in copies.disks.items():
+        if name in way.disks:
+            way.pieces[name], reasons = since(copy, way.disks[name], steps, past, named, world)
+            way.refusals += reasons
+        elif name not in {disk.name for disk in plan.disks} and any(step in past.run for step in copy.steps):
+            way.refusals.append(
+                f"{name} was written to, and the layout that was applied last does not have it"
+            )
+    way.refusals += _files(way, copies, steps, past, world)
+    way.refusals += _units(way, copies, past, world)
+    way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in ("prepare", "configure") and isinstance(s.action, Run)]  # fmt: skip
+    return way
+
+
+def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World) -> Iterator[str]:
+    """Why what a file holds now must stay."""
+    for file, copy in copies.files.items():
+        begun = [one for step, made in copy.made.items() if step in past.run for one in made]
+        now = holds(real(file, world))
+        if not begun or now == copy.before:
+            continue
+        if digest(now) in begun:
+            way.files[file] = now, copy.before
+        else:
+            yield f"{file} was changed since, and not by this apply: put it right by hand"
+    for step in (steps[each] for each in past.run if each in steps):
+        if isinstance(step.action, WriteFile | WriteBlock) and step.action.file not in copies.files:
+            yield f"{step.action.file} was written, and there is no copy of what it held before: put it right by hand"
+
+
+def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[str]:
+    """Why a unit must stay as it is switched now."""
+    for unit, copy in copies.units.items():
+        verbs = [verb for step, verb in copy.verbs.items() if step in past.run]
+        now = world.unit(unit) if verbs else copy.before
+        if now == copy.before:
+            continue
+        wanted = WAYS[verbs[-1]][1]
+        if wanted in ("", now):
+            way.units[unit] = back(unit, verbs[-1]), copy.before
+        else:
+            yield f"{unit} is {now}, was {copy.before} before, and this apply made it {wanted}: put it right by hand"
+
+
+def go_back(way: Way, world: World) -> None:
+    """Puts everything back, and lets the machine read it again. Raises OSError, ValueError."""
+    for name, pieces in way.pieces.items():
+        disk = way.disks[name]
+        if disk.instance and world.instance(disk.node) != (disk.instance, disk.size):
+            raise ValueError(f"{disk.node} is no longer the disk that was {name}")
+        if pieces:
+            world.put_back(disk.node, pieces)
+    for file, (now, before) in way.files.items():
+        try:
+            put(real(file, world), now, before, world)
+        except Changed:
+            raise ValueError(f"{file} was written by somebody else at this moment") from None
+    for unit, (argv, was) in way.units.items():
+        _must(world, argv)
+        if (word := world.unit(unit)) != was:
+            raise ValueError(f"{unit} is {word} after `{' '.join(argv)}`, and was {was}")
+    for step in way.again:
+        assert isinstance(step.action, Run)
+        _again(step.action, world)
+
+
+def _again(action: Run, world: World) -> None:
+    if action.argv[0] == "update-initramfs":
+        if problem := renew(action.argv, (), world):
+            raise ValueError(problem)
+    elif action.argv[-1] == MONITOR:
+        _must(world, RESTART_MONITOR)
+    else:
+        _must(world, action.argv)
+
+
+def _must(world: World, argv: tuple[str, ...]) -> None:
+    result = world.run(argv)
+    if result.returncode:
+        raise ValueError(result.last_words)
