@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply import preflight as checks
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.preflight import Situation, preflight
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
