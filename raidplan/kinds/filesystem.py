@@ -153,7 +153,8 @@ class Filesystem(Model, Kind):
             id=f"filesystem.{name}.mount",
             phase="activate",
             say=f"mount {name} at {mount}",
-            action=Run(("mount", mount)),
+            # Not mount(8): what it mounts before systemd knows the device by the name in fstab, systemd takes back.
+            action=Run(("systemctl", "start", mount)),
             because=because,
             needs=(make.id, "config.fstab.reload", f"filesystem.{name}.mountpoint"),
             targets=(mount,),

@@ -35,7 +35,14 @@ filesystems:
 swap:
   file: {{file: {folder}/os/swap, size: 1GiB}}
 """
-ELSEWHERE = ("cannot_administer", "cannot_be_renewed", "changed_by_others", "udev_is_absent", "unwritable")
+ELSEWHERE = (
+    "cannot_administer",
+    "cannot_be_renewed",
+    "changed_by_others",
+    "systemd_is_absent",
+    "udev_is_absent",
+    "unwritable",
+)
 """What looks at this machine, and is tested beside its own code."""
 CACHE = 4096 * 3 * 4096
 """Bytes: entries, members, a page."""

@@ -18,6 +18,7 @@ from raidplan.apply.preflight.preflight import Situation
 from raidplan.apply.preflight.surroundings import (
     cannot_administer,
     changed_by_others,
+    systemd_is_absent,
     udev_is_absent,
     unwritable,
 )
@@ -26,7 +27,7 @@ from raidplan.apply.session import decide
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version
-from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
+from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile
 from tests.apply.stacks import LAYOUT, Box, plan_of
 from tests.images import tool
 
@@ -43,7 +44,7 @@ def situation(*actions: Run | WriteBlock | WriteFile, machine: Machine | None = 
 
 
 def test_every_check_is_made() -> None:
-    mine = {preflight.root_may_administer, preflight.udev_runs, preflight.tools_are_roots, preflight.files_can_be_written}  # fmt: skip
+    mine = {preflight.root_may_administer, preflight.udev_runs, preflight.systemd_runs, preflight.tools_are_roots, preflight.files_can_be_written}  # fmt: skip
     assert mine <= set(preflight.OF_THIS_MACHINE)
 
 
@@ -95,6 +96,18 @@ def test_f36_without_udev_nothing_begins(tmp_path: Path, monkeypatch: pytest.Mon
 def test_f36_what_awaits_no_device_needs_no_udev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
     assert not [*preflight.udev_runs(situation())]
+
+
+def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a chroot, systemctl ends with 0 and starts nothing."""
+    monkeypatch.setattr(systemd_is_absent, "__defaults__", (tmp_path / "system",))
+    step = replace(situation(Run(("true",))).plan.steps[0], proof=Proof("mount", "/srv", {}))
+    mount = replace(situation(), plan=Plan("h", "", "", (), (step,)))
+    (words,) = preflight.systemd_runs(mount)
+    assert words.startswith(f"systemd does not run here (there is no {tmp_path}/system)")
+    assert not [*preflight.systemd_runs(situation(Run(("true",))))]
+    (tmp_path / "system").mkdir()
+    assert not [*preflight.systemd_runs(mount)]
 
 
 @pytest.fixture

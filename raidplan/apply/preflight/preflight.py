@@ -16,6 +16,7 @@ from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.surroundings import (
     cannot_administer,
     changed_by_others,
+    systemd_is_absent,
     udev_is_absent,
     unwritable,
 )
@@ -82,6 +83,12 @@ def udev_runs(situation: Situation) -> Iterator[str]:
     """New devices have names that udev gives them."""
     if any(step.awaits for step in situation.plan.steps):
         yield from udev_is_absent()
+
+
+def systemd_runs(situation: Situation) -> Iterator[str]:
+    """systemd mounts what is in fstab."""
+    if any(step.proof and step.proof.kind == "mount" for step in situation.plan.steps):
+        yield from systemd_is_absent()
 
 
 def tools_are_roots(situation: Situation) -> Iterator[str]:
@@ -278,6 +285,7 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     tools_present,
     tools_are_roots,
     udev_runs,
+    systemd_runs,
     files_can_be_written,
     other_targets_blank,
     group_folders_free,

@@ -12,6 +12,8 @@ from pathlib import Path
 PROC_SELF = Path("/proc/self")
 UDEV = Path("/run/udev/control")
 """The socket of systemd-udevd and eudev; udevadm looks for it too."""
+SYSTEMD = Path("/run/systemd/system")
+"""There while systemd is the first process (sd_booted(3)); in a chroot, systemctl does nothing and says that all is well."""
 SYS_ADMIN = 21
 """CAP_SYS_ADMIN (linux/capability.h): mounts, swap, md, partition tables."""
 GET_FLAGS = 0x80006601 | struct.calcsize("l") << 16
@@ -35,6 +37,12 @@ def udev_is_absent(socket: Path = UDEV) -> Iterator[str]:
     """Without udev no partition ever gets the name that it is known by here."""
     if not socket.exists():
         yield f"udev does not run (there is no {socket}), and without it no new partition gets a name: start systemd-udevd"
+
+
+def systemd_is_absent(folder: Path = SYSTEMD) -> Iterator[str]:
+    """Mounts are made by systemd, which would take back what it does not know."""
+    if not folder.is_dir():
+        yield f"systemd does not run here (there is no {folder}), and it is what mounts: run it on the booted system, in no chroot"
 
 
 def changed_by_others(tool: str) -> Iterator[str]:

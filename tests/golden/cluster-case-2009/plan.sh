@@ -366,7 +366,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_c0=$(find_disk c0 1000204886016 512 CLU1-WCAS70 '' '' '')
@@ -653,7 +653,7 @@ mkdir --parents /storage/box1
 # mount box1 at /storage/box1
 # layout line 36 (filesystems.box1)
 step 28/29 'mount box1 at /storage/box1'
-mount /storage/box1
+systemctl start /storage/box1
 
 # let the initial sync of box1 run
 # layout line 33 (arrays.box1)

@@ -363,8 +363,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mke2fs mktemp modprobe mount pvcreate \
-	readlink sed sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
+require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mke2fs mktemp modprobe pvcreate readlink sed \
+	sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
 disks=$(list_disks)
 disk_co0=$(find_disk co0 200049647616 512 COMM-Y60A0 '' '' '')
 disk_co1=$(find_disk co1 200049647616 512 COMM-Y60A1 '' '' '')
@@ -570,7 +570,7 @@ mkdir --parents /srv/files
 # mount files at /srv/files
 # layout line 26 (filesystems.files)
 step 26/27 'mount files at /srv/files'
-mount /srv/files
+systemctl start /srv/files
 
 # let the initial sync of home run
 # layout line 20 (arrays.home)

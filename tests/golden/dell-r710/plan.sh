@@ -361,7 +361,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_k15_0=$(find_disk k15_0 300000000000 512 R710-6SJ00 '' '' '')
@@ -628,7 +628,7 @@ mkdir --parents /srv/quick
 # mount quick at /srv/quick
 # layout line 36 (filesystems.quick)
 step 31/38 'mount quick at /srv/quick'
-mount /srv/quick
+systemctl start /srv/quick
 
 # make the folder /srv/archive
 # layout line 37 (filesystems.archive)
@@ -638,7 +638,7 @@ mkdir --parents /srv/archive
 # mount archive at /srv/archive
 # layout line 37 (filesystems.archive)
 step 33/38 'mount archive at /srv/archive'
-mount /srv/archive
+systemctl start /srv/archive
 
 # make the folder /srv/observations
 # layout line 38 (filesystems.observations)
@@ -648,7 +648,7 @@ mkdir --parents /srv/observations
 # mount observations at /srv/observations
 # layout line 38 (filesystems.observations)
 step 35/38 'mount observations at /srv/observations'
-mount /srv/observations
+systemctl start /srv/observations
 
 # let the initial sync of quick run
 # layout line 31 (arrays.quick)

@@ -364,7 +364,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_fs0=$(find_disk fs0 2000398934016 512 FS13-Z4Z00 '' '' '')
@@ -617,7 +617,7 @@ mkdir --parents /srv/pool
 # mount pool at /srv/pool
 # layout line 42 (filesystems.pool)
 step 26/27 'mount pool at /srv/pool'
-mount /srv/pool
+systemctl start /srv/pool
 
 # let the initial sync of pool run
 # layout line 33 (arrays.pool)

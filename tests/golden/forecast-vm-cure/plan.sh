@@ -290,7 +290,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid lsblk mkdir mke2fs mount readlink sed sfdisk systemctl wipefs
+require_tools awk blkid lsblk mkdir mke2fs readlink sed sfdisk systemctl wipefs
 disks=$(list_disks)
 disk_fc0=$(find_disk fc0 500000000000 512 FCST-VD01 '' '' '')
 require_distinct "$disk_fc0"
@@ -343,7 +343,7 @@ mkdir --parents /srv/forecast
 # mount forecast at /srv/forecast
 # layout line 19 (filesystems.forecast)
 step 6/6 'mount forecast at /srv/forecast'
-mount /srv/forecast
+systemctl start /srv/forecast
 
 complete=yes
 echo 'done'

@@ -362,8 +362,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe readlink sed sfdisk systemctl \
+	unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_li0=$(find_disk li0 2147483648 512 LINE-A200 '' '' '')
 disk_li1=$(find_disk li1 3221225472 512 LINE-B300 '' '' '')
@@ -465,7 +465,7 @@ mkdir --parents /data/chain
 # mount chain at /data/chain
 # layout line 18 (filesystems.chain)
 step 12/12 'mount chain at /data/chain'
-mount /data/chain
+systemctl start /data/chain
 
 complete=yes
 echo 'done'

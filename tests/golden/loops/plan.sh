@@ -362,8 +362,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid chmod cpio dd df find lsblk mdadm mkdir mke2fs mkswap mktemp modprobe mount readlink \
-	sed sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid chmod cpio dd df find lsblk mdadm mkdir mke2fs mkswap mktemp modprobe readlink sed \
+	sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_lo0=$(find_disk lo0 536870912 512 LOOP-0000 '' '' '')
 disk_lo1=$(find_disk lo1 536870912 512 LOOP-0001 '' '' '')
@@ -617,7 +617,7 @@ mkdir --parents /srv/loop-pair
 # mount loop_pair at /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
 step 31/35 'mount loop_pair at /srv/loop-pair'
-mount /srv/loop-pair
+systemctl start /srv/loop-pair
 
 # make the folder /srv/loop-five
 # layout line 20 (filesystems.loop_five)
@@ -627,7 +627,7 @@ mkdir --parents /srv/loop-five
 # mount loop_five at /srv/loop-five
 # layout line 20 (filesystems.loop_five)
 step 33/35 'mount loop_five at /srv/loop-five'
-mount /srv/loop-five
+systemctl start /srv/loop-five
 
 # let the initial sync of loop_pair run
 # layout line 15 (arrays.loop_pair)

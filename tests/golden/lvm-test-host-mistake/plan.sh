@@ -368,8 +368,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mkfs.xfs mktemp modprobe mount pvcreate \
-	readlink sed sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
+require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mkfs.xfs mktemp modprobe pvcreate readlink \
+	sed sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
 disks=$(list_disks)
 disk_t0=$(find_disk t0 1000204886016 512 LVMT-WCAU40 '' '' '')
 disk_t1=$(find_disk t1 1000204886016 512 LVMT-WCAU41 '' '' '')
@@ -636,7 +636,7 @@ mkdir --parents /data/storage
 # mount storage at /data/storage
 # layout line 48 (filesystems.storage)
 step 29/30 'mount storage at /data/storage'
-mount /data/storage
+systemctl start /data/storage
 
 # let the initial sync of md0 run
 # layout line 42 (arrays.md0)

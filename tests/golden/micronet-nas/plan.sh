@@ -362,8 +362,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe readlink sed sfdisk systemctl \
+	udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_gf0=$(find_disk gf0 500107862016 512 GFOR-VF5500R0 '' '' '')
 disk_gf1=$(find_disk gf1 500107862016 512 GFOR-VF5500R1 '' '' '')
@@ -504,7 +504,7 @@ mkdir --parents /srv/backup
 # mount backup at /srv/backup
 # layout line 25 (filesystems.backup)
 step 19/20 'mount backup at /srv/backup'
-mount /srv/backup
+systemctl start /srv/backup
 
 # let the initial sync of backup run
 # layout line 22 (arrays.backup)

@@ -367,8 +367,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkfs.xfs mktemp modprobe mount readlink sed \
-	sfdisk systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkfs.xfs mktemp modprobe readlink sed sfdisk \
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_nb0=$(find_disk nb0 2000398934016 512 NORC-YGB00 '' '' '')
 disk_nb1=$(find_disk nb1 2000398934016 512 NORC-YGB01 '' '' '')
@@ -793,7 +793,7 @@ mkdir --parents /srv/fast
 # mount fast at /srv/fast
 # layout line 44 (filesystems.fast)
 step 39/43 'mount fast at /srv/fast'
-mount /srv/fast
+systemctl start /srv/fast
 
 # make the folder /srv/bulk
 # layout line 45 (filesystems.bulk)
@@ -803,7 +803,7 @@ mkdir --parents /srv/bulk
 # mount bulk at /srv/bulk
 # layout line 45 (filesystems.bulk)
 step 41/43 'mount bulk at /srv/bulk'
-mount /srv/bulk
+systemctl start /srv/bulk
 
 # let the initial sync of fast run
 # layout line 30 (arrays.fast)

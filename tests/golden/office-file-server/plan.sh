@@ -363,8 +363,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkfs.xfs mktemp modprobe mount readlink sed \
-	sfdisk systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkfs.xfs mktemp modprobe readlink sed sfdisk \
+	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_of0=$(find_disk of0 1000204886016 512 OFFI-9VP00 '' '' '')
 disk_of1=$(find_disk of1 1000204886016 512 OFFI-9VP01 '' '' '')
@@ -623,7 +623,7 @@ mkdir --parents /srv/shares
 # mount shares at /srv/shares
 # layout line 28 (filesystems.shares)
 step 28/32 'mount shares at /srv/shares'
-mount /srv/shares
+systemctl start /srv/shares
 
 # make the folder /srv/moved
 # layout line 29 (filesystems.moved)
@@ -633,7 +633,7 @@ mkdir --parents /srv/moved
 # mount moved at /srv/moved
 # layout line 29 (filesystems.moved)
 step 30/32 'mount moved at /srv/moved'
-mount /srv/moved
+systemctl start /srv/moved
 
 # let the initial sync of shares run
 # layout line 24 (arrays.shares)

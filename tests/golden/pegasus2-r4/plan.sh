@@ -363,7 +363,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_pg0=$(find_disk pg0 3000592982016 512 PEG2-Z1F00 '' '' '')
@@ -547,7 +547,7 @@ mkdir --parents /data/pegasus
 # mount pegasus at /data/pegasus
 # layout line 34 (filesystems.pegasus)
 step 22/23 'mount pegasus at /data/pegasus'
-mount /data/pegasus
+systemctl start /data/pegasus
 
 # let the initial sync of pegasus run
 # layout line 25 (arrays.pegasus)

@@ -361,8 +361,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkswap mktemp modprobe mount readlink sed \
-	sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkswap mktemp modprobe readlink sed sfdisk \
+	swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_pa0=$(find_disk pa0 4294967296 512 PAIR-S7K00 '' '' '')
 disk_pa1=$(find_disk pa1 4294967296 512 PAIR-S7K01 '' '' '')
@@ -543,7 +543,7 @@ mkdir --parents /srv/pair
 # mount pair_data at /srv/pair
 # layout line 29 (filesystems.pair_data)
 step 23/26 'mount pair_data at /srv/pair'
-mount /srv/pair
+systemctl start /srv/pair
 
 # use swap pair_swap
 # layout line 32 (swap.pair_swap)

@@ -361,7 +361,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_fa0=$(find_disk fa0 2147483648 512 FARC-E600 '' '' '')
@@ -543,7 +543,7 @@ mkdir --parents /data/far
 # mount far at /data/far
 # layout line 21 (filesystems.far)
 step 22/23 'mount far at /data/far'
-mount /data/far
+systemctl start /data/far
 
 # let the initial sync of far run
 # layout line 18 (arrays.far)

@@ -372,8 +372,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mke2fs mktemp modprobe mount pvcreate \
-	readlink sed sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
+require_tools awk blkid cpio df find lsblk lvcreate mdadm mkdir mke2fs mktemp modprobe pvcreate readlink sed \
+	sfdisk systemctl udevadm unmkinitramfs update-initramfs vgcreate wipefs
 disks=$(list_disks)
 disk_bl0=$(find_disk bl0 300090728448 512 BSTL-B600 '' '' '')
 disk_bl1=$(find_disk bl1 300090728448 512 BSTL-B601 '' '' '')
@@ -644,7 +644,7 @@ mkdir --parents /storagearray
 # mount storagearray at /storagearray
 # layout line 39 (filesystems.storagearray)
 step 29/30 'mount storagearray at /storagearray'
-mount /storagearray
+systemctl start /storagearray
 
 # let the initial sync of storagearray run
 # layout line 33 (arrays.storagearray)

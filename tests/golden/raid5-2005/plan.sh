@@ -368,8 +368,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe readlink sed sfdisk systemctl \
+	udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_be0=$(find_disk be0 300090728448 512 BEST-B610 '' '' '')
 disk_be1=$(find_disk be1 300090728448 512 BEST-B611 '' '' '')
@@ -626,7 +626,7 @@ mkdir --parents /storage
 # mount storage at /storage
 # layout line 36 (filesystems.storage)
 step 27/28 'mount storage at /storage'
-mount /storage
+systemctl start /storage
 
 # let the initial sync of storage run
 # layout line 33 (arrays.storage)

@@ -361,8 +361,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe readlink sed sfdisk systemctl \
+	udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_pp0=$(find_disk pp0 3221225472 512 PPLG-C400 '' '' '')
 disk_pp1=$(find_disk pp1 3221225472 512 PPLG-C401 '' '' '')
@@ -530,7 +530,7 @@ mkdir --parents /srv/logged
 # mount logged at /srv/logged
 # layout line 20 (filesystems.logged)
 step 21/22 'mount logged at /srv/logged'
-mount /srv/logged
+systemctl start /srv/logged
 
 # let the initial sync of logged run
 # layout line 17 (arrays.logged)

@@ -363,7 +363,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_fi00=$(find_disk fi00 3221225472 512 FIFT-0H0 '' '' '')
@@ -632,7 +632,7 @@ mkdir --parents /data/fifty
 # mount fifty at /data/fifty
 # layout line 21 (filesystems.fifty)
 step 31/33 'mount fifty at /data/fifty'
-mount /data/fifty
+systemctl start /data/fifty
 
 # let the initial sync of leg0 run
 # layout line 17 (arrays.leg0)

@@ -363,7 +363,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_jo0=$(find_disk jo0 2147483648 512 JOUR-D500 '' '' '')
@@ -563,7 +563,7 @@ mkdir --parents /srv/journaled
 # mount journaled at /srv/journaled
 # layout line 40 (filesystems.journaled)
 step 23/24 'mount journaled at /srv/journaled'
-mount /srv/journaled
+systemctl start /srv/journaled
 
 # let the initial sync of journaled run
 # layout line 29 (arrays.journaled)

@@ -361,7 +361,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_ri0=$(find_disk ri0 300069052416 512 RIO7-6QA00 '' '' '')
@@ -536,7 +536,7 @@ mkdir --parents /srv/rio
 # mount rio at /srv/rio
 # layout line 26 (filesystems.rio)
 step 21/22 'mount rio at /srv/rio'
-mount /srv/rio
+systemctl start /srv/rio
 
 # let the initial sync of rio run
 # layout line 23 (arrays.rio)

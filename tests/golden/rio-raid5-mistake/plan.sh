@@ -363,8 +363,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe mount readlink sed sfdisk \
-	systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mktemp modprobe readlink sed sfdisk systemctl \
+	udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_rf0=$(find_disk rf0 300069052416 512 RIO5-5QF00 '' '' '')
 disk_rf1=$(find_disk rf1 300069052416 512 RIO5-5QF01 '' '' '')
@@ -523,7 +523,7 @@ mkdir --parents /srv/rio5
 # mount rio5 at /srv/rio5
 # layout line 26 (filesystems.rio5)
 step 20/21 'mount rio5 at /srv/rio5'
-mount /srv/rio5
+systemctl start /srv/rio5
 
 # let the initial sync of rio5 run
 # layout line 23 (arrays.rio5)

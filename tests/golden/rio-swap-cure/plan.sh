@@ -361,8 +361,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mkswap mktemp modprobe mount readlink sed \
-	sfdisk swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mkswap mktemp modprobe readlink sed sfdisk \
+	swapon systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_rs0=$(find_disk rs0 300069052416 512 RIOS-5QF00 '' '' '')
 disk_rs1=$(find_disk rs1 300069052416 512 RIOS-5QF01 '' '' '')
@@ -591,7 +591,7 @@ mkdir --parents /srv/rio-data
 # mount rio_data at /srv/rio-data
 # layout line 35 (filesystems.rio_data)
 step 27/29 'mount rio_data at /srv/rio-data'
-mount /srv/rio-data
+systemctl start /srv/rio-data
 
 # let the initial sync of rio_swap run
 # layout line 32 (arrays.rio_swap)

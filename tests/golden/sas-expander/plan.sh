@@ -367,7 +367,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_e00=$(find_disk e00 2000398934016 512 EXPD-00 '' '' '')
@@ -894,7 +894,7 @@ mkdir --parents /data/wide
 # mount wide at /data/wide
 # layout line 28 (filesystems.wide)
 step 42/43 'mount wide at /data/wide'
-mount /data/wide
+systemctl start /data/wide
 
 # let the initial sync of wide run
 # layout line 25 (arrays.wide)

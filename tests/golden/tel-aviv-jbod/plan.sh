@@ -374,7 +374,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_d00=$(find_disk d00 3000592982016 512 JBOD-00 '' '' '')
@@ -1323,7 +1323,7 @@ mkdir --parents /data/0
 # mount data0 at /data/0
 # layout line 41 (filesystems.data0)
 step 78/91 'mount data0 at /data/0'
-mount /data/0
+systemctl start /data/0
 
 # make the folder /data/1
 # layout line 41 (filesystems.data1)
@@ -1333,7 +1333,7 @@ mkdir --parents /data/1
 # mount data1 at /data/1
 # layout line 41 (filesystems.data1)
 step 80/91 'mount data1 at /data/1'
-mount /data/1
+systemctl start /data/1
 
 # make the folder /data/2
 # layout line 41 (filesystems.data2)
@@ -1343,7 +1343,7 @@ mkdir --parents /data/2
 # mount data2 at /data/2
 # layout line 41 (filesystems.data2)
 step 82/91 'mount data2 at /data/2'
-mount /data/2
+systemctl start /data/2
 
 # make the folder /data/3
 # layout line 41 (filesystems.data3)
@@ -1353,7 +1353,7 @@ mkdir --parents /data/3
 # mount data3 at /data/3
 # layout line 41 (filesystems.data3)
 step 84/91 'mount data3 at /data/3'
-mount /data/3
+systemctl start /data/3
 
 # make the folder /data/4
 # layout line 41 (filesystems.data4)
@@ -1363,7 +1363,7 @@ mkdir --parents /data/4
 # mount data4 at /data/4
 # layout line 41 (filesystems.data4)
 step 86/91 'mount data4 at /data/4'
-mount /data/4
+systemctl start /data/4
 
 # let the initial sync of s0 run
 # layout line 32 (arrays.s0)

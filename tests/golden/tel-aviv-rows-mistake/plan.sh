@@ -394,7 +394,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe mount readlink sed sfdisk \
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
 	systemctl udevadm unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_d00=$(find_disk d00 3000592982016 512 JBOD-00 '' '' '')
@@ -1451,7 +1451,7 @@ mkdir --parents /data/row0
 # mount row0 at /data/row0
 # layout line 38 (filesystems.row0)
 step 93/115 'mount row0 at /data/row0'
-mount /data/row0
+systemctl start /data/row0
 
 # make the folder /data/row1
 # layout line 38 (filesystems.row1)
@@ -1461,7 +1461,7 @@ mkdir --parents /data/row1
 # mount row1 at /data/row1
 # layout line 38 (filesystems.row1)
 step 95/115 'mount row1 at /data/row1'
-mount /data/row1
+systemctl start /data/row1
 
 # make the folder /data/row2
 # layout line 38 (filesystems.row2)
@@ -1471,7 +1471,7 @@ mkdir --parents /data/row2
 # mount row2 at /data/row2
 # layout line 38 (filesystems.row2)
 step 97/115 'mount row2 at /data/row2'
-mount /data/row2
+systemctl start /data/row2
 
 # make the folder /data/row3
 # layout line 38 (filesystems.row3)
@@ -1481,7 +1481,7 @@ mkdir --parents /data/row3
 # mount row3 at /data/row3
 # layout line 38 (filesystems.row3)
 step 99/115 'mount row3 at /data/row3'
-mount /data/row3
+systemctl start /data/row3
 
 # make the folder /data/row4
 # layout line 38 (filesystems.row4)
@@ -1491,7 +1491,7 @@ mkdir --parents /data/row4
 # mount row4 at /data/row4
 # layout line 38 (filesystems.row4)
 step 101/115 'mount row4 at /data/row4'
-mount /data/row4
+systemctl start /data/row4
 
 # make the folder /data/row5
 # layout line 38 (filesystems.row5)
@@ -1501,7 +1501,7 @@ mkdir --parents /data/row5
 # mount row5 at /data/row5
 # layout line 38 (filesystems.row5)
 step 103/115 'mount row5 at /data/row5'
-mount /data/row5
+systemctl start /data/row5
 
 # make the folder /data/row6
 # layout line 38 (filesystems.row6)
@@ -1511,7 +1511,7 @@ mkdir --parents /data/row6
 # mount row6 at /data/row6
 # layout line 38 (filesystems.row6)
 step 105/115 'mount row6 at /data/row6'
-mount /data/row6
+systemctl start /data/row6
 
 # make the folder /data/row7
 # layout line 38 (filesystems.row7)
@@ -1521,7 +1521,7 @@ mkdir --parents /data/row7
 # mount row7 at /data/row7
 # layout line 38 (filesystems.row7)
 step 107/115 'mount row7 at /data/row7'
-mount /data/row7
+systemctl start /data/row7
 
 # let the initial sync of r0 run
 # layout line 30 (arrays.r0)
