@@ -5,13 +5,16 @@ PACKAGES := qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fsprogs xf
             dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test quick lint bench clean packages
+.PHONY: demo test test-all quick lint bench clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
 
 test: $(VENV)/ready packages lint
-	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
+	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4 $(TESTS)
+
+test-all:
+	@$(MAKE) test TESTS=--long
 
 quick: $(VENV)/ready
 	$(VENV)/bin/python -m pytest -m "not machine and not root and not network"

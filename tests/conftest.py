@@ -14,16 +14,23 @@ settings.load_profile("raidplan")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--update-golden` rewrites what the examples are to give; `--every-write` cuts the power at each one."""
+    """`--update-golden` rewrites what the examples are to give; `--long` and `--every-write` leave less out."""
     parser.addoption(
         "--every-write", action="store_true", help="cut the power at every write, for an hour or two"
     )
+    parser.addoption("--long", action="store_true", help="also what takes an hour: `make test-all`")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+LEFT_OUT = pytest.mark.skip(reason="long: `make test-all` runs it")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The virtual servers first, for they take longest; rates are measured when the other tests have ended."""
     items.sort(key=_turn)
+    for item in items:
+        if item.get_closest_marker("long") and not config.getoption("long"):
+            item.add_marker(LEFT_OUT)  # not deselected: a test that is skipped is counted, with its reason
 
 
 def _turn(item: pytest.Item) -> int:

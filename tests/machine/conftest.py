@@ -10,7 +10,13 @@ from tests.machine.look import Arrays, arrays, serials
 from tests.machine.servers import SERVERS, Running, Server, running
 
 
-@pytest.fixture(scope="session", params=SERVERS, ids=lambda server: server.name)
+JBOD, MIXED = SERVERS
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(JBOD, id="jbod"), pytest.param(MIXED, id="mixed", marks=pytest.mark.long)],
+)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server after apply and a reboot."""
     wanted: Server = request.param

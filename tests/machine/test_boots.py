@@ -19,7 +19,7 @@ from raidplan.twin.ssh import Result
 from tests.machine.look import contents, open_steps, serials_by_node
 from tests.machine.servers import DECOYS, fill_decoys, quick_initramfs
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 MIRROR = "{{level: raid1, members: [{0}<0-1>], initial_sync: assume-clean}}"
 PAIRS = ("first", "second", "gone")

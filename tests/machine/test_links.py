@@ -16,7 +16,7 @@ from raidplan.twin.install import install_raidplan
 from raidplan.twin.wiring import disks_of
 from tests.machine.servers import quick_initramfs
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 MB = 1_000_000
 THROTTLES = {**{f"one{n}": 12 * MB for n in range(6)}, "all": 12 * MB, "slow": 18 * MB}

@@ -19,7 +19,7 @@ from tests.machine.look import contents, open_steps, with_digest
 from tests.machine.power import applied_until_the_power_goes
 from tests.machine.servers import DECOYS, EXAMPLES, LAYOUT, fill_decoys, quick_initramfs
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 CUTS = {"partitions": 2, "arrays": 6, "tuning": 9}
 """What is made about then, and which write to the disk the power goes at; the journal says what it really was."""

@@ -13,6 +13,7 @@ from tests.machine.servers import EXAMPLES, SERVERS, Running, quick_initramfs
 MIXED = next(server for server in SERVERS if server.name == "mixed")
 pytestmark = [
     pytest.mark.machine,
+    pytest.mark.long,
     pytest.mark.parametrize("server", [MIXED], ids=["mixed"], indirect=True, scope="session"),
 ]
 

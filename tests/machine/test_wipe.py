@@ -15,7 +15,7 @@ from raidplan.twin.ssh import Result
 from tests.machine.look import NODE, contents
 from tests.machine.servers import DECOYS, quick_initramfs
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(14)]
 SHELL = (
