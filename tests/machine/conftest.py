@@ -9,7 +9,6 @@ import pytest
 from tests.machine.look import Arrays, arrays, serials
 from tests.machine.servers import SERVERS, Running, Server, running
 
-
 JBOD, MIXED = SERVERS
 
 
