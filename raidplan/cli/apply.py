@@ -104,12 +104,12 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if not confirmed(decision.left, arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
-    # Reading the list takes a person some time, in which the machine goes on.
-    if decision.left.lost and plan_digest(decide(plan, world.read(plan), past).left) != plan_digest(
-        decision.left
-    ):
-        talk("refused: the machine changed while the list was read; nothing was written")
-        return REFUSED
+    # Reading the list takes a person some time, in which the machine goes on; what is cleared has no guard of its own.
+    if any(step.clears for step in decision.left.steps):
+        now = decide(plan, world.read(plan), past)
+        if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
+            talk("refused: the machine changed while the list was read; nothing was written")
+            return REFUSED
     return _execute(decision, open_journal(folder, world), arguments)
 
 

@@ -247,3 +247,24 @@ def test_a_spare_that_is_taken_out_is_blank_and_can_be_taken_in_again(tmp_path: 
         else:
             assert len(decision.written_over) == 1 and not cleared
         assert apply(later, world) == "done"
+
+
+def test_a_spare_that_was_not_yet_added_is_not_cleared_for_the_journal_alone(tmp_path: Path) -> None:
+    """Killed before mdadm: what somebody put there since, and nothing recognises, is theirs."""
+    state = standing(tmp_path, tmp_path / "root")
+    later = plan_of(tmp_path, IN_PLACE["spare"][0])
+
+    class Cut(Simulated):
+        def effect(self, kind, what, act):  # type: ignore[no-untyped-def]
+            if "--add-spare" in what:
+                raise Killed
+            return super().effect(kind, what, act)
+
+    with pytest.raises(Killed):
+        apply(later, Cut(later, tmp_path / "root", state))
+    world = Simulated(later, tmp_path / "root", state)
+    past = read_past(tmp_path / "root/var/lib/raidplan")
+    assert any("+spare." in step for step in past.begun)
+    steps = decide(later, world.read(later), past, here=False).left.steps
+    assert any("--add-spare" in step.action.argv for step in steps if isinstance(step.action, Run))
+    assert not [step for step in steps if isinstance(step.action, Zero) or step.clears]

@@ -11,9 +11,15 @@ import pytest
 
 from raidplan.apply import session, world
 from raidplan.cli import run
+from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
 from raidplan.plan import OWN, Plan, Step, plan_digest
+from tests.apply.simulated import Killed, Simulated
 from tests.apply.stacks import LAYOUT, Box, decided, old_pair, plan_of
+from tests.apply.test_between import JOURNAL, Cut
+from tests.apply.test_kill_matrix import apply, impatient, machine
+
+__all__ = ["impatient"]
 
 
 class Terminal(io.StringIO):
@@ -132,3 +138,32 @@ def test_apply_refuses_what_changed_while_the_list_was_read(
     assert run(["apply", str(tmp_path / "layout.yaml"), "--state", str(tmp_path / "state")]) == 4
     assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err
     assert not written and not boxes
+
+
+def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is listed as lost: a half-made file system, never used, is cleared and made anew. Now somebody uses it."""
+    text = "version: 1\nhost: pair\nhardware: {disks: {d0: {size: 1TB, serial: PAIR-0, partitions: {a: {size: 9GB}}}}}\n"
+    plan = plan_of(text + "filesystems: {a: {device: d0.a, type: ext4, mount: /srv/a}}\n", tmp_path)
+    state, root = machine(tmp_path / "root"), tmp_path / "root"
+    with pytest.raises(Killed):
+        apply(plan, Cut(plan, root, state, "mke2fs", "during"))
+    world = Simulated(plan, root, state)
+    asked: list[int] = []
+
+    def confirm(plan: Plan, arguments: argparse.Namespace) -> bool:
+        assert not plan.lost and any(step.clears for step in plan.steps)
+        asked.append(1)
+        for found in state.objects["filesystem"].values():
+            found["untouched"] = False
+        return True
+
+    monkeypatch.setattr("raidplan.cli.consent.confirmed", confirm)
+    monkeypatch.setattr(session, "preflight", lambda situation, here=True: [])
+    monkeypatch.setattr(session, "looked_at", lambda plan, machine, disks, past: machine)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    arguments = argparse.Namespace(state=str(root / JOURNAL), events=None, color="never", output=None)
+    assert _apply(plan, arguments, world) == 4
+    assert asked and not world.effects
+    assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err

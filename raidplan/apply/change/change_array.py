@@ -66,8 +66,8 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
-    if begun and {*_carried(difference.machine, identity)} <= {f"linux_raid_member {uuid}"}:
-        # It was killed, and superblock or bitmap can be there, before the array took it.
+    if begun and {*_carried(difference.machine, identity)} == {f"linux_raid_member {uuid}"}:
+        # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = _forgotten(difference.step, identity, node, difference.machine)
         yield clear
         before = (clear.id,)
