@@ -181,7 +181,7 @@ def _rename(beside: Path, file: Path, still: Callable[[], bool]) -> None:
 def _append(file: Path, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(file, flags, 0o600)
-    with os.fdopen(descriptor, "ab", buffering=0) as opened:
+    with os.fdopen(descriptor, "ab") as opened:  # buffered: the kernel may take a part, and say nothing
         opened.write(data)
 
 

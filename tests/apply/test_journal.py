@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -26,7 +28,6 @@ def journal(tmp_path: Path) -> Journal:
     journal.intent("a")
     journal.ended("a", 1.0, "array:1")
     journal.intent("b")
-    journal.intent("c")
     journal.refused("c", "not blank")
     return journal
 
@@ -45,11 +46,34 @@ def test_a_step_that_failed_has_an_unknown_end(journal: Journal) -> None:
     assert read_past(journal.folder).begun == set()
 
 
+def test_a_step_that_was_cut_off_stays_so_when_its_guard_refuses_it(journal: Journal) -> None:
+    """Nothing was done this time; what it left the time before is still there, and still known as ours."""
+    journal.refused("b", "it is busy")
+    assert read_past(journal.folder).begun == {"b"}
+
+
+def test_a_record_that_is_there_in_part_announces_nothing(journal: Journal) -> None:
+    """The kernel takes what still has room, and says no to the rest only."""
+    before = read_past(journal.folder)
+    ours = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (journal.file.stat().st_size + 20, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            journal.intent("d")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ours)
+    with pytest.raises(OSError, match="File too large"):
+        journal.ended("b", 1.0)
+    assert read_past(journal.folder) == before
+
+
 def test_what_was_made_outlives_the_run(journal: Journal) -> None:
     journal.close()
     past = read_past(journal.folder)
     assert (past.is_open, past.begun, past.ended) == (False, frozenset(), frozenset())
-    assert past.made == {"array:1"} and past.run == ("a", "b", "c"), "an undo has to know what was begun"
+    assert past.made == {"array:1"} and past.run == ("a", "b"), "an undo has to know what was begun"
     journal.adopted("filesystem.data.make", "filesystem:2")
     assert read_past(journal.folder).made == {"array:1", "filesystem:2"}
 
@@ -64,7 +88,7 @@ def test_it_goes_on_where_it_was(journal: Journal) -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@pytest.mark.parametrize("tail", [b'{"number": 8, "bef', b"\0" * 4096, b'{"number": 8}'])
+@pytest.mark.parametrize("tail", [b'{"number": 7, "bef', b"\0" * 4096, b'{"number": 7}'])
 def test_a_torn_last_line_is_cut_off(journal: Journal, tail: bytes) -> None:
     before = read_past(journal.folder)
     with journal.file.open("ab") as opened:

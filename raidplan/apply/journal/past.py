@@ -70,8 +70,6 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 ended.add(step)
                 settings |= {step} if step.startswith("config.") else set()
                 settings -= {step.replace("back.", "config.", 1)} if step.startswith("back.") else set()
-            case "refused":
-                begun.pop(step, None)
             case "close" | "undone" as kind:
                 opened = None
                 begun.clear()
