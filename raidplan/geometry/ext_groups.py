@@ -127,7 +127,7 @@ def _short_tail(shape: _Shape, blocks: int, per_group: int, groups: int, table: 
         raise ValueError(
             f"{blocks} blocks of {shape.block} B are too few: the tables of the only group take {overhead}"
         )
-    return tail if 0 < tail < overhead + _SPARE_LAST_GROUP else 0
+    return tail if tail < overhead + _SPARE_LAST_GROUP else 0
 
 
 def _has_superblock(group: int) -> bool:

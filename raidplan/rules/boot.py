@@ -104,13 +104,13 @@ def esp_on_raid(topology: Topology) -> Iterator[Hit]:
             )
 
 
-def _unreadable(array: Array) -> str:
-    """Why no member of the array looks like a FAT partition; empty if each does."""
+def _unreadable(array: Array) -> str | None:
+    """Why no member of the array looks like a FAT partition; None if each does."""
     if array.level != "raid1":
         return f"it is {array.level}, and only the members of a raid1 hold the file system whole"
     if array.metadata in ("1.1", "1.2"):
         return f"metadata {array.metadata} puts the superblock before the file system"
-    return ""
+    return None
 
 
 @rule(Severity.ERROR)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
+from raidplan.geometry.units import is_power_of_two
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays
@@ -65,7 +66,7 @@ def invalid_chunk(topology: Topology) -> Iterator[Hit]:
             )
         elif chunk > MOST:
             yield Hit((*path, "chunk"), f"the chunk {exact(chunk)} is larger than 1GiB", "write 1MiB or less")
-        elif chunk & (chunk - 1):
+        elif not is_power_of_two(chunk):
             below = 1 << (chunk.bit_length() - 1)
             yield Hit(
                 (*path, "chunk"),

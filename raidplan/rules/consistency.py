@@ -10,7 +10,7 @@ from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
 from raidplan.rules.rebuild import component, pace
-from raidplan.rules.subjects import arrays, mb, redundant
+from raidplan.rules.subjects import arrays, gb, hours_at, mb, redundant
 from raidplan.rules.workloads import work_on
 from raidplan.size import GIB
 
@@ -150,10 +150,10 @@ def no_bitmap(topology: Topology) -> Iterator[Hit]:
         if size is None or size < LARGE:
             continue
         known = pace(topology, name, array)
-        hours = f", {size / known[0] / 3600:.1f} h at {mb(known[0])} MB/s" if known is not None else ""
+        hours = f", {hours_at(known[0], size):.1f} h at {mb(known[0])} MB/s" if known is not None else ""
         yield Hit(
             (*path, "bitmap" if array.bitmap is not None else "consistency"),
-            f"{name} keeps no bitmap: after a crash, or when a member comes back, all {size / 1e9:.0f} GB of each "
+            f"{name} keeps no bitmap: after a crash, or when a member comes back, all {gb(size)} of each "
             f"are synced{hours}",
             "write bitmap: internal, and leave out 'consistency'",
         )

@@ -263,7 +263,7 @@ def nested_without_redundancy(topology: Topology) -> Iterator[Hit]:
                 yield Hit(
                     path,
                     f"{name}{size} joins {counted(len(legs), 'array')} without redundancy, each in one {KINDS[kind]} "
-                    f"({inside}{', ...' if len(legs) > 4 else ''}): the loss of any one takes all of it",
+                    f"({inside}{', ...' if len(legs) > SHOWN else ''}): the loss of any one takes all of it",
                     f"spread each of them over the {KINDS[kind]}s, or make a file system on each",
                     related=tuple(_described(topology, leg) for leg in legs),
                 )

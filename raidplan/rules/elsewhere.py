@@ -92,11 +92,12 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
             moves.append(f"{where} has room for {min(left, room)}")
             left -= min(left, room)
     places = topology.once(_places)[kind]
-    lacking = len(disks) - places.parts * keeps - places.outside if places is not None else 0
-    if left and lacking > 0:
+    most = places.parts * keeps + places.outside if places is not None else len(disks)
+    if left and most < len(disks):
+        lacking = -(-(len(disks) - most) // keeps)
         return (
-            f"with at most {keeps} of them to one {KINDS[kind]} there is room for {len(disks) - lacking} of {len(disks)}: "
-            f"add {counted(-(-lacking // keeps), KINDS[kind])}, or accept this finding"
+            f"with at most {keeps} of them to one {KINDS[kind]} there is room for {most} of {len(disks)}: "
+            f"add {counted(lacking, KINDS[kind])}, or accept this finding"
         )
     return "; ".join((leave, *([are_free(taken)] if taken else ()), *moves))
 

@@ -10,6 +10,7 @@ from raidplan.geometry.ext import FSTYPES, MOST_BLOCKS_32BIT, MOST_STRIDE, defau
 from raidplan.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.made import ext_filesystems, filesystems
+from raidplan.rules.subjects import gb, tb
 from raidplan.size import KIB, exact, human
 
 if TYPE_CHECKING:
@@ -156,8 +157,8 @@ def reserved_on_bulk_data(topology: Topology) -> Iterator[Hit]:
         kept = geometry.reserved_blocks * geometry.block_size
         yield Hit(
             made.path,
-            f"{made.name} keeps {made.entry.reserved}% for root, {kept / 1e9:,.0f} GB of {geometry.size_bytes / 1e12:.1f} TB",
-            f"write reserved: 1%, which leaves {kept * 4 / 5 / 1e9:,.0f} GB more for data",
+            f"{made.name} keeps {made.entry.reserved}% for root, {gb(kept)} of {tb(geometry.size_bytes)}",
+            f"write reserved: 1%, which leaves {gb(kept * 4 / 5)} more for data",
             on_key=True,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Severity
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, redundant
+from raidplan.rules.subjects import array_disks, arrays, hours_at, redundant
 from raidplan.size import human
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def zeroing_hard_disks(topology: Topology) -> Iterator[Hit]:
         if not hard:
             continue
         known = [(disk.size, disk.rate) for disk in map(disks.__getitem__, hard) if disk.size and disk.rate]
-        hours = max((size / rate / 3600 for size, rate in known), default=None)
+        hours = max((hours_at(rate, size) for size, rate in known), default=None)
         wait = f" for {hours:.1f} h" if hours is not None and len(known) == len(hard) else ""
         largest = max((disks[disk].size or 0 for disk in hard), default=0)
         each = f", {human(largest)} each," if largest else ""

@@ -9,7 +9,7 @@ from raidplan.findings import Severity, did_you_mean
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, arrays, counted, listed, place, redundant
+from raidplan.rules.subjects import agreeing, arrays, counted, listed, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -182,12 +182,11 @@ def linear_in_new_kernels(topology: Topology) -> Iterator[Hit]:
 
     Source: Linux commit 127186cfb184, "md: reintroduce md-linear".
     """
-    linear = [(name, path) for name, path, array in arrays(topology) if array.level == "linear"]
+    linear = [name for name, _, array in arrays(topology) if array.level == "linear"]
     if linear:
-        names, (_, path) = [name for name, _ in linear], linear[0]
         yield Hit(
-            (*path, "level"),
-            f"{listed(names)} {agreeing(names, 'is', 'are')} linear, which kernels 6.8 to 6.13 lack unless it was put back",
+            ("arrays", linear[0], "level"),
+            f"{listed(linear)} {agreeing(linear, 'is', 'are')} linear, which kernels 6.8 to 6.13 lack unless it was put back",
             "look at `modinfo md-linear` on the machine, or join the disks in a volume group",
-            related=tuple(place("array", path) for _, path in linear[1:5]),
+            related=places("array", ("arrays",), linear[1:]),
         )

@@ -12,7 +12,7 @@ from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.links import carrier
 from raidplan.rules.shares import Share, shares
-from raidplan.rules.subjects import array_disks, arrays, losses, mb, redundant
+from raidplan.rules.subjects import array_disks, arrays, hours_at, losses, mb, redundant, tb
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -73,7 +73,7 @@ def read_error_in_rebuild(topology: Topology) -> Iterator[Hit]:
             source = f"{count - 1} disks; their" if parity else "the other copy; its"
             yield Hit(
                 (*path, "members"),
-                f"a rebuild of {name} reads {read / 1e12:.1f} TB from {source} "
+                f"a rebuild of {name} reads {tb(read)} from {source} "
                 f"specification bounds the chance of an unreadable sector by {desktop:.0%} at 1 bit in 10^14, "
                 f"{server:.0%} at 10^15",
                 "scrub monthly, replace disks before they fail (mdadm --replace), "
@@ -119,13 +119,13 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
         size, known = component(topology, name, array), pace(topology, name, array)
         if size is None or known is None or not redundant(array):
             continue
-        hours = size / known[0] / 3600
+        hours = hours_at(known[0], size)
         if hours > LONG_HOURS:
             bare = losses(array) == 1
             held = known != unlimited(topology, name)
             yield Hit(
                 (*path, "members"),
-                f"a rebuild of {name} takes {hours:.0f} h at best: {size / 1e12:.1f} TB for each member at {mb(known[0])} MB/s, "
+                f"a rebuild of {name} takes {hours:.0f} h at best: {tb(size)} for each member at {mb(known[0])} MB/s, "
                 f"the pace of {known[1]}" + ("; until then no other disk may fail" if bare else ""),
                 _sooner(array, bare=bare) if held else _safer(bare=bare),
                 severity=None if bare and hours > DAY else Severity.NOTE,

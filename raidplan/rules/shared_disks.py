@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Path, Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, counted, footing, listed, losses, place, redundant
+from raidplan.rules.subjects import (
+    arrays,
+    counted,
+    footing,
+    hours_at,
+    listed,
+    losses,
+    place,
+    redundant,
+)
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -231,5 +240,5 @@ def _syncs(topology: Topology) -> dict[str, dict[str, float]]:
             item, device = topology.provider.get(member), topology.devices.get(member)
             disk = topology.layout.hardware.disks.get(item.name) if item else None
             if item is not None and disk is not None and disk.rate and device is not None:
-                found.setdefault(item.name, {})[name] = device.size / disk.rate / 3600
+                found.setdefault(item.name, {})[name] = hours_at(disk.rate, device.size)
     return found

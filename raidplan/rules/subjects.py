@@ -157,3 +157,18 @@ def agreeing(things: Sized, one: str, many: str) -> str:
 def mb(rate: float) -> str:
     """Bytes per second in MB/s, without the unit."""
     return f"{rate / 1e6:.0f}"
+
+
+def gb(size: float) -> str:
+    """`1,200 GB`."""
+    return f"{size / 1e9:,.0f} GB"
+
+
+def tb(size: float) -> str:
+    """`3.0 TB`."""
+    return f"{size / 1e12:.1f} TB"
+
+
+def hours_at(rate: float, size: float) -> float:
+    """How long so many bytes take at so many bytes per second."""
+    return size / rate / 3600

@@ -9,7 +9,7 @@ from raidplan.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.rebuild import SYNC_SPEED_MAX, component, unlimited
 from raidplan.rules.shares import Share, shares
-from raidplan.rules.subjects import arrays, mb, redundant
+from raidplan.rules.subjects import arrays, hours_at, mb, redundant
 from raidplan.size import exact
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
         )
         if size is None or known is None or slowest is None or known[0] <= SYNC_SPEED_MAX:
             continue
-        hours, fewer = size / SYNC_SPEED_MAX / 3600, size / known[0] / 3600
+        hours, fewer = hours_at(SYNC_SPEED_MAX, size), hours_at(known[0], size)
         if hours >= LONG_SYNC_HOURS:
             yield Hit(
                 path,

@@ -131,19 +131,67 @@ def test_beyond_32_bit_blocks_agrees_with_mke2fs(size: int, tmp_path: Path) -> N
 
 
 @needs_mke2fs
-@pytest.mark.parametrize("last", [1, 2, 3, 4, 5, 6, 7, 8, 9, 25, 27, 35, 49])
+@pytest.mark.parametrize("last", [1, 2, 3, 4, 5, 6, 7, 8, 9, 25, 27, 35, 49, 3**11])
 def test_the_last_group_is_dropped_where_mke2fs_drops_it(last: int, tmp_path: Path) -> None:
-    """Groups 1 and the powers of 3, 5 and 7 carry a superblock, and are dropped for more."""
+    """Groups 1 and the powers of 3, 5 and 7 carry a superblock, and are dropped for more; 3^11 is beyond 16 TiB."""
 
     def made(tail: int) -> ExtGeometry:
         return ext((32768 * last + tail) * 4096, block=4096, inodes=last * 8192)
 
-    least = bisect_left(range(2000), last + 1, key=lambda tail: made(tail).groups)
-    assert 0 < least < 2000
+    least = bisect_left(range(8000), last + 1, key=lambda tail: made(tail).groups)
+    assert 0 < least < 8000
     for tail in (least - 1, least):
         argv = mke2fs_argv(made(tail))
         told = dry_run(*argv, sparse(tmp_path, MIB), str(made(tail).device_blocks))
         assert told == figures(made(tail)), tail
+
+
+def makes(blocks: int, wish: dict[str, Any]) -> ExtGeometry | None:
+    try:
+        return ext(blocks * 4096, block=4096, **wish)
+    except ValueError:
+        return None
+
+
+@needs_mke2fs
+@pytest.mark.parametrize(
+    ("blocks", "wish"),
+    [
+        (2**18, {"inode_size": 1024}),
+        (2**20, {"inode_size": 1024, "fstype": "ext3"}),
+        (2**21, {"inode_size": 2048}),
+    ],
+)
+def test_the_most_inodes_agree_with_mke2fs(blocks: int, wish: dict[str, Any], tmp_path: Path) -> None:
+    """Until the tables of a group take all of it."""
+    bytes_of_one = wish["inode_size"]
+    most = bisect_left(
+        range(blocks * 4096 // bytes_of_one),
+        True,
+        lo=blocks // 2,
+        key=lambda inodes: makes(blocks, {**wish, "inodes": inodes}) is None,
+    )
+    for inodes in (most - 1, most):
+        made = makes(blocks, {**wish, "inodes": inodes})
+        argv = plain_argv({"fstype": "ext4", "block": 4096, "reserved_percent": 5, **wish, "inodes": inodes})
+        told = dry_run(*argv, sparse(tmp_path, MIB), str(blocks))
+        assert told == figures(made) if made else isinstance(told, str), inodes
+
+
+@needs_mke2fs
+@pytest.mark.parametrize("inodes", [16, 1000])
+def test_the_least_file_system_agrees_with_mke2fs(inodes: int, tmp_path: Path) -> None:
+    least = (
+        bisect_left(range(2, 1000), True, key=lambda blocks: makes(blocks, {"inodes": inodes}) is not None)
+        + 2
+    )
+    for blocks in (least - 1, least):
+        made = makes(blocks, {"inodes": inodes})
+        argv = plain_argv(
+            {"fstype": "ext4", "block": 4096, "inode_size": 256, "reserved_percent": 5, "inodes": inodes}
+        )
+        told = dry_run(*argv, sparse(tmp_path, MIB), str(blocks))
+        assert told == figures(made) if made else isinstance(told, str), blocks
 
 
 @needs_mke2fs
@@ -210,6 +258,8 @@ def test_the_last_that_is_taken() -> None:
     assert ext(TIB, inodes=16).requested_inodes == 16
     assert ext(TIB, block=4096, sector_bytes=4096).block_size == 4096
     assert ext(2**32 * 4096 - 4096, fstype="ext3", inodes=16).device_blocks == 2**32 - 1
+    assert ext(15 * TIB, fstype="ext3", inodes=2**32 - 1).requested_inodes == 2**32 - 1
+    assert ext(128 * MIB, block=4096).groups == 1
     assert raid_hints(4096, 65535 * 4096, 8192) == (65535, 2) and raid_hints(4096, 4096, 4096) == (0, 0)
     assert raid_hints(4096, 4097, 4097) == (1, 1)
 
@@ -233,7 +283,11 @@ def test_raid_hints() -> None:
         (TIB, {"inodes": 2**32 - 1}, "4294967295 inodes are too many for 268435456 blocks"),
         (TIB, {"inode_ratio": 512}, "512 bytes per inode are not between 1024 and 67108864"),
         (TIB, {"inode_ratio": 67_108_865}, "67108865 bytes per inode"),
-        (GIB, {"inode_ratio": 1024, "inode_size": 1024}, "inodes of 1024 B take 1073741824 B"),
+        (
+            GIB,
+            {"inode_ratio": 1024, "inode_size": 1024},
+            "inodes of 1024 B take 1073741824 B: the file system has only 1073741824 B",
+        ),
         (16 * TIB, {"fstype": "ext3"}, "ext3 holds at most 4294967295 blocks, not 4294967296"),
         (15 * TIB, {"fstype": "ext3", "inode_ratio": 1024}, "16106127360 inodes are more than 4294967295"),
         (TIB, {"block": 8192}, "8192 B is not 1024, 2048 or 4096"),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.geometry.lvm import MOST_EXTENTS, extents_for, lvm_uuid, physical_volume
+from raidplan.geometry.lvm import MOST_EXTENTS, check_extent, extents_for, lvm_uuid, physical_volume
 from raidplan.geometry.units import KIB, MIB, TIB
 
 CASES = [
@@ -145,6 +145,13 @@ def test_as_many_extents_as_there_can_be() -> None:
     assert physical_volume(MIB + MOST_EXTENTS * 512, 512, 512).extents == MOST_EXTENTS
     with pytest.raises(ValueError, match=f"{MOST_EXTENTS + 1} extents of 512 B are more than {MOST_EXTENTS}"):
         physical_volume(MIB + (MOST_EXTENTS + 1) * 512, 512, 512)
+
+
+def test_the_largest_extent_on_both_sides() -> None:
+    """Less than 2^32 sectors."""
+    check_extent(2**41 - 128 * KIB)
+    with pytest.raises(ValueError, match="an extent of 2199023255552 B"):
+        check_extent(2**41)
 
 
 def test_one_extent_is_enough() -> None:

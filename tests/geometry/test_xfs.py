@@ -146,9 +146,13 @@ def test_known_figures() -> None:
 @pytest.mark.parametrize(
     ("size", "wish", "says"),
     [
-        (300 * MIB - 1, {}, "XFS needs 314572800 B"),
+        (300 * MIB - 1, {}, "XFS needs 314572800 B, the device gives 314568704 B"),
         (0, {}, "XFS needs 314572800 B"),
-        (500 * MIB, {"su_bytes": 64 * KIB, "sw": 3}, "the log needs 67108864 B"),
+        (
+            500 * MIB,
+            {"su_bytes": 64 * KIB, "sw": 3},
+            "the log needs 67108864 B, but a group of 65536000 B has room for 65470464 B",
+        ),
         (TIB, {"su_bytes": 64 * KIB}, "su and sw belong together"),
         (TIB, {"su_bytes": 1000, "sw": 2}, "1000 B is not a multiple of the block"),
         (TIB, {"su_bytes": GIB, "sw": 2000}, "is wider than"),

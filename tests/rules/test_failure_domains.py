@@ -51,13 +51,14 @@ def test_what_a_shelf_takes_is_told(tmp_path: Path) -> None:
     assert hint == "leave at most 2 of them to one enclosure; f is free"
 
 
-def test_of_many_components_some_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shelves", "more"), [(4, ""), (5, " and 1 more like them")])
+def test_of_many_components_four_are_named(shelves: int, more: str, tmp_path: Path) -> None:
     text = "hardware:\n  disks: {d<0-5><0-1>: {serial: S<1><2>, size: 3TB}}\n"
     text += "  enclosures: {shelf<0-5>: {disks: [d<1><0-1>]}}\narrays: {s: {level: raid5, members: [d<0-5><0-1>]}}"
-    ((message, _),) = said("component-loss-kills-array", text, tmp_path)
+    ((message, _),) = said("component-loss-kills-array", text.replace("0-5", f"0-{shelves - 1}"), tmp_path)
     assert message == (
-        "s survives the loss of 1 disk, and the enclosure shelf0 takes 2 of its 12 members with it, "
-        "shelf1 2, shelf2 2, shelf3 2 and 2 more like them"
+        f"s survives the loss of 1 disk, and the enclosure shelf0 takes 2 of its {2 * shelves} members with it, "
+        f"shelf1 2, shelf2 2, shelf3 2{more}"
     )
 
 
@@ -147,6 +148,15 @@ def test_advice_is_what_the_machine_has_room_for(
 ) -> None:
     text = FANS.format(ports=ports, last=last, size=size, level=level, members=members)
     assert [advice for _, advice in said("component-loss-kills-array", text, tmp_path)] == [hint]
+
+
+def test_full_multipliers_have_no_room(tmp_path: Path) -> None:
+    text = FANS.format(ports="ports: 4", last=1, size="3TB", level="raid6", members="d0<0-3>")
+    text = text.replace("ports: 5", "ports: 4").replace(
+        "arrays: {", "arrays: {o: {level: raid6, members: [d1<0-3>]}, "
+    )
+    advice = "leave at most 2 of them to one multiplier; sil0 has room for 2"
+    assert [hint for _, hint in said("component-loss-kills-array", text, tmp_path)] == [advice, advice]
 
 
 @pytest.mark.parametrize(
@@ -284,6 +294,31 @@ def test_the_order_that_is_advised_survives_both_cards(members: str, layout: str
     survival = survive(resolve(layout_value)[0])
     cards = [each for each in survival.components if each.kind == "controller"]
     assert [survival.outcome(("arrays", "s"), card) for card in cards] == [Outcome.DEGRADED] * 2
+
+
+@pytest.mark.parametrize(
+    ("members", "more"),
+    [
+        ("a0, a1, b0, b1", "; so does 1 other pair"),
+        ("a<0-3>, b<0-1>, b2, x", "; so do 2 other pairs"),
+        ("a0, a1, b0, x", ""),
+    ],
+)
+def test_the_other_pairs_are_counted(members: str, more: str, tmp_path: Path) -> None:
+    text = PAIRS.format(level="raid10", members=members, layout="").replace(
+        "disks: {", "disks: {x: {size: 3TB}, "
+    )
+    ((message, _),) = said("mirror-pair-shares-component", text, tmp_path)
+    assert message == f"a0 and a1 of s hold the same data and fail with the controller a{more}"
+
+
+@pytest.mark.parametrize(("each", "told"), [(8, True), (9, False)])
+def test_a_short_order_is_written_out(each: int, told: bool, tmp_path: Path) -> None:
+    text = PAIRS.format(level="raid10", members=f"a<0-{each - 1}>, b<0-{each - 1}>", layout="")
+    text = text.replace("ports: 4", "ports: 9").replace("0-3", f"0-{each - 1}")
+    ((_, hint),) = said("mirror-pair-shares-component", text, tmp_path)
+    assert hint.startswith("change their order: members: [a0, b0, a1, b1, ") is told
+    assert told or hint == "change the order of the members, one of each controller in turn"
 
 
 SPARE = """\

@@ -46,3 +46,26 @@ def test_what_is_said_of_the_bad_example(each: Rule, tmp_path: Path, request: py
 
 def test_nothing_is_left_over() -> None:
     assert {f"{name}.txt" for name in CATALOGUE} == {file.name for file in SAID.glob("*")}
+
+
+CARDS = """\
+hardware:
+  controllers: {card: {ports: 4}, other: {ports: 4}}
+  multipliers: {pm<0-2>: {behind: card, port: <1>, ports: 5}}
+"""
+NUMBERED = "hardware: {disks: {d<0-3>: {serial: S<1>, size: 1TB}}}\narrays: {%s: {level: raid1, members: [d<0-1>]}, %s: {level: raid1, members: [d<2-3>]}}"
+SECOND = {
+    "name-too-long": (NUMBERED % ("a" * 25, "b"), "note", "a" * 25),
+    "array-named-by-number": (NUMBERED % ("7", "md7"), "error", "md7"),
+    "multipliers-crowd-card": (CARDS, "note", "card"),
+}
+"""What a rule finds besides that of its bad example, and what is marked then."""
+
+
+@pytest.mark.parametrize(("rule", "case"), SECOND.items(), ids=SECOND)
+def test_names_are_marked(rule: str, case: tuple[str, str, str], tmp_path: Path) -> None:
+    text, severity, name = case
+    file = tmp_path / "layout.yaml"
+    file.write_text(HEAD + text)
+    found = [item for item in check(str(file)).findings if item.finding.rule == rule]
+    assert [(item.finding.severity, marked(item, file.read_text())) for item in found] == [(severity, name)]

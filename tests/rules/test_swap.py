@@ -55,6 +55,15 @@ def test_swap_on_an_array(arrays: str, expected: str, tmp_path: Path) -> None:
     assert [rule for rule in rules if found(rule, text, tmp_path)] == ([expected] if expected else [])
 
 
+@pytest.mark.parametrize(("level", "operations"), [("raid5", 4), ("raid6", 6)])
+def test_what_a_page_costs_on_parity(level: str, operations: int, tmp_path: Path) -> None:
+    text = PARTS + f"arrays: {{z: {{level: {level}, members: [d<0-3>.a]}}}}\nswap: {{w: {{device: z}}}}"
+    ((message, _),) = said("swap-on-parity", text, tmp_path)
+    assert message == (
+        f"w lies on z, which is {level}: each page swapped out costs {operations} disk operations"
+    )
+
+
 def test_swap_on_a_volume_of_a_plain_disk_and_a_mirror_blames_no_array(tmp_path: Path) -> None:
     text = PARTS + "arrays: {m: {level: raid1, members: [d<0-1>.a]}}\n"
     text += "volume_groups: {v: {devices: [m, d3.a], volumes: {x: {size: 1GiB}}}}\nswap: {w: {device: v.x}}"

@@ -41,7 +41,7 @@ def test_no_bitmap_from_100_gib_on(size: str, expected: list[str], tmp_path: Pat
 def test_the_hours_without_a_bitmap_are_said(tmp_path: Path) -> None:
     text = array("level: raid5, bitmap: none", "3TB, rate: 100MB/s, rotational: false")
     assert said("no-bitmap", text, tmp_path) == [
-        ("s keeps no bitmap: after a crash, or when a member comes back, all 3000 GB of each are synced, 8.3 h at 100 MB/s",
+        ("s keeps no bitmap: after a crash, or when a member comes back, all 3,000 GB of each are synced, 8.3 h at 100 MB/s",
          "write bitmap: internal, and leave out 'consistency'")
     ]  # fmt: skip
     unknown = array("level: raid5, bitmap: none", "3TB").replace(", size: 3TB", "")

@@ -37,6 +37,24 @@ def test_which_metadata_goes_with_a_journal(metadata: str, tmp_path: Path) -> No
     assert [message for message, _ in said("metadata-limits", text, tmp_path)] == refused
 
 
+OLD_METADATA = {
+    "a partial parity log": (
+        "raid5",
+        ", consistency: ppl",
+        ["metadata 0.90 has no room for PPL, and s uses it"],
+    ),
+    "a layout of raid0": ("raid0", "", ["metadata 0.90 cannot hold the layout of raid0, and s is raid0"]),
+    "neither": ("raid5", "", []),
+}
+
+
+@pytest.mark.parametrize(("level", "more", "messages"), OLD_METADATA.values(), ids=OLD_METADATA)
+def test_what_metadata_090_cannot_hold(level: str, more: str, messages: list[str], tmp_path: Path) -> None:
+    text = array(3, level, f'{more}, metadata: "0.90"')
+    assert [message for message, _ in said("metadata-limits", text, tmp_path)] == messages
+    assert said("metadata-limits", text.replace("0.90", "1.2"), tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("rule", "level", "count", "expected"),
     [

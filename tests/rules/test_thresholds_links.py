@@ -210,6 +210,21 @@ def test_arrays_share_links(rate: int, last: int, expected: list[str], tmp_path:
     assert found("arrays-share-links", text, tmp_path) == expected
 
 
+def test_the_array_that_is_left_least_is_told(tmp_path: Path) -> None:
+    """Two arrays over two uplinks of 249 MB/s, three faster ones over two more."""
+    text = (
+        "hardware:\n  controllers: {c: {ports: 4, speed: 3Gbps, fis_switching: true}}\n"
+        "  multipliers: {pm<0-3>: {behind: c, port: <1>, ports: 5, speed: 3Gbps}}\n"
+        "  disks:\n    a<0-1><0-1>: {behind: pm<1>, port: <2>, serial: A<1><2>, size: 3TB, rate: 180MB/s}\n"
+        "    b<0-1><0-2>: {behind: pm<1:2/3>, port: <2>, serial: B<1><2>, size: 3TB, rate: 240MB/s}\n"
+        "arrays: {s<0-1>: {level: raid0, members: [a<0-1><1>]}, t<0-2>: {level: raid0, members: [b<0-1><1>]}}"
+    )
+    ((message, _),) = said("arrays-share-links", text, tmp_path)
+    assert message == (
+        "s0, s1, t0, t1 and 1 more share pm0, pm1, pm2 and pm3: alone each member has 240 MB/s, with all arrays busy 83"
+    )
+
+
 REBUILD = """\
 hardware:
   controllers: {{c: {{ports: 8, speed: 6Gbps}}}}

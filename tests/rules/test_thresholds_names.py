@@ -93,6 +93,9 @@ SWAP = "  w<0-%d>: {file: /srv/swap<1>, size: %s}\n"
 ROOM = {
     "fits": ("xfs", "", SWAP % (0, "3GiB"), []),
     "as large as the device": ("xfs", "", SWAP % (0, "4GiB"), ["7:error"]),
+    "all of a FAT": ("vfat", "", SWAP % (0, "4GiB"), []),
+    "and a byte more": ("vfat", "", SWAP % (0, "4294967297B"), ["7:error"]),
+    "two that fill a FAT": ("vfat", "", SWAP % (1, "2GiB"), []),
     "two that fit one by one": ("xfs", "", SWAP % (1, "3GiB"), ["7:error"]),
     "into the reserve of root": ("ext4", ", reserved: 50%", SWAP % (0, "3GiB"), []),
     "no reserve is that large": ("ext4", ", reserved: 50%", SWAP % (0, "4GiB"), ["7:error"]),

@@ -130,3 +130,10 @@ def test_an_advised_extent_is_one_that_lvm_takes_and_whole_stripes(chunk: int, d
     extent = fitting_extent(chunk * data_disks)
     check_extent(extent)
     assert extent % (chunk * data_disks) == 0 and extent >= 4 * MIB
+
+
+def test_the_first_volume_that_begins_off_a_stripe_is_marked(tmp_path: Path) -> None:
+    """After 1 GiB, 1 MiB into a stripe of 1.5 MiB; after two of them, 0.5 MiB."""
+    three = "volumes: {a: {size: 1GiB}, b: {size: 1GiB}, c: {size: 1GiB}}"
+    ((message, _),) = said("volume-off-stripe", placed("raid5", 4, three), tmp_path)
+    assert message.startswith("v.b begins 1 MiB into a stripe of s, which has 1.5 MiB")

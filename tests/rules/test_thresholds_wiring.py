@@ -334,3 +334,23 @@ ELSEWHERE = {
 @pytest.mark.parametrize(("rule", "behind", "hint"), [(rule, *rest) for rule, rest in ELSEWHERE.items()])
 def test_free_ports_elsewhere_are_named(rule: str, behind: str, hint: str, tmp_path: Path) -> None:
     assert {advice for _, advice in said(rule, PORTS.format(behind=behind), tmp_path)} == {hint}
+
+
+@pytest.mark.parametrize(("count", "middle"), [(8, "x7"), (9, "...")])
+def test_a_long_circle_is_told_in_short(count: int, middle: str, tmp_path: Path) -> None:
+    cards = ", ".join(f"x{n}: {{type: pcie, behind: x{(n + 1) % count}}}" for n in range(count))
+    ((message, _),) = said("component-cycle", f"hardware: {{buses: {{{cards}}}}}", tmp_path)
+    assert message == f"x0 -> x1 -> x2 -> x3 -> x4 -> x5 -> x6 -> x7 -> {middle} -> x0 is a circle".replace(
+        "x7 -> x7", "x7"
+    )
+
+
+@pytest.mark.parametrize("rule", ["unknown-component", "unlisted-disk"])
+def test_near_misses_are_looked_for_twenty_times(rule: str, tmp_path: Path) -> None:
+    text = "hardware:\n  controllers: {sil0: {ports: 4}}\n  disks: {d<00-20>: {%ssize: 1TB}}\n"
+    if rule == "unknown-component":
+        text %= "behind: sil1, "
+    else:
+        text = text % "" + "  enclosures: {shelf: {disks: [dd<00-20>]}}"
+    hints = [hint.startswith("did you mean") for _, hint in said(rule, text, tmp_path)]
+    assert hints == [True] * 20 + [False]

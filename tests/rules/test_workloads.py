@@ -84,3 +84,11 @@ def test_no_read_ahead_helps_a_database_on_a_volume(work: str, expected: list[st
     text += "volume_groups: {vg: {devices: [s], volumes: {a: {size: 1GiB, read_ahead: 128KiB}}}}\n"
     text += f"filesystems: {{a: {{device: vg.a, type: ext4, mount: /a{work}}}}}"
     assert found("volume-read-ahead-low", text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), [(DB, SMALL, []), (DB, LARGE, ["4:warning"])])
+def test_no_read_ahead_helps_where_all_work_is_random(
+    one: str, other: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = FREE + SHARED.replace("[d<0-3>]", "[d<0-3>], read_ahead: 128KiB") % ("raid5", one, other)
+    assert found("read-ahead-below-stripe", text, tmp_path) == expected
