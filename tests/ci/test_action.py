@@ -7,12 +7,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from raidplan.render.markdown import LIMIT
-from tests.ci.action import ACTION, ROOT, Run
+from tests.ci.action import ACTION, INSTALL, ROOT, STEPS, Run
 from tests.render.runner import commands
 
 GOOD = (ROOT / "examples" / "rio-swap-cure.yaml").read_text()
@@ -107,6 +108,7 @@ def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
     site.write("layouts/old.yaml", GOOD)
     run = site.run()
     assert run.code == 0 and "What the change means" not in run.body
+    assert "A layout is not compared, since it is or was invalid." in run.body
 
 
 def test_a_deleted_layout_is_said_and_fails_nothing(site: Site) -> None:
@@ -176,7 +178,16 @@ def test_a_link_in_the_place_of_a_folder_does_not_bring_a_deleted_layout_back(si
     shutil.move(site.checkout / "layouts", site.folder / "elsewhere")
     (site.checkout / "layouts").symlink_to(site.folder / "elsewhere")
     run = site.run()
-    assert run.code == 0 and "no layout is changed" in run.summary
+    assert run.code == 0 and "A layout is deleted that could not be read." in run.summary
+
+
+def test_a_link_in_the_place_of_a_layout_is_a_layout_deleted(site: Site) -> None:
+    site.write("elsewhere/old.yaml", GOOD.replace("level: raid10, layout: n2", "level: raid6"))
+    (site.checkout / "layouts" / "old.yaml").unlink()
+    (site.checkout / "layouts" / "old.yaml").symlink_to("../elsewhere/old.yaml")
+    run = site.run()
+    assert run.code == 0 and "raid6" not in run.body
+    assert "### raidplan: the layout of rio is gone" in run.body
 
 
 def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
@@ -399,6 +410,16 @@ def test_the_scripts_are_clean() -> None:
         ["shellcheck", ROOT / "ci" / "review"], capture_output=True, text=True, check=False
     )
     assert checked.returncode == 0, checked.stdout
+
+
+def test_the_installation_runs_nothing_of_the_pull_request(site: Site) -> None:
+    for name in ("venv.py", "ensurepip.py", "runpy.py"):
+        site.write(name, "open('BAD', 'w')\n")
+    run = Run(site.checkout, site.folder / "run", site.base)
+    run.tool("python3", f'#!/bin/sh\nexec {sys.executable} "$@" --without-pip\n')
+    run.step(STEPS[INSTALL])
+    assert (run.folder / "temp" / "raidplan" / "pyvenv.cfg").exists()
+    assert not list(site.folder.rglob("BAD"))
 
 
 @pytest.mark.network
