@@ -7,7 +7,7 @@ kernel's dm-log-writes (Documentation/admin-guide/device-mapper/log-writes.rst).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 _SUPERBLOCK, _ENTRY = struct.Struct("<QQQI"), struct.Struct("<QQQQ")
@@ -20,13 +20,19 @@ def log_of(disk: Path) -> Path:
     return disk.with_suffix(".log")
 
 
-def lose_unflushed(disk: Path, kept: Callable[[int], bool]) -> int:
+def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = False) -> int:
     """Makes the disk what it was when it was last flushed, and of the later writes those whose numbers are `kept`.
 
-    For the disk of a machine that is off, which was blank when it was last switched on. Returns how many writes were
-    lost. Raises OSError, ValueError for what is no log.
+    For the disk of a machine that is off, which was blank when it was last switched on. `halted`: it halted at a
+    write, and QEMU flushed all disks by itself then (softmmu/cpus.c, `do_vm_stop`); a flush that comes last, after
+    several writes, is not taken for the guest's. Returns how many writes were lost. Raises OSError, ValueError for
+    what is no log.
     """
-    flushed, later = _writes(log_of(disk).read_bytes())
+    entries = [*_entries(log_of(disk).read_bytes())]
+    flushed, later = _writes(entries)
+    if halted and not later and entries and entries[-1][0] & _FLUSH and not entries[-1][2]:
+        before, since = _writes(entries[:-1])
+        flushed, later = (before, since) if len(since) > 1 else (flushed, later)
     left = [write for number, write in enumerate(later) if kept(number)]
     size = disk.stat().st_size
     with disk.open("r+b") as file:
@@ -42,11 +48,11 @@ _Write = tuple[int, bytes]
 """Where, in bytes, and what."""
 
 
-def _writes(log: bytes) -> tuple[list[_Write], list[_Write]]:
+def _writes(entries: Iterable[tuple[int, int, bytes]]) -> tuple[list[_Write], list[_Write]]:
     """What has been flushed, and what was written since, in their order."""
     flushed: list[_Write] = []
     later: list[_Write] = []
-    for flags, offset, data in _entries(log):
+    for flags, offset, data in entries:
         if flags & _FLUSH:
             flushed += later
             later = []

@@ -72,6 +72,17 @@ def test_a_discard_has_no_data_and_a_flush_may_come_with_a_write(disk: Path) -> 
     assert disk.read_bytes()[::SECTOR][:3] == b"\0a\0"
 
 
+@pytest.mark.parametrize(("writes", "halted", "lost"), [(3, True, 3), (3, False, 0), (1, True, 0)])
+def test_the_flush_of_a_machine_that_halts_is_its_own(
+    disk: Path, writes: int, halted: bool, lost: int
+) -> None:
+    """After a single write it may be the guest's, which flushes each superblock: that one is believed."""
+    each = [(0, at, b"a" * SECTOR) for at in range(1, writes + 1)]
+    log_of(disk).write_bytes(log((0, 0, b"x" * SECTOR), (FLUSH, 0, b""), *each, (FLUSH, 0, b"")))
+    assert lose_unflushed(disk, NONE, halted=halted) == lost
+    assert disk.read_bytes()[::SECTOR][:2] == (b"x\0" if lost else b"xa")
+
+
 @pytest.mark.parametrize("text", [b"", b"\0" * SECTOR])
 def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
     log_of(disk).write_bytes(text)
