@@ -125,7 +125,8 @@ def execute(
                 if outcome.interrupted:
                     raise
                 outcome.interrupted = True
-    outcome.left = list(waiting)
+    # Not `waiting`: an interrupt can come between two lines, and what it took from one list be on no other.
+    outcome.left = [s.id for s in plan.steps if s.id not in outcome.failed and s.id not in outcome.done]
     return outcome
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raidplan.apply.change.left import left_running, left_standing
-from raidplan.apply.change.undescribed import BACK, taken_back
+from raidplan.apply.change.undescribed import taken_back
 from raidplan.apply.configuration.conflicts import unheard
 from raidplan.apply.configuration.files import BrokenBlock
 from raidplan.apply.decide.against import against, unknown_origin, unproven
 from raidplan.apply.decide.blank import shows_through, written_over
 from raidplan.apply.decide.closer import looked_at
-from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.decide.seen import changed, machine_digest, seen
+from raidplan.apply.journal.adopt import unplanned
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.marks import held_against, marks
 from raidplan.apply.journal.past import Past
@@ -23,7 +23,7 @@ from raidplan.apply.preflight.preflight import Situation, preflight
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.hold import lift, still_held
-from raidplan.apply.teardown.teardown import REMADE, taken_apart
+from raidplan.apply.teardown.teardown import taken_apart
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
@@ -110,14 +110,14 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
     """Half-done steps that this plan does not have would never be finished nor cleared."""
     if past.undoing:
         return ["an undo of the last apply was interrupted: finish it with `raidplan undo`"]
-    # A teardown is made anew from what is still there.
-    begun = {step for step in past.begun if not step.startswith((*REMADE, BACK))}
-    lost = sorted({planned_for(step) for step in begun} - {step.id for step in plan.steps})
+    lost = unplanned(plan, past)
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
     return [
-        f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with `raidplan apply` of the plan.json beside its journal"
+        f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
+        "`raidplan apply` of the plan.json beside its journal; if that cannot be done any more, because a disk died, "
+        "`raidplan adopt` of this layout lets it be forgotten"
     ]
 
 

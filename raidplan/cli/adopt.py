@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.journal.adopt import look
+    from raidplan.apply.decide.redo import planned_for
+    from raidplan.apply.journal.adopt import gone, look, unplanned
     from raidplan.apply.world import World
     from raidplan.cli import FINDINGS, OK, REFUSED
     from raidplan.cli.output import talk
@@ -80,6 +81,17 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         else:
             journal.adopted(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
+    for step in gone(plan, named, journal.past):
+        journal.forgotten(step.id)
+        talk(f"gone: {step.because} (line {step.line}); `apply` makes it anew")
+    # A plan that was made for a machine holds only what was left to do there.
+    for id in () if plan.machine else unplanned(plan, journal.past):
+        for each in sorted(journal.past.begun):
+            if planned_for(each) == id:
+                journal.forgotten(each)
+        talk(
+            f"not in this layout: {id}, which was cut off; what it left stays where it is, and nothing clears it"
+        )
     if damaged:
         talk(
             "what is not whole: mend it with its own tools, or clear it from the top if nobody misses it "

@@ -79,4 +79,7 @@ def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
     if arguments.confirm is not None or not sys.stdin.isatty():
         talk(f"this plan destroys what is listed above: --confirm is not enough; give --destroy {digest}")
         return False
+    if not sys.stdout.isatty():  # the list went into a file, or to another program
+        for words in plan.lost:
+            talk(f"destroyed: {words}")
     return True

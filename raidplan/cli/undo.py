@@ -79,6 +79,10 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         for reason in dict.fromkeys(way.refusals):
             talk(f"refused: {reason}")
         talk("nothing was written")
+        if past.undoing:
+            talk(
+                f"if the undo that was begun can never be ended: keep its journal and copies aside (mv {folder} {folder}.kept), and begin anew"
+            )
         return REFUSED
     for name, pieces in way.pieces.items():
         talk(f"{name} ({way.disks[name].node}): {len(pieces)} blocks are put back as they were")
@@ -92,7 +96,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     journal = open_journal(folder, world)
     journal.undoing()
     try:
-        go_back(way, world)
+        go_back(way, world, journal.restored)
     except (OSError, ValueError) as no:
         talk(f"stopped part-way: {no}; `undo` again goes on from there")
         return STOPPED

@@ -67,6 +67,12 @@ class Zero:
     ranges: tuple[tuple[int, int], ...]
     found: tuple[str, ...] | None = None
 
+    def within(self, size: int) -> tuple[tuple[int, int], ...]:
+        """The ranges of a device of `size` bytes, counted from its front."""
+        places = ((start + size if start < 0 else start, length) for start, length in self.ranges)
+        cut = ((max(0, start), min(size, start + length)) for start, length in places)
+        return tuple((first, last - first) for first, last in cut if first < last)
+
 
 Action = Run | WriteFile | WriteBlock | SetAttribute | Zero
 

@@ -11,12 +11,14 @@ from typing import TypeVar
 
 import pytest
 
-from raidplan.apply.journal.adopt import look
+from raidplan.apply.journal.adopt import gone, look, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.world import World
 from raidplan.cli.adopt import _journal
 from raidplan.run import Result
 from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import plan_of as plan_of_text
+from tests.apply.test_between import LAYOUT, again, cut
 from tests.apply.test_kill_matrix import apply, impatient, machine, plan_of
 
 __all__ = ["impatient"]
@@ -129,3 +131,44 @@ def test_a_journal_that_was_changed_is_kept_aside(tmp_path: Path) -> None:
     file.write_text("changed\n")
     with pytest.raises(BrokenJournal, match=r"journal.damaged is there already"):
         _journal(plan_of("raid1-pair"), arguments, World())
+
+
+FOLDER = "var/lib/raidplan"
+
+
+def test_what_a_person_cleared_by_hand_is_made_anew(tmp_path: Path) -> None:
+    """An apply was cut off, and a disk that it was done with is blank again: nobody but the person knows that this is meant."""
+    plan = plan_of_text(LAYOUT, tmp_path)
+    state = cut(plan, tmp_path / "root", "mdadm --create")
+    world = Simulated(plan, tmp_path / "root", state)
+    world._blank("{d0}")
+    said, ran = again(plan, tmp_path / "root", state)
+    assert "gone: somebody changed the machine since" in said and "raidplan adopt" in said and not ran
+    journal = open_journal(tmp_path / "root" / FOLDER, world)
+    (step,) = gone(plan, world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks}), journal.past)
+    assert step.id == "disk.d0.partition"
+    state.content["{d0}"] = ["ext4 precious"]
+    machine = world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks})
+    assert not list(gone(plan, machine, journal.past)), "what somebody put there is not cleared for that"
+    del state.content["{d0}"]
+    journal.forgotten(step.id)
+    assert again(plan, tmp_path / "root", state)[0] == "done"
+
+
+def test_a_disk_that_died_in_its_step_and_left_the_layout(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    more = LAYOUT.replace("disks: {", "disks: {d2: {size: 1TB, serial: BAD, partitions: {x: {size: 9GB}}}, ")
+    more = more.replace("filesystems: {", "filesystems: {bad: {device: d2.x, type: ext4, mount: /srv/bad}, ")
+    whole, less = plan_of_text(more, tmp_path / "more"), plan_of_text(LAYOUT, tmp_path)
+    state = cut(whole, tmp_path / "root", "mke2fs", "during")
+    begun = read_past(tmp_path / "root" / FOLDER).begun
+    assert begun == {"filesystem.bad.make"}
+    said, ran = again(less, tmp_path / "root", state)
+    assert (
+        "interrupted in filesystem.bad.make, which this plan does not have" in said
+        and "raidplan adopt" in said
+    )
+    journal = open_journal(tmp_path / "root" / FOLDER, Simulated(less, tmp_path / "root", state))
+    assert unplanned(less, journal.past) == ["filesystem.bad.make"] and not unplanned(whole, journal.past)
+    journal.forgotten("filesystem.bad.make")
+    assert again(less, tmp_path / "root", state)[0] == "done" and not ran

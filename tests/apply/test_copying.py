@@ -29,6 +29,7 @@ class Bytes(World):
         self.disk = bytearray(disk or bytes(range(256)) * (SIZE // 256))
 
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
+        assert start >= 0
         return bytes(self.disk[start : start + size])
 
 
@@ -83,6 +84,15 @@ def test_what_is_written_to_besides_is_kept_as_well_and_the_first_content_stays(
     assert all(data == run.before[start : start + len(data)] for start, data in run.kept.pieces.items())
     assert run.kept.steps == (FIRST.id, SECOND.id)
     assert any(start <= 4 * END < start + len(data) for start, data in run.kept.pieces.items())
+
+
+def test_a_range_from_the_end_is_kept_where_it_is(run: Run) -> None:
+    """A spare that forgets its array is cleared at both ends; of a whole disk, the last one begins at no negative byte."""
+    assert run.part(clear(3, (0, 512), (-3 * END, 3 * END + 512))) == []
+    assert run.kept.zeroed["teardown.3"] == ((0, 512), (SIZE - 3 * END, 3 * END))
+    assert any(
+        start <= SIZE - 3 * END and start + len(data) == SIZE for start, data in run.kept.pieces.items()
+    )
 
 
 def test_what_somebody_wrote_before_we_did_is_kept(run: Run) -> None:

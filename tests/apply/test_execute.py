@@ -89,6 +89,19 @@ def test_needs_come_first() -> None:
     assert log.events == [(kind, name) for name in "abc" for kind in ("started", "done")]
 
 
+def test_a_step_that_an_interrupt_kept_from_its_begin_is_left() -> None:
+    """^C came while the display told of it: it is in no list any more, and nothing may count as complete."""
+
+    def tell(event: Event) -> None:
+        if (event.kind, event.step.id) == ("started", "b"):
+            raise KeyboardInterrupt
+
+    record = Record()
+    outcome = execute(plan(step("a"), step("b", needs=("a",))), {}, tell, record)
+    assert outcome.interrupted and not outcome.complete and outcome.left == ["b"]
+    assert ("intent", "b") not in record.lines
+
+
 def test_steps_that_share_no_target_run_side_by_side() -> None:
     log = Log()
     execute(plan(step("a", "sleep", "0.2"), step("b", "sleep", "0.2")), {}, log)

@@ -52,6 +52,22 @@ def test_a_step_that_was_cut_off_stays_so_when_its_guard_refuses_it(journal: Jou
     assert read_past(journal.folder).begun == {"b"}
 
 
+def test_an_undo_brings_back_the_settings_that_the_run_took_back(journal: Journal) -> None:
+    journal.intent("config.degraded")
+    journal.ended("config.degraded", 1.0)
+    journal.close()
+    journal.begin("{}", "sha256:later")
+    journal.intent("back.degraded")
+    journal.ended("back.degraded", 1.0)
+    assert not read_past(journal.folder).settings
+    journal.undoing()
+    journal.restored("d0")
+    assert read_past(journal.folder).restored == {"d0"}
+    journal.undone()
+    past = read_past(journal.folder)
+    assert past.settings == {"config.degraded"} and not past.restored
+
+
 def test_a_record_that_is_there_in_part_announces_nothing(journal: Journal) -> None:
     """The kernel takes what still has room, and says no to the rest only."""
     before = read_past(journal.folder)

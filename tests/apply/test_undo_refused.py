@@ -72,8 +72,9 @@ def test_a_table_that_this_apply_wrote_is_taken_back(plan: Plan, tmp_path: Path)
     world = Kept(tmp_path)
     found = way(plan, made(plan), world)
     assert found.refusals == [] and len(found.pieces["d0"]) == len(OLD) // 512
-    go_back(found, world)
-    assert world.written == ["/dev/sdb"]
+    told: list[str] = []
+    go_back(found, world, told.append)
+    assert world.written == ["/dev/sdb"] and told == ["d0"]
 
 
 def test_the_point_of_no_return(plan: Plan, tmp_path: Path) -> None:
@@ -120,6 +121,23 @@ def test_a_disk_in_use(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
     box.disks["sdb"] = replace(box.disks["sdb"], users=("mounted at /srv",))
     assert way(plan, box, Kept(tmp_path)).refusals == ["d0 (/dev/sdb) is in use: mounted at /srv"]
+
+
+def test_a_disk_in_use_that_is_as_it_was_needs_nothing(plan: Plan, tmp_path: Path) -> None:
+    box = made(plan)
+    box.disks["sdb"] = replace(box.disks["sdb"], users=("held by md127",))
+    found = way(plan, box, Kept(tmp_path, OLD))
+    assert not found.refusals and not found.is_left
+
+
+def test_a_disk_that_an_undo_has_put_back_is_its_owners_again(plan: Plan, tmp_path: Path) -> None:
+    """The power was cut before the next disk was put back; at boot the old array has written to the first one."""
+    box = made(plan)
+    box.disks["sdb"] = replace(box.disks["sdb"], users=("held by md127",))
+    undoing = replace(PAST, undoing=True)
+    assert way(plan, box, Kept(tmp_path, b"\x02" * 8192, NEW[:512]), undoing).refusals
+    found = way(plan, box, Kept(tmp_path, b"\x02" * 8192), replace(undoing, restored=frozenset({"d0"})))
+    assert not found.refusals and not found.is_left
 
 
 def test_what_somebody_else_wrote(plan: Plan, tmp_path: Path) -> None:
@@ -175,5 +193,5 @@ def test_a_disk_that_was_exchanged_after_the_decision(plan: Plan, tmp_path: Path
     box.disks["sdb"] = replace(box.disks["sdb"], instance="1")
     found, world = way(plan, box, Kept(tmp_path)), Kept(tmp_path, instance="2")
     with pytest.raises(ValueError, match="/dev/sdb is no longer the disk that was d0"):
-        go_back(found, world)
+        go_back(found, world, lambda name: None)
     assert not world.written

@@ -61,6 +61,18 @@ def test_the_host_name_is_typed(
     assert "to destroy the 6 things listed above" in capsys.readouterr().err
 
 
+def test_a_list_that_went_into_a_file_is_shown_where_the_name_is_typed(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`raidplan apply LAYOUT >log`: the person is asked for things listed above, and saw nothing of them."""
+    assert asked(plan, monkeypatch, "pair")
+    said = capsys.readouterr().err
+    assert all(f"destroyed: {words}\n" in said.partition("Type the host name")[0] for words in plan.lost)
+    monkeypatch.setattr("sys.stdout", Terminal())
+    assert asked(plan, monkeypatch, "pair")
+    assert "destroyed: " not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("typed", ["", "yes", "y", "PAIR", "pair2"])
 def test_anything_else_is_a_no(plan: Plan, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not asked(plan, monkeypatch, typed)

@@ -93,7 +93,7 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     if stands(step, machine) and differences(step.proof, machine):  # type: ignore[arg-type]
         return changes(step, machine, plan, past)
     if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
-        gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since"
+        gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since; where it stood all blank, `raidplan adopt` lets it be made anew"
         return [step], [f"{step.because} (line {step.line}) {gone}"]
     return [step], []
 

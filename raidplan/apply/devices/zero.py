@@ -44,7 +44,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
         if new:
             raise NotCleared(f"{device} carries what it did not when the plan was made: {'; '.join(new)}")
-        ranges = list(_within(os.lseek(descriptor, 0, os.SEEK_END), action.ranges))
+        ranges = action.within(os.lseek(descriptor, 0, os.SEEK_END))
         before, all_of_it = 0, sum(size for _, size in ranges)
         for start, size in ranges:
             for done in _written(descriptor, start, size):
@@ -115,15 +115,6 @@ def _patiently(act: Callable[[], object]) -> None:
             if no.errno not in (errno.EBUSY, errno.EAGAIN) or time.monotonic() > deadline:
                 raise
         time.sleep(LOOK_AGAIN_SECONDS)
-
-
-def _within(end: int, ranges: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    """The ranges counted from the front, without what lies beyond the device."""
-    for start, size in ranges:
-        first = max(0, start + end if start < 0 else start)
-        last = min(end, (start + end if start < 0 else start) + size)
-        if first < last:
-            yield first, last - first
 
 
 def _written(descriptor: int, start: int, size: int) -> Iterator[int]:

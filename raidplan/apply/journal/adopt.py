@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from raidplan.apply.change.undescribed import BACK
+from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.given_up import identity_of, made_nodes
+from raidplan.apply.teardown.teardown import REMADE
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step
@@ -61,3 +65,21 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str
     check = (*CHECKS[str(found["type"])], step.guard[0])
     answer = ask(check)
     return "" if answer.ok else f"{' '.join(check)} returned {answer.returncode}"
+
+
+def unplanned(plan: Plan, past: Past) -> list[str]:
+    """The steps that were begun, never ended, and are not in this plan; of its own ones, nobody but it knows what to clear."""
+    # A teardown is made anew from what is still there.
+    begun = {planned_for(step) for step in past.begun if not step.startswith((*REMADE, BACK))}
+    return sorted(begun - {step.id for step in plan.steps})
+
+
+def gone(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
+    """The steps whose end the journal knows, of which nothing is left: neither what they made, nor anything where they made it."""
+    made = made_nodes(plan)
+    for step in plan.steps:
+        if not step.creates or step.proof is None or step.id not in past.ended:
+            continue
+        carried = [machine.observe("content", identity_of(node, made)) or {} for node in step.guard]
+        if differences(step.proof, machine) is None and not any(found.get("carries") for found in carried):
+            yield step

@@ -87,6 +87,10 @@ class Journal:
         """What a step makes was looked at and found whole."""
         self._add("adopted", step=step, made=made, **self._on(step))
 
+    def forgotten(self, step: str) -> None:
+        """A person was told that it counts no more: what it made is gone, or no layout has it."""
+        self._add("forgotten", step=step)
+
     def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
         """What is written over was copied; after the steps `final` there is no way back."""
         self._add("copied", copies=dict(digests), final=list(final))
@@ -94,6 +98,10 @@ class Journal:
     def undoing(self) -> None:
         """The run is about to be undone."""
         self._add("undoing")
+
+    def restored(self, disk: str) -> None:
+        """The disk is as it was before the run: from here on, what is on it is its owner's."""
+        self._add("restored", disk=disk)
 
     def undone(self) -> None:
         """Everything is as it was before the run."""

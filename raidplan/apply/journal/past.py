@@ -33,6 +33,8 @@ class Past:
     """The steps of that run after which there is no way back."""
     undoing: bool = False
     """An undo was begun and never ended."""
+    restored: frozenset[str] = frozenset()
+    """The disks that it has put back."""
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Of each step that was begun or ended: what it did to which device, as `marks.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -45,6 +47,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
     settings: set[str] = set()
+    before: frozenset[str] = frozenset()  # the settings, when the last run began
     begun: dict[str, None] = {}
     ended: set[str] = set()
     marks: dict[str, Mapping[str, str]] = {}
@@ -60,6 +63,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
         match record.get("kind"):
             case "open":
+                before = before if opened else frozenset(settings)
                 opened = opened or record
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
             case "intent":
@@ -70,6 +74,9 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 ended.add(step)
                 settings |= {step} if step.startswith("config.") else set()
                 settings -= {step.replace("back.", "config.", 1)} if step.startswith("back.") else set()
+            case "forgotten":
+                begun.pop(step, None)
+                ended.discard(step)
             case "close" | "undone" as kind:
                 opened = None
                 begun.clear()
@@ -77,7 +84,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 marks.clear()
                 if kind == "undone":
                     made -= last.made
-                    settings -= set(last.begun)
+                    settings = set(before)
                     last = _Run()
     known = Past(
         made=frozenset(made),
@@ -86,6 +93,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         copies=last.copies,
         final=last.final,
         undoing=last.undoing,
+        restored=last.restored,
         marks=marks,
         settings=frozenset(settings),
     )
@@ -111,6 +119,7 @@ class _Run:
     final: frozenset[str] = frozenset()
     made: frozenset[str] = frozenset()
     undoing: bool = False
+    restored: frozenset[str] = frozenset()
 
     def after(self, record: Mapping[str, Any], *, begins: bool) -> _Run:
         """`begins`: no run was open before this record."""
@@ -132,4 +141,6 @@ class _Run:
                 )
             case "undoing":
                 return replace(self, undoing=True)
+            case "restored":
+                return replace(self, restored=self.restored | {str(record.get("disk", ""))})
         return self

@@ -93,7 +93,7 @@ def wanted(left: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> dict[
             keep = found.setdefault(name, Wanted())
             keep.ranges += [(first, min(END, size)), (first + max(0, size - END), min(END, size))]
             if isinstance(step.action, Zero):
-                ranges = tuple((first + start, length) for start, length in step.action.ranges)
+                ranges = tuple((first + start, length) for start, length in step.action.within(size))
                 keep.zeroed[step.id] = ranges
                 keep.ranges += ranges
             elif step.phase == "partition":

@@ -48,9 +48,6 @@ def _reasons(
         )
         yield f"{called} has {now}, and the disk that was copied has {was}: it is another one"
         return
-    if disk.users:
-        yield f"{called} is in use: {'; '.join(disk.users)}"
-        return
     table = steps.get(copy.table) if copy.table in past.run else None
     yield from (f"{called}: {why}" for why in (_other_table(table, copy, past, machine) if table else ()))
     cleared = [one for step, ranges in copy.zeroed.items() if step in past.run for one in ranges]
@@ -66,6 +63,8 @@ def _reasons(
                 yield f"{called} was changed at byte {place} since, and not by this apply: it is left as it is"
                 return
             back[place] = old
+    if back and disk.users:
+        yield f"{called} is in use: {'; '.join(disk.users)}"
 
 
 def _in_table(place: int, size: int) -> bool:

@@ -5,7 +5,7 @@ A disk, a file or a unit is put back only if it is now either as it was, or what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,11 +65,12 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
             f"the point of no return was passed by {what}: what was there before is gone or mixed with new data"
         )
         return way
-    identities = [disk for disk in plan.disks if disk.name in copies.disks]
+    left = {name: copy for name, copy in copies.disks.items() if name not in past.restored}
+    identities = [disk for disk in plan.disks if disk.name in left]
     way.disks, mismatches = match(identities, machine)
     way.refusals += map(str, mismatches)
     named = machine.named({disk.node: name for name, disk in way.disks.items()})
-    for name, copy in copies.disks.items():
+    for name, copy in left.items():
         if name in way.disks:
             way.pieces[name], reasons = since(copy, way.disks[name], steps, past, named, world)
             way.refusals += reasons
@@ -113,14 +114,15 @@ def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[str]:
             yield f"{unit} is {now}, was {copy.before} before, and this apply made it {wanted}: put it right by hand"
 
 
-def go_back(way: Way, world: World) -> None:
-    """Puts everything back, and lets the machine read it again. Raises OSError, ValueError."""
+def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
+    """Puts everything back, and lets the machine read it again; `restored` hears of each disk. Raises OSError, ValueError."""
     for name, pieces in way.pieces.items():
         disk = way.disks[name]
         if disk.instance and world.instance(disk.node) != (disk.instance, disk.size):
             raise ValueError(f"{disk.node} is no longer the disk that was {name}")
         if pieces:
             world.put_back(disk.node, pieces)
+        restored(name)
     for file, (now, before) in way.files.items():
         try:
             put(real(file, world), now, before, world)
