@@ -115,9 +115,11 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
     return [
-        f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
-        "`raidplan apply` of the plan.json beside its journal; if that cannot be done any more, because a disk died, "
-        "`raidplan adopt` of this layout lets it be forgotten"
+        (
+            f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
+            "`raidplan apply` of the plan.json beside its journal; if that cannot be done any more, because a disk died, "
+            "`raidplan adopt` of this layout lets it be forgotten"
+        )
     ]
 
 
