@@ -37,8 +37,8 @@ class Revision:
     """The object's name."""
 
     def read(self, file: str) -> tuple[str | None, str]:
-        """The text of a file, named as it stands in the working tree; None and what is wrong with it."""
-        path = self._inside(file)
+        """The text of a file, named as it stands in the working tree, also `main:FILE`; None and what is wrong with it."""
+        path = self._inside(file.removeprefix(f"{self.name}:"))
         listed = _git(self.top, "ls-tree", "-z", "-l", "--full-tree", self.tree, "--", path).stdout
         mode, _, rest = listed.partition(" ")
         if not listed:

@@ -110,6 +110,14 @@ def human(size: int) -> str:
     return f"{size} B"
 
 
+def human_beside(size: int, other: int) -> str:
+    """For reading beside another size; if both would read the same, with the difference: `2.7 TiB, 10 MiB more`."""
+    said = human(size)
+    if size == other or said.replace(".0 ", " ") != human(other).replace(".0 ", " "):
+        return said
+    return f"{said}, {human(abs(size - other))} {'more' if size > other else 'less'}"
+
+
 def align_up(size: int, step: int) -> int:
     """The next multiple of `step` at or above `size`."""
     return -(-size // step) * step

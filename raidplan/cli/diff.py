@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from raidplan.cli.parser import Subparsers
     from raidplan.diff import Diff, Side
-    from raidplan.document import Reader
     from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
+    from raidplan.revision import Revision
 
 
 def add(subparsers: Subparsers) -> None:
@@ -99,21 +99,27 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
             raise Unable(
                 f"{' or '.join(dict.fromkeys((was, file)))} is neither in {old.name} nor in {others[0].name if others else 'the working tree'}"
             )
-        readers = [old.read, others[0].read if others else None]
         sides = [
-            _checked(name, reader) if has else None
-            for name, reader, has in zip((was, file), readers, there, strict=True)
+            _checked(name, revision) if has else None
+            for name, revision, has in zip(
+                (was, file), (old, others[0] if others else None), there, strict=True
+            )
         ]
     except NoRevision as no:
         raise Unable(str(no)) from None
     return sides[0], sides[1]
 
 
-def _checked(file: str, reader: Reader | None = None) -> Loaded:
+def _checked(file: str, revision: Revision | None = None) -> Loaded:
     from raidplan.cli.settings import settings_for
     from raidplan.pipeline import check
 
-    return check(file, settings_for(file), reader=reader)
+    settings = settings_for(file)
+    return (
+        check(f"{revision.name}:{file}", settings, reader=revision.read)
+        if revision
+        else check(file, settings)
+    )
 
 
 def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
@@ -131,7 +137,7 @@ def _side(loaded: Loaded) -> Side:
     from raidplan.diff import Side
 
     assert loaded.topology is not None
-    return Side(loaded.topology, loaded.findings)
+    return Side(loaded.topology, loaded.findings, loaded.accepted)
 
 
 def _rendered(made: Diff, form: str, look: Look, *, allowed: bool) -> str:

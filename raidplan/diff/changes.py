@@ -90,11 +90,14 @@ SWAP: Mapping[str, Way] = {
 GROUP_EXTENDED = Way("vgextend")
 GROUP_REDUCED = Way("pvmove, vgreduce", "before the device is taken for anything else")
 PHYSICAL_GROWN = Way("pvresize")
+EXTENT = Way("vgchange --physicalextentsize")
+"""To a divisor: no extent has to move."""
 VOLUME: Mapping[str, Way] = {"read_ahead": Way("lvchange --readahead")}
 VOLUME_GROWN = Way("lvextend")
 VOLUME_SHRUNK = Way("lvreduce", "after what is on it was made smaller")
 
 PARTITION_GROWN = Way("sfdisk, partx --update")
+PARTITION_SHRUNK = Way("sfdisk, partx --update", "after what is on it was made smaller")
 PARTITION_TYPE = Way("sfdisk --part-type")
 PARTITION_ADDED = Way("sfdisk --append")
 PARTITION_NAMED = Way(

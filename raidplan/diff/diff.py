@@ -24,7 +24,7 @@ def diff(old: Side, new: Side) -> Diff:
     """What the new layout means for what the old one describes. Both can be built; no machine is looked at."""
     storage = Storage(old.topology, new.topology)
     tolerance, figures = measure(storage)
-    found, gone = found_and_gone(old.findings, new.findings, storage)
+    found, gone, accepted = found_and_gone(old, new, storage)
     return Diff(
         hosts=(old.topology.host, new.topology.host),
         losses=tuple(losses(storage)),
@@ -33,6 +33,7 @@ def diff(old: Side, new: Side) -> Diff:
         figures=figures,
         found=found,
         gone=gone,
+        accepted=accepted,
     )
 
 

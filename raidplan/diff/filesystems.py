@@ -10,7 +10,6 @@ from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
 from raidplan.kinds.formats import Ext
-from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage
@@ -110,8 +109,8 @@ def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator
     uses = list(old.uses(str(path[1]), path)), list(new.uses(str(path[1]), path))
     if uses[0] and uses[1]:
         yield from _device(uses[0][0], uses[1][0], storage)
-        one, other = storage.old_place(uses[0][0]).size, storage.new_place(uses[1][0]).size
-        if one and other and one != other:
-            yield Change("size", human(one), human(other), None)
+        one, other = storage.old_place(uses[0][0]), storage.new_place(uses[1][0])
+        if one.size and other.size and one.size != other.size:
+            yield Change("size", *size_words(one, other, trend(one, other, storage)), None)
     elif uses[0] or uses[1]:
         yield change("device", old.device, new.device, None)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raidplan.diff.result import Side
     from raidplan.diff.storage import Storage
     from raidplan.findings import Path
-    from raidplan.located import Located
+    from raidplan.located import Accepted, Located
 
 Key = tuple[str, "Path | str"]
 
 
 def found_and_gone(
-    old: Iterable[Located], new: Iterable[Located], storage: Storage
-) -> tuple[tuple[Located, ...], tuple[Located, ...]]:
-    """Those that only the new layout has, and those that only the old one had."""
-    before = {_key(_today(item.finding.path, storage), item): item for item in reversed([*old])}
-    after = {_key(item.finding.path, item): item for item in reversed([*new])}
+    old: Side, new: Side, storage: Storage
+) -> tuple[tuple[Located, ...], tuple[Located, ...], tuple[Accepted, ...]]:
+    """Those that only the new layout has, those that only the old one had, and those that only the new one accepts."""
+    before = {_key(_today(item.finding.path, storage), item): item for item in reversed(old.findings)}
+    after = {_key(item.finding.path, item): item for item in reversed(new.findings)}
+    decided = {_key(_today(each.located.finding.path, storage), each.located) for each in old.accepted}
+    accepted = {_key(each.located.finding.path, each.located): each for each in reversed(new.accepted)}
     found = tuple(item for key, item in reversed(after.items()) if key not in before)
-    return found, tuple(item for key, item in reversed(before.items()) if key not in after)
+    gone = tuple(item for key, item in reversed(before.items()) if key not in after and key not in accepted)
+    return found, gone, tuple(each for key, each in reversed(accepted.items()) if key not in decided)
 
 
 def _key(path: Path, item: Located) -> Key:

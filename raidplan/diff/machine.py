@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from raidplan.diff import changes as ways
-from raidplan.diff.places import Place
+from raidplan.diff.places import REST, Place
 from raidplan.diff.result import Change, Fate, Thing
 from raidplan.diff.sizes import Trend, trend
 from raidplan.diff.words import change, differing, value_text
+from raidplan.geometry.gpt import ALIGNMENT
 from raidplan.kinds.model import Model
 
 if TYPE_CHECKING:
@@ -103,34 +105,58 @@ def _facts(old: Disk, new: Disk) -> Iterator[Change]:
 
 
 def _partitions(name: str, now: str, storage: Storage) -> Iterator[Change]:
-    """Partitions with names, by the place where they begin."""
-    old, new = storage.old.layout.hardware.disks[name], storage.new.layout.hardware.disks[now]
-    before = {place.start: (part, place) for part, place in storage.places[0].partitions(name)}
-    after = {place.start: (part, place) for part, place in storage.places[1].partitions(now)}
+    """Partitions, by the place where they begin."""
+    before, after = _parts(0, name, storage), _parts(1, now, storage)
     for start in dict.fromkeys((*before, *after)):
-        yield from _partition(before.get(start), after.get(start), old, new, storage)
+        yield from _partition(before.get(start), after.get(start), storage)
 
 
-def _partition(
-    before: tuple[str, Place] | None,
-    after: tuple[str, Place] | None,
-    old: Disk,
-    new: Disk,
-    storage: Storage,
-) -> Iterator[Change]:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A partition; the one that a disk without `partitions` gets has no name."""
+
+    name: str
+    place: Place
+    size: int | str = REST
+    type: str | None = None
+
+    @property
+    def called(self) -> str:
+        return self.name or "without a name"
+
+
+def _parts(side: int, disk: str, storage: Storage) -> dict[tuple[int | str, ...], Part]:
+    entries = (storage.old, storage.new)[side].layout.hardware.disks[disk].partitions
+    places = storage.places[side]
+    named = [
+        Part(part, place, entries[part].size, entries[part].type) for part, place in places.partitions(disk)
+    ]
+    unnamed = [Part("", place) for place, _ in places.used.get(disk, ()) if place.start == (ALIGNMENT,)]
+    return {part.place.start: part for part in named or unnamed}
+
+
+def _partition(before: Part | None, after: Part | None, storage: Storage) -> Iterator[Change]:
     if before is None or after is None:
-        one = value_text("size", old.partitions[before[0]].size) if before else ""
-        other = value_text("size", new.partitions[after[0]].size) if after else ""
-        name = (before or after or ("", None))[0]
-        yield Change(f"partitions.{name}", one, other, ways.PARTITION_ADDED if after else None)
+        one = value_text("size", before.size) if before else ""
+        other = value_text("size", after.size) if after else ""
+        name = (before or after or Part("", Place(None, ""))).name
+        if name:
+            yield Change(f"partitions.{name}", one, other, ways.PARTITION_ADDED if after else None)
         return
-    (was, one_place), (name, other_place) = before, after
-    if was != name:
-        yield Change(f"partitions.{was}", was, name, ways.PARTITION_NAMED)
-    grows = trend(one_place, other_place, storage)
+    key = f"partitions.{after.name or before.name}"
+    if before.name != after.name:
+        yield Change(
+            f"partitions.{before.name or after.name}", before.called, after.called, ways.PARTITION_NAMED
+        )
+    grows = trend(before.place, after.place, storage)
     if grows is not Trend.SAME:
-        sizes = old.partitions[was].size, new.partitions[name].size
-        yield change(f"partitions.{name}.size", *sizes, ways.PARTITION_GROWN if grows.holds else None)
-    types = old.partitions[was].type, new.partitions[name].type
-    if types[0] != types[1]:
-        yield change(f"partitions.{name}.type", *types, ways.PARTITION_TYPE)
+        users = [
+            use.path[:2]
+            for place, use in storage.places[0].used.get(before.place.disk or "", ())
+            if place == before.place
+        ]
+        stays = grows is Trend.SMALLER and users and not any(storage.fate(user).loses for user in users)
+        how = ways.PARTITION_GROWN if grows.holds else ways.PARTITION_SHRUNK if stays else None
+        yield change(f"{key}.size", before.size, after.size, how)
+    if before.name and after.name and before.type != after.type:
+        yield change(f"{key}.type", before.type, after.type, ways.PARTITION_TYPE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from raidplan.findings import Path
 from raidplan.geometry.gpt import ALIGNMENT
 from raidplan.kinds.disk import Disk
-from raidplan.size import align_up
+from raidplan.size import align_up, human
 
 if TYPE_CHECKING:
     from raidplan.kinds.device import Use
@@ -37,7 +37,10 @@ class Place:
     @property
     def part(self) -> str:
         """Which part of the disk it is, in words."""
-        return f"all of {self.device}" if self.start == (0,) else f"a partition of {self.disk}"
+        if self.start == (0,):
+            return f"all of {self.device}"
+        known = len(self.start) == 1 and isinstance(self.start[0], int)
+        return f"a partition of {self.disk}" + (f" from {human(int(self.start[0]))} on" if known else "")
 
     def meets(self, other: Place) -> bool:
         """Two places share bytes, as far as is known."""

@@ -1,4 +1,4 @@
-"""Why data does not stay: the nearest reason, in words."""
+"""Why data does not stay, in words."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ MOST_NAMES = 4
 
 
 def because(path: Path, device: str, storage: Storage) -> str:
-    """The nearest reason: its own, or that of what it stands on."""
+    """Its own reason, or that of the lowest thing it stands on: what is above is made anew because of that."""
+    old, new = storage.old.host, storage.new.host
+    if old != new and storage.fate(path) is not Fate.DESTROYED:
+        return f"the host {old} is called {new}"
     own = _stopping(path, storage)
     if own and own[0].key not in REFERENCES:
         return _changed(path, own)
-    for item in storage.old.below(device):
+    disks = tuple(sorted(storage.old.disks_below(device)))
+    for item in reversed([*storage.old.below(device)]):
         if storage.fate(item.path) is Fate.DESTROYED:
-            disks = tuple(sorted(storage.old.disks_below(device)))
             return f"{item.name} is not in the new layout; {of_disks(disks, storage)}"
-        reasons = _stopping(item.path, storage)
+        reasons = [each for each in _stopping(item.path, storage) if each.key not in REFERENCES]
         if reasons:
             return _changed(item.path, reasons)
     if own:
         return _changed(path, own)
-    disks = tuple(sorted(storage.old.disks_below(device)))
     return f"{path[-1]} is not in the new layout; {of_disks(disks, storage)}"
 
 
@@ -40,10 +42,7 @@ def _stopping(path: Path, storage: Storage) -> Sequence[Change]:
 
 def _changed(path: Path, reasons: Sequence[Change]) -> str:
     first = reasons[-1]
-    if first.key == "host":
-        return f"the host {first.old} is called {first.new}"
-    others = sum(each.key != "host" for each in reasons) - 1
-    more = f" and {others} more" if others else ""
+    more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
     said = f"{first.key} {first.old or 'not set'} -> {first.new or 'not set'}{more}"
     return f"{path[-1]} is made anew: nothing changes in place {said}"
 

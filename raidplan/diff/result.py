@@ -10,7 +10,7 @@ from raidplan.diff.changes import Way
 from raidplan.findings import Path
 
 if TYPE_CHECKING:
-    from raidplan.located import Located
+    from raidplan.located import Accepted, Located
     from raidplan.topology import Topology
 
 
@@ -20,6 +20,7 @@ class Side:
 
     topology: Topology
     findings: tuple[Located, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
 
 
 class Fate(StrEnum):
@@ -125,6 +126,8 @@ class Diff:
     """Findings of the new layout that the old one did not have."""
     gone: tuple[Located, ...]
     """Findings of the old layout that the new one does not have."""
+    accepted: tuple[Accepted, ...] = ()
+    """Findings that the new layout has and accepts, and the old one did not accept."""
 
     @property
     def forgotten(self) -> bool:
@@ -134,5 +137,5 @@ class Diff:
     @property
     def empty(self) -> bool:
         """Nothing differs that means anything."""
-        parts = (self.losses, self.things, self.tolerance, self.figures, self.found, self.gone)
+        parts = (self.losses, self.things, self.tolerance, self.figures, self.found, self.gone, self.accepted)
         return not any(parts) and self.hosts[0] == self.hosts[1]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from raidplan.levels import LEVELS, raid10_copies
-from raidplan.size import human
+from raidplan.size import human, human_beside
 
 if TYPE_CHECKING:
     from raidplan.diff.places import Place
@@ -46,7 +46,7 @@ def trend(old: Place, new: Place, storage: Storage) -> Trend:
 def size_words(old: Place, new: Place, found: Trend) -> tuple[str, str]:
     """Both sizes as texts."""
     if old.size is not None and new.size is not None:
-        return human(old.size), human(new.size)
+        return human(old.size), human_beside(new.size, old.size)
     return human(old.size) if old.size is not None else "not stated", found.value
 
 

@@ -22,7 +22,7 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     name = str(path[1])
     before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
-        yield change("extent", old.extent, new.extent, None)
+        yield change("extent", old.extent, new.extent, ways.EXTENT if old.extent % new.extent == 0 else None)
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
     for one, other in stay:
         grows = trend(one, other, storage)
@@ -31,14 +31,19 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
             was, now = size_words(one, other, grows)
             yield Change("devices", f"{one.device}, {was}", f"{other.device}, {now}", how)
     added = [place for place in after if not any(other is place for _, other in stay)]
-    for place in added:
-        yield change("devices", None, place.device, ways.GROUP_EXTENDED)
     removed = [place for place in before if not any(one is place for one, _ in stay)]
+    anew = {each.device for each in removed if each.disk is None} & {each.device for each in added}
+    for place in added:
+        if place.device not in anew:
+            yield change("devices", None, place.device, ways.GROUP_EXTENDED)
     if removed:
         kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
         room = _fits(kept, name, storage) and all(storage.readable(place, after) for place in removed)
         for place in removed:
-            yield change("devices", place.device, None, ways.GROUP_REDUCED if room else None)
+            if place.device in anew:
+                yield Change("device", f"{place.device} as it is", f"{place.device} made anew", None)
+            else:
+                yield change("devices", place.device, None, ways.GROUP_REDUCED if room else None)
 
 
 def _fits(kept: list[Place], name: str, storage: Storage) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raidplan.findings import dotted
-from raidplan.render.findings_json import finding_to_data, json_text
+from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
 
 if TYPE_CHECKING:
     from raidplan.diff import Change, Diff, Loss, Thing, Tolerance
@@ -31,6 +31,7 @@ def diff_json(diff: Diff) -> str:
             "findings": {
                 "new": [finding_to_data(item) for item in diff.found],
                 "gone": [finding_to_data(item) for item in diff.gone],
+                "accepted": [accepted_to_data(each) for each in diff.accepted],
             },
         }
     )

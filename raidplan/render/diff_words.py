@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from raidplan.findings import dotted
 from raidplan.render.estimate_words import alike, duration, mb
 from raidplan.render.visible import plural
-from raidplan.size import human
+from raidplan.size import human, human_beside
 
 if TYPE_CHECKING:
     from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
-    from raidplan.located import Located
+    from raidplan.located import Accepted, Located
 
 NAMES = 8
 """So many names are written out."""
@@ -59,7 +59,11 @@ def sections(diff: Diff) -> Iterator[Section]:
         "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
         "what is survived": _tolerances(diff.tolerance),
         "before and after": _figures(diff.figures),
-        "findings": (*_findings("new", diff.found), *_findings("gone", diff.gone)),
+        "findings": (
+            *_findings("new", diff.found),
+            *_accepted(diff.accepted),
+            *_findings("gone", diff.gone),
+        ),
     }
     for title, rows in parts.items():
         found = tuple(rows)
@@ -195,8 +199,11 @@ def _always(losses: int | None) -> str:
 def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
     for group in alike(figures, lambda f: (f.what, f.unit, f.before, f.after)):
         first = group[0]
-        values = f"{amount(first.before, first.unit)} -> {amount(first.after, first.unit)}"
-        yield Row("=", f"{names([each.name for each in group])}: {first.what} {values}")
+        before, after = amount(first.before, first.unit), amount(first.after, first.unit)
+        if first.unit == "bytes" and first.before is not None and first.after is not None:
+            after = human_beside(int(first.after), int(first.before))
+        if before != after:
+            yield Row("=", f"{names([each.name for each in group])}: {first.what} {before} -> {after}")
 
 
 def amount(value: float | None, unit: str) -> str:
@@ -226,6 +233,19 @@ def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
         details += [f"hint: {finding.hint}"] if word == "new" and finding.hint else []
         head = f"{word}: {finding.severity.value}[{finding.rule}]"
         yield Row("-" if word == "new" else "+", f"{head}{at}: {finding.message}", tuple(details))
+
+
+def _accepted(all_: Sequence[Accepted]) -> Iterator[Row]:
+    """One row for each rule and reason: the reason is what there is to review."""
+    for group in alike(all_, lambda each: (each.located.finding.rule, each.reason, each.until)):
+        finding, others = group[0].located.finding, [dotted(each.located.finding.path) for each in group[1:]]
+        until = f" until {group[0].until}" if group[0].until else ""
+        details = [f"also at {names(others)}"] if others else []
+        yield Row(
+            "~",
+            f"accepted: {finding.severity.value}[{finding.rule}] at {dotted(finding.path)}: {finding.message}",
+            (*details, f"accepted{until}: {group[0].reason}"),
+        )
 
 
 def names(words: Sequence[str]) -> str:

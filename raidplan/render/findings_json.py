@@ -34,10 +34,13 @@ def findings_to_data(findings: Sequence[Located], accepted: Sequence[Accepted] =
     return {
         "findings": [finding_to_data(item) for item in findings],
         **{f"{s.value}s": sum(item.finding.severity is s for item in findings) for s in Severity},
-        "accepted": [
-            {**finding_to_data(each.located), "reason": each.reason, "until": each.until} for each in accepted
-        ],
+        "accepted": [accepted_to_data(each) for each in accepted],
     }
+
+
+def accepted_to_data(each: Accepted) -> dict[str, Any]:
+    """One that was accepted, with the reason."""
+    return {**finding_to_data(each.located), "reason": each.reason, "until": each.until}
 
 
 def finding_to_data(item: Located) -> dict[str, Any]:

@@ -85,3 +85,25 @@ def test_the_example_of_the_issue(
         "- /data/3 is destroyed: 18 TB (16.4 TiB) on s3 (8 disks: d03, d13, d23, d33, d43, d53, d63, d73)"
         in text
     )
+
+
+def test_what_is_accepted_now_is_not_gone(
+    layout: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = "  # raidplan: allow[no-redundancy] until=2999-01-01 fetched again each night\n"
+    old = GOOD.replace("raid1", "raid0")
+    new = old.replace("  a:", reason + "  a:")
+    sides = [layout("old.yaml", old), layout("new.yaml", new)]
+    assert run(["diff", *sides]) == 0
+    said = capsys.readouterr().out
+    assert "accepted: warning[no-redundancy] at arrays.a.level" in said and "gone: " not in said
+    assert "| accepted until 2999-01-01: fetched again each night" in said
+    assert run(["diff", *sides, "--format", "json"]) == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [each["reason"] for each in findings["accepted"]] == ["fetched again each night"]
+    assert findings["gone"] == []
+    assert run(["diff", *reversed(sides), "--format", "json"]) == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [each["rule"] for each in findings["new"]] == ["no-redundancy"] and not findings["accepted"]
+    both = layout("both.yaml", new + "# a word\n")
+    assert run(["diff", sides[1], both]) == 0 and capsys.readouterr().out == "nothing differs\n"

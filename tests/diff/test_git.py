@@ -202,3 +202,13 @@ def test_a_repository_runs_nothing(site: Site, tmp_path: Path) -> None:
     os.unlink(site.top / ".git" / "objects" / blob[:2] / blob[2:])
     assert run(["diff", "--git", "HEAD~1..HEAD", site.file]) == 2
     assert not (tmp_path / "BAD").exists()
+
+
+def test_a_finding_says_in_which_revision(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.write("a.yaml", LAYOUT.replace("raid1", "raid11"))
+    site.commit()
+    site.write("a.yaml", LAYOUT.replace("raid1", "raid12"))
+    assert run(["diff", "--git", "main", site.file]) == 2
+    said = capsys.readouterr().out
+    assert f"--> main:{site.file}:4:" in said and f"--> {site.file}:4:" in said
+    assert "{level: raid11," in said and "{level: raid12," in said

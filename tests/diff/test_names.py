@@ -53,7 +53,7 @@ def test_two_volumes_of_one_size_are_two_volumes() -> None:
 @pytest.mark.parametrize(
     ("members", "more", "words"),
     [
-        ("d0, d1", ", whole_disks: true", ("a partition of d0", "all of d0")),
+        ("d0, d1", ", whole_disks: true", ("a partition of d0 from 1 MiB on", "all of d0")),
         ("d0, d2", "", ("d1", "d2")),
     ],
 )

@@ -272,3 +272,72 @@ def test_the_machine_and_its_settings() -> None:
         **{f"hardware.disks.d{n}": "changed" for n in range(4)},
     }  # fmt: skip
     assert lost(made) == []
+
+
+DISKS_OF_FOUR = "hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}\n"
+
+
+def test_what_is_above_names_what_is_below_as_the_reason() -> None:
+    text = DISKS_OF_FOUR + "arrays: {a: {level: raid6, members: [d<0-3>]}}\n"
+    text += "volume_groups: {g: {devices: [a], volumes: {home: {size: 1TiB}}}}\n"
+    text += "filesystems: {f: {device: g.home, type: xfs, mount: /home}}\n"
+    made = compared(text, text.replace("raid6", "raid10"))
+    (loss,) = made.losses
+    assert loss.because == "a is made anew: nothing changes in place level raid6 -> raid10"
+    (group,) = thing(made, G).changes
+    assert (group.key, group.old, group.new) == ("device", "a as it is", "a made anew")
+    (renamed,) = compared(text, text, ("one", "two")).losses
+    assert renamed.because == "the host one is called two"
+
+
+@pytest.mark.parametrize(
+    ("extent", "destroyed"), [("2MiB", []), ("4MiB", []), ("8MiB", ["/home"]), ("3MiB", ["/home"])]
+)
+def test_extents_can_be_divided(extent: str, destroyed: list[str]) -> None:
+    old = GROUP.format("d0, d1", "", "12GiB", "xfs")
+    made = compared(old, old.replace("volumes:", f"extent: {extent}, volumes:"))
+    assert lost(made) == destroyed
+    if extent == "2MiB":
+        assert ways(made, G) == {"extent": "vgchange --physicalextentsize"}
+
+
+PARTS = "hardware: {{disks: {{d<0-1>: {{serial: S<1>, size: 3TB{}}}}}}}\narrays: {{a: {{level: raid1, members: [{}]}}}}\n"
+
+
+def test_the_partition_without_a_name_gets_one() -> None:
+    unnamed, named = PARTS.format("", "d<0-1>"), PARTS.format(", partitions: {p: {size: rest}}", "d<0-1>.p")
+    for old, new, change in (
+        (unnamed, named, ("without a name", "p")),
+        (named, unnamed, ("p", "without a name")),
+    ):
+        made = compared(old, new)
+        (found,) = thing(made, "hardware.disks.d0").changes
+        assert lost(made) == [] and (found.key, found.old, found.new) == ("partitions.p", *change)
+        assert found.how is not None and found.how.command == "sfdisk --part-uuid"
+
+
+def test_a_partition_gets_smaller_after_what_is_on_it() -> None:
+    text = "hardware: {{disks: {{d0: {{serial: S, size: 3TB, partitions: {{p: {{size: {}}}}}}}}}}}\nfilesystems: {{f: {{device: d0.p, type: {}}}}}\n"
+    for kind, command in (("ext4", "sfdisk, partx --update"), ("xfs", None)):
+        made = compared(text.format("2GiB", kind), text.format("1GiB", kind))
+        assert ways(made, "hardware.disks.d0") == {"partitions.p.size": command}
+
+
+def test_a_partition_that_moves_says_from_where_to_where() -> None:
+    text = "hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB, partitions: {r: {size: 2GiB}, p: {size: rest}}}}}\n"
+    text += "arrays: {a: {level: raid1, members: [d<0-1>.p]}}\n"
+    made = compared(text, text.replace("2GiB", "1GiB"))
+    first = next(each for each in thing(made, "arrays.a").changes if each.key == "members.0")
+    places = "a partition of d0 from 2.0 GiB on", "a partition of d0 from 1.0 GiB on"
+    assert (first.old, first.new) == places
+
+
+def test_sizes_that_read_alike_say_by_how_much_they_differ() -> None:
+    text = "hardware: {{disks: {{d0: {{serial: S, size: 8TB, partitions: {{p: {{size: {}}}}}}}}}}}\nfilesystems: {{f: {{device: d0.p, type: ext4}}}}\n"
+    for old, new, said in (
+        ("3000GiB", "3001GiB", ("2.9 TiB", "2.9 TiB, 1 GiB more")),
+        ("3TiB", "3145727MiB", ("3 TiB", "3.0 TiB, 1 MiB less")),
+        ("3TiB", "2900GiB", ("3 TiB", "2.8 TiB")),
+    ):
+        (change,) = thing(compared(text.format(old), text.format(new)), F).changes
+        assert (change.old, change.new) == said
