@@ -72,8 +72,6 @@ def divide(
         if count <= 0:
             raise ValueError(f"{blocks} blocks of {block} B are too few for a file system")
         if ceil_div(inodes, count) > block * 8:
-            if per_group < 256:
-                raise ValueError(f"{inodes} inodes are too many for {blocks} blocks of {block} B")
             per_group -= 8
             kept = blocks
             continue

@@ -72,7 +72,8 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
         (controller, *more) = topology.once(behind_controllers)[name] or [None]
         if len(disks) < 2 or controller is None or more:
             continue
-        if len(topology.once(behind_multipliers)[name]) == 1 and wiring.nearest(disks[0], "multiplier"):
+        nearer = topology.once(behind_multipliers)[name]
+        if len(nearer) == 1 and None not in nearer:
             continue  # the nearer cause has a rule of its own
         keeps = most_together(array)
         ports = ports_for(topology, name)

@@ -312,12 +312,15 @@ def test_the_other_pairs_are_counted(members: str, more: str, tmp_path: Path) ->
     assert message == f"a0 and a1 of s hold the same data and fail with the controller a{more}"
 
 
-@pytest.mark.parametrize(("each", "told"), [(8, True), (9, False)])
-def test_a_short_order_is_written_out(each: int, told: bool, tmp_path: Path) -> None:
-    text = PAIRS.format(level="raid10", members=f"a<0-{each - 1}>, b<0-{each - 1}>", layout="")
-    text = text.replace("ports: 4", "ports: 9").replace("0-3", f"0-{each - 1}")
+@pytest.mark.parametrize(("more", "told"), [("", True), (", x", False)])
+def test_an_order_of_sixteen_members_is_written_out(more: str, told: bool, tmp_path: Path) -> None:
+    text = (
+        "hardware:\n  controllers: {a: {ports: 6}, b: {ports: 6}, c: {ports: 6}}\n"
+        "  disks: {a<0-5>: {behind: a}, b<0-4>: {behind: b}, c<0-4>: {behind: c}, x: {}}\n"
+        f"arrays: {{s: {{level: raid10, members: [a<0-5>, b<0-4>, c<0-4>{more}]}}}}"
+    )
     ((_, hint),) = said("mirror-pair-shares-component", text, tmp_path)
-    assert hint.startswith("change their order: members: [a0, b0, a1, b1, ") is told
+    assert hint.startswith("change their order: members: [a0, b2, a1, b3, ") is told
     assert told or hint == "change the order of the members, one of each controller in turn"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.rules.subjects import agreeing, counted, listed, mb, places
+from raidplan.rules.subjects import agreeing, counted, gb, hours_at, listed, losses, mb, places, tb
+from tests.rules.test_free import machine
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,15 @@ def test_words_agree_with_their_number() -> None:
 
 def test_rates_are_rounded_to_megabytes() -> None:
     assert [mb(rate) for rate in (0, 499_999, 500_001, 1e12)] == ["0", "0", "1", "1000000"]
+
+
+def test_sizes_are_rounded_as_disks_are_sold() -> None:
+    assert [gb(size) for size in (0, 499_999_999, 500_000_001, 12e11)] == ["0 GB", "0 GB", "1 GB", "1,200 GB"]
+    assert [tb(size) for size in (3e12, 449_999_999_999)] == ["3.0 TB", "0.4 TB"]
+    assert hours_at(100e6, 360e9) == 1
+
+
+@pytest.mark.parametrize(("layout", "lost"), [("n2", 1), ("f3", 2), ("n1", 0), ("q2", 0)])
+def test_what_is_no_layout_survives_no_loss(layout: str, lost: int) -> None:
+    text = "hardware: {disks: {d<0-3>: {size: 1TB}}}\narrays: {s: {level: raid10, layout: %s, members: [d<0-3>]}}"
+    assert losses(machine(text % layout).layout.arrays["s"]) == lost
