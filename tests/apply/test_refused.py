@@ -13,14 +13,17 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply import copies, copying, initramfs, journal, world
+from raidplan.apply import world
 from raidplan.apply.change.change_contents import label
 from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.configuration import initramfs
+from raidplan.apply.journal import journal
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
 from raidplan.apply.session import decide
+from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.cli import run
