@@ -78,6 +78,7 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
     if not keeps or not disks:
         return leave
     there = Counter(_part_of(topology, disk, kind) for disk in disks)
+    stay = there[None]
     excess = sum(max(0, count - keeps) for each, count in there.items() if each is not None)
     taken: list[str] = []
     for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT):
@@ -92,7 +93,7 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
             moves.append(f"{where} has room for {min(left, room)}")
             left -= min(left, room)
     places = topology.once(_places)[kind]
-    most = places.parts * keeps + places.outside if places is not None else len(disks)
+    most = places.parts * keeps + places.outside + stay if places is not None else len(disks)
     if left and most < len(disks):
         lacking = -(-(len(disks) - most) // keeps)
         return (
@@ -133,7 +134,7 @@ class Places:
 
     parts: int
     outside: int
-    """Disks that fail with none of these parts, and ports that a disk could have without one."""
+    """Free disks that fail with none of these parts, and free ports that a disk could have without one."""
 
 
 def _places(topology: Topology) -> dict[str, Places | None]:
@@ -147,11 +148,11 @@ def _places(topology: Topology) -> dict[str, Places | None]:
     }
     found: dict[str, Places | None] = {}
     for kind, number in numbers.items():
-        outside = sum(_part_of(topology, disk, kind) is None for disk in hardware.disks)
         if kind in PLUGGED:
             known = None not in topology.once(_attached).values()
+            outside = sum(_part_of(topology, disk, kind) is None for disk in topology.once(free_disks))
             outside += sum(topology.once(roomiest_own).values())
         else:
-            known = not outside
+            known, outside = all(_part_of(topology, disk, kind) for disk in hardware.disks), 0
         found[kind] = Places(number, outside) if known else None
     return found

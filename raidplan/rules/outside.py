@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.findings import Path, Severity
+from raidplan.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import shares
 from raidplan.rules.subjects import agreeing, array_disks, arrays, listed, mb, place, places
+from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -79,7 +81,8 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
     Why: one gigabit link carries about 117 MB/s, less than one disk reads today. An array that read about
     500 MB/s gave a client 86 over NFS, one of 174 MB/s gave 60. It is no fault, but more or faster disks are
     no help then. Counted for data members at the pace of the slowest; said where the layout names the
-    `network`, once, for the fastest array.
+    `network`, once, for the fastest array that clients could read from: not one for swap, for journals, for
+    the system itself, or for a database, which answers with rows.
 
     **Bad**
 
@@ -107,7 +110,8 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
     network = topology.layout.hardware.network
     if network is None:
         return
-    reads = {name: _read(topology, name) for name in topology.layout.arrays}
+    served = _served(topology)
+    reads = {name: _read(topology, name) for name, path, _ in arrays(topology) if served.get(path, True)}
     fastest = max(reads, key=reads.__getitem__, default=None)
     carries = PAYLOAD * network / 8
     if fastest is not None and reads[fastest] > carries:
@@ -117,6 +121,22 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
             "use a faster link or several, or do not spend on more disks for it",
             related=(place("array", ("arrays", fastest)),),
         )
+
+
+def _served(topology: Topology) -> dict[Path, bool]:
+    """What clients could read files of, for all that something stands on."""
+    found: dict[Path, bool] = {}
+    for item in reversed(topology.items):
+        entry = topology.layout.filesystems.get(item.name) if item.path[0] == "filesystems" else None
+        read = found.get(item.path, item.path[0] != "swap")
+        if entry is not None:
+            system = entry.mount in SYSTEM_MOUNTS or (entry.mount or "").startswith("/boot/")
+            read = not system and work_on(topology, item.path) != {"database"}
+        for use in item.kind.uses(item.name, item.path):
+            below = topology.provider.get(use.device)
+            if below is not None:
+                found[below.path] = found.get(below.path, False) or (read and "journal" not in use.path)
+    return found
 
 
 def _read(topology: Topology, name: str) -> float:

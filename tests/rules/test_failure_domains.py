@@ -150,6 +150,15 @@ def test_advice_is_what_the_machine_has_room_for(
     assert [advice for _, advice in said("component-loss-kills-array", text, tmp_path)] == [hint]
 
 
+def test_disks_that_others_use_leave_no_room(tmp_path: Path) -> None:
+    text = FANS.format(ports="ports: 3", last=1, size="3TB", level="raid5", members="d0<0-3>")
+    text = text.replace("disks: {", "disks: {boot: {behind: sil0, serial: B, size: 3TB}, ", 1)
+    for used in (True, False):
+        more = "filesystems: {f: {device: boot, type: xfs}}\n" if used else ""
+        ((_, advice),) = said("component-loss-kills-array", text + more, tmp_path)
+        assert ("there is room for 2 of 4: add 2 multipliers" in advice) == used, advice
+
+
 def test_full_multipliers_have_no_room(tmp_path: Path) -> None:
     text = FANS.format(ports="ports: 4", last=1, size="3TB", level="raid6", members="d0<0-3>")
     text = text.replace("ports: 5", "ports: 4").replace(

@@ -243,3 +243,28 @@ def test_network_slower_than_array(
 ) -> None:
     text = NETWORK % (network and f"network: {network}, ", rate and f", rate: {rate}", level)
     assert found("network-slower-than-array", text, tmp_path) == expected
+
+
+READ_BY_CLIENTS = {
+    "swap": ("swap: {w: {device: s}}", []),
+    "the root": ("filesystems: {f: {device: s, type: ext4, mount: /}}", []),
+    "the boot loader": ("filesystems: {f: {device: s, type: vfat, mount: /boot/efi}}", []),
+    "a database": ("filesystems: {f: {device: s, type: xfs, mount: /srv, workload: database}}", []),
+    "files": ("filesystems: {f: {device: s, type: xfs, mount: /srv}}", ["3:note"]),
+    "files and a database": (
+        "volume_groups: {g: {devices: [s], volumes: {a: {size: 1GiB}, b: {size: 1GiB}}}}\nfilesystems: {f: {device: g.a,type: xfs,workload: database},g: {device: g.b, type: xfs}}",
+        ["3:note"],
+    ),
+    "a journal": (
+        "swap: {w: {file: /srv/w, size: 1GiB}}\nfilesystems: {f: {device: t, type: xfs, mount: /var}}",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "expected"), READ_BY_CLIENTS.values(), ids=READ_BY_CLIENTS)
+def test_clients_read_no_swap_system_or_journal(more: str, expected: list[str], tmp_path: Path) -> None:
+    text = "hardware: {network: 1Gbps, disks: {d<0-5>: {serial: S<1>, size: 1TB, rate: 500MB/s}}}\narrays:\n  s: {level: raid1, members: [d<0-1>]}\n"
+    if "device: t" in more:
+        text += "  t: {level: raid5, members: [d<2-4>], journal: s}\n"
+    assert found("network-slower-than-array", text + more, tmp_path) == expected
