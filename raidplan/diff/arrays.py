@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from raidplan.topology import Topology
 
 SPARE_ADDED, SPARE_REMOVED = Way("mdadm --add"), Way("mdadm --remove")
+SPARE_USED = Way("none", "it becomes a member, and stays in the array")
 JOURNAL = Way("mdadm --fail, mdadm --remove, mdadm --add-journal", "the array is read-only meanwhile")
 
 
@@ -39,7 +40,7 @@ def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Itera
     if before.size is None or after.size is None:
         yield from _unsized(name, before, after, storage)
     yield from members.changes()
-    yield from _spares(storage.spares(0, name), storage.spares(1, name), storage)
+    yield from _spares(storage.spares(0, name), storage.spares(1, name), places[1], storage)
     logs = storage.journal(0, name), storage.journal(1, name)
     if logs[0] and logs[1] and not storage.same(logs[0], logs[1]):
         yield change("journal", logs[0].device, logs[1].device, JOURNAL)
@@ -72,10 +73,13 @@ def _shape(name: str, array: Array, members: Sequence[Place], topology: Topology
     )
 
 
-def _spares(old: Sequence[Place], new: Sequence[Place], storage: Storage) -> Iterator[Change]:
+def _spares(
+    old: Sequence[Place], new: Sequence[Place], members: Sequence[Place], storage: Storage
+) -> Iterator[Change]:
     for place in old:
         if not any(storage.same(place, other) for other in new):
-            yield change("spares", place.device, None, SPARE_REMOVED)
+            used = any(storage.same(place, other) for other in members)
+            yield change("spares", place.device, None, SPARE_USED if used else SPARE_REMOVED)
     for place in new:
         if not any(storage.same(other, place) for other in old):
             yield change("spares", None, place.device, SPARE_ADDED)

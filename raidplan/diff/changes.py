@@ -90,6 +90,10 @@ SWAP: Mapping[str, Way] = {
 GROUP_EXTENDED = Way("vgextend")
 GROUP_REDUCED = Way("pvmove, vgreduce", "before the device is taken for anything else")
 PHYSICAL_GROWN = Way("pvresize")
+PHYSICAL_SHRUNK = Way(
+    "pvmove, pvresize --setphysicalvolumesize",
+    "before its device is made smaller: what lies beyond the new end is moved first",
+)
 EXTENT = Way("vgchange --physicalextentsize")
 """To a divisor: no extent has to move."""
 VOLUME: Mapping[str, Way] = {"read_ahead": Way("lvchange --readahead")}

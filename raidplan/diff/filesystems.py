@@ -75,13 +75,17 @@ def _inodes(
 
 def _files(old: Filesystem, use: Use, size: int, storage: Storage) -> Iterator[Change]:
     """Files that it is known to hold, and that resize2fs leaves no inodes for: those go with their groups."""
-    made = geometry(old, use, storage.old)
-    if made is None or old.files is None:
-        return
-    groups = -(-(size // made.block_size) // made.blocks_per_group)
-    left = groups * made.inodes_per_group
-    if old.files > left:
+    left = inodes_after(old, use, size, storage.old)
+    if left is not None and old.files is not None and old.files > left:
         yield Change("inodes", f"{old.files:,} files", f"at most {left:,} inodes", None)
+
+
+def inodes_after(entry: Filesystem, use: Use, size: int, topology: Topology) -> int | None:
+    """How many inodes it has once resize2fs has made it so large: each group has as many as when it was made."""
+    made = geometry(entry, use, topology)
+    if made is None:
+        return None
+    return -(-(size // made.block_size) // made.blocks_per_group) * made.inodes_per_group
 
 
 def inodes(entry: Filesystem, use: Use, topology: Topology) -> int | None:

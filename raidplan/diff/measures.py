@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import isclose
 from typing import TYPE_CHECKING
 
-from raidplan.diff.filesystems import inodes
+from raidplan.diff.filesystems import inodes, inodes_after
 from raidplan.diff.result import Figure, Tolerance
 from raidplan.estimate import estimate
 
@@ -97,9 +97,8 @@ def _figures(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Figur
     for one, other in _filesystems(old, new, storage):
         name = storage.new.layout.filesystems[other.name].mount or f"file system {other.name}"
         yield Figure(name, "room for files", "bytes", one.capacity, other.capacity)
-        yield Figure(
-            name, "inodes", "inodes", _inodes(one.name, storage.old), _inodes(other.name, storage.new)
-        )
+        count = _resized(other.name, storage) or _inodes(other.name, storage.new)
+        yield Figure(name, "inodes", "inodes", _inodes(one.name, storage.old), count)
         yield from _rates(name, one, other)
 
 
@@ -116,6 +115,19 @@ def _rates(name: str, one: Estimate, other: Estimate) -> Iterator[Figure]:
 def _inodes(name: str, topology: Topology) -> int | None:
     entry = topology.layout.filesystems[name]
     return inodes(entry, next(entry.uses(name, ("filesystems", name))), topology)
+
+
+def _resized(name: str, storage: Storage) -> int | None:
+    """The inodes of an ext file system that stays and gets another size; None for all others."""
+    path = ("filesystems", name)
+    entry = storage.old.layout.filesystems.get(name)
+    if entry is None or storage.fate(path).loses:
+        return None
+    use = next(entry.uses(name, path))
+    now = storage.new_place(next(storage.new.layout.filesystems[name].uses(name, path)))
+    if now.size is None or now.size == storage.old_place(use).size:
+        return None
+    return inodes_after(entry, use, now.size, storage.old)
 
 
 def _totals(old: Estimates, new: Estimates) -> Iterator[Figure]:

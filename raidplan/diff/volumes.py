@@ -24,21 +24,23 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     if old.extent != new.extent:
         yield change("extent", old.extent, new.extent, ways.EXTENT if old.extent % new.extent == 0 else None)
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
+    added = [place for place in after if not any(other is place for _, other in stay)]
+    kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
+    fits = _fits(kept, name, storage)
     for one, other in stay:
         grows = trend(one, other, storage)
         if grows is not Trend.SAME:
-            how = ways.PHYSICAL_GROWN if grows is Trend.LARGER else None
+            shrunk = ways.PHYSICAL_SHRUNK if grows is Trend.SMALLER and fits else None
+            how = ways.PHYSICAL_GROWN if grows is Trend.LARGER else shrunk
             was, now = size_words(one, other, grows)
             yield Change("devices", f"{one.device}, {was}", f"{other.device}, {now}", how)
-    added = [place for place in after if not any(other is place for _, other in stay)]
     removed = [place for place in before if not any(one is place for one, _ in stay)]
     anew = {each.device for each in removed if each.disk is None} & {each.device for each in added}
     for place in added:
         if place.device not in anew:
             yield change("devices", None, place.device, ways.GROUP_EXTENDED)
     if removed:
-        kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
-        room = _fits(kept, name, storage) and all(storage.readable(place, after) for place in removed)
+        room = fits and all(storage.readable(place, after) for place in removed)
         for place in removed:
             if place.device in anew:
                 yield Change("device", f"{place.device} as it is", f"{place.device} made anew", None)
@@ -47,12 +49,14 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
 
 
 def _fits(kept: list[Place], name: str, storage: Storage) -> bool:
-    """The volumes have room on the devices that stay, and those that are added."""
-    volumes = [
-        device.size for device in storage.old.devices.values() if device.path[:2] == ("volume_groups", name)
-    ]
+    """The volumes, made smaller first where they get smaller, have room on the devices that stay or are added."""
+    was, now = (
+        {each.name: each.size for each in side.devices.values() if each.path[:2] == ("volume_groups", name)}
+        for side in (storage.old, storage.new)
+    )
+    volumes = sum(min(size, now.get(volume, 0)) for volume, size in was.items())
     sizes = [place.size for place in kept if place.size is not None]
-    return bool(kept) and len(sizes) == len(kept) and sum(volumes) < sum(sizes)
+    return bool(now) and len(sizes) == len(kept) and volumes < sum(sizes)
 
 
 def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Iterator[Change]:

@@ -27,7 +27,7 @@ REMOVE = "mdadm --fail, mdadm --remove, mdadm --grow --raid-devices"
 IN_PLACE = {
     "more members": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-7>]", {"raid-devices": ADD}),
     "a spare becomes a member": ("level: raid6, members: [d<0-5>], spares: [d6]",
-        "level: raid6, members: [d<0-6>]", {"raid-devices": ADD, "spares": "mdadm --remove"}),
+        "level: raid6, members: [d<0-6>]", {"raid-devices": ADD, "spares": "none"}),
     "another mirror": ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<0-2>]", {"raid-devices": ADD}),
     "a mirror less": ("level: raid1, members: [d<0-2>]", "level: raid1, members: [d<0-1>]", {"raid-devices": REMOVE}),
     "more near copies": ("level: raid10, members: [d<0-3>]", "level: raid10, members: [d<0-5>]", {"raid-devices": ADD}),

@@ -341,3 +341,24 @@ def test_sizes_that_read_alike_say_by_how_much_they_differ() -> None:
     ):
         (change,) = thing(compared(text.format(old), text.format(new)), F).changes
         assert (change.old, change.new) == said
+
+
+def test_a_group_gets_smaller_if_its_volumes_fit() -> None:
+    text = EIGHT + "arrays: {a: {level: raid6, members: [d<0-MOST>]}}\n" + ON_ARRAYS.format("a")
+    large, small = text.replace("MOST", "5"), text.replace("MOST", "3")
+    made = compared(large, small)
+    assert lost(made) == [] and ways(made, G) == {"devices": "pvmove, pvresize --setphysicalvolumesize"}
+    assert ways(made, "arrays.a") == {"raid-devices": "mdadm --grow --raid-devices"}
+    assert (
+        lost(compared(*(each.replace("2TiB", "6TiB") for each in (large, large.replace("0-5", "0-4"))))) == []
+    )
+
+
+def test_inodes_of_a_file_system_that_grows_are_those_of_its_groups() -> None:
+    """Made anew above 4 TiB it would have fewer for its size (`big` in mke2fs.conf); resize2fs adds groups as they were."""
+    text = "hardware: {disks: {d0: {serial: S, size: 12TB, partitions: {p: {size: SIZE}}}}}\nfilesystems: {f: {device: d0.p, type: ext4}}\n"
+    made = compared(text.replace("SIZE", "3TiB"), text.replace("SIZE", "6TiB"))
+    (figure,) = (each for each in made.figures if each.what == "inodes")
+    assert figure.before is not None and figure.after == 2 * figure.before
+    anew = compared(text.replace("SIZE", "3TiB"), text.replace("SIZE", "6TiB").replace("S,", "T,"))
+    assert not any(each.what == "inodes" for each in anew.figures), "half as many for its size"
