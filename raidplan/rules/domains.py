@@ -19,7 +19,7 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import SHOWN, all_of, arrays, counted, losses, own_disks, place, redundant
+from raidplan.rules.subjects import SHOWN, all_of, arrays, counted, losses, own_disks, place
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -68,16 +68,16 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
     if len(topology.layout.hardware.controllers) < 2:
         return
     for name, path, array in arrays(topology):
-        disks = own_disks(topology, array) if redundant(array) else []
+        keeps = most_together(array)
+        disks = own_disks(topology, array) if keeps else []
         (controller, *more) = topology.once(behind_controllers)[name] or [None]
         if len(disks) < 2 or controller is None or more:
             continue
         nearer = topology.once(behind_multipliers)[name]
         if len(nearer) == 1 and None not in nearer:
             continue  # the nearer cause has a rule of its own
-        keeps = most_together(array)
         ports = ports_for(topology, name)
-        enough = keeps > 0 and room_elsewhere(topology, name, controller, keeps, ports) >= len(disks) - keeps
+        enough = room_elsewhere(topology, name, controller, keeps, ports) >= len(disks) - keeps
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} hang on {controller}: without that controller the array "
@@ -126,7 +126,7 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
     E. Aronovich, "Cheap network storage system" (2012).
     """
     for name, path, array in arrays(topology):
-        killers = _killers(topology, name, array) if redundant(array) else []
+        killers = _killers(topology, name, array) if most_together(array) else []
         for severity in (Severity.WARNING, Severity.NOTE):
             some = [killer for killer in killers if killer.severity is severity]
             if some:
@@ -183,7 +183,7 @@ def _gravity(topology: Topology, name: str, array: Array, part: Component, membe
         return None
     keeps = most_together(array)
     ports = ports_for(topology, name)
-    enough = keeps > 0 and room_elsewhere(topology, name, part.name, keeps, ports) >= members - keeps
+    enough = room_elsewhere(topology, name, part.name, keeps, ports) >= members - keeps
     return Severity.WARNING if enough else Severity.NOTE
 
 

@@ -51,7 +51,7 @@ def spread_over_controllers(topology: Topology, name: str, controller: str, exce
         return f"put {excess} of them elsewhere: {ports}"
     array, there = topology.layout.arrays[name], topology.once(_attached)
     keeps, count = most_together(array), len(array.named_members)
-    need = -(-count // keeps) if keeps else 0
+    need = -(-count // keeps)
     if need > len(there):
         return (
             f"with at most {keeps} of {count} members on one it takes {need} controllers, and there "
@@ -75,8 +75,6 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
     """What to do about too many members that fail with one part: only what this machine has room for."""
     kind, keeps, disks = part.kind, most_together(array), own_disks(topology, array)
     leave = f"leave at most {keeps} of them to one {KINDS[kind]}"
-    if not keeps or not disks:
-        return leave
     there = Counter(_part_of(topology, disk, kind) for disk in disks)
     stay = there[None]
     excess = sum(max(0, count - keeps) for each, count in there.items() if each is not None)

@@ -85,7 +85,7 @@ def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
     if array.policy == "ppl":
         return f"metadata 0.90 has no room for PPL, and {name} uses it"
     sizes = [topology.devices[part].size for part in array.named_members if part in topology.devices]
-    if sizes and LEVELS[array.level].redundant and align_down(min(sizes), 64 * KIB) - 64 * KIB >= 4 * TIB:
+    if sizes and LEVELS[array.level].redundant and superblock_offset(min(sizes), array.metadata) >= 4 * TIB:
         return f"metadata 0.90 holds less than 4 TiB of each member, and those of {name} have {human(min(sizes))}"
     return None
 

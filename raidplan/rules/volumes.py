@@ -127,17 +127,17 @@ def idle_volume_group(topology: Topology) -> Iterator[Hit]:
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
     Server" (2005), whose authors both came to drop it.
     """
-    for name, path, group, parts in _groups(topology):
-        if len(parts) != 1 or parts[0].kind != "array" or len(group.volumes) != 1:
+    for name, path, group, (part, *others) in _groups(topology):
+        if others or part.kind != "array" or len(group.volumes) != 1:
             continue
-        (volume, entry), array = next(iter(group.volumes.items())), parts[0].name
+        ((volume, entry),), array = group.volumes.items(), part.name
         if entry.size == "100%free":
             yield Hit(
                 path,
                 f"{name} holds one volume, {volume}, over the whole of {array}: nothing of LVM is used",
                 f"put what stands on it on {array}, or leave space for snapshots and growth",
                 on_key=True,
-                related=(place("array", parts[0].path),),
+                related=(place("array", part.path),),
             )
 
 
@@ -178,25 +178,23 @@ def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
 
     Source: lvmraid(7) and pvcreate(8), `--dataalignment`; vgcreate(8), `--physicalextentsize`.
     """
-    for name, path, group, parts in _groups(topology):
-        array = topology.layout.arrays.get(parts[0].name)
-        if len(parts) > 1 or array is None or not LEVELS[array.level].parity:
+    for name, path, group, (part, *others) in _groups(topology):
+        array = topology.layout.arrays.get(part.name)
+        if others or array is None or not LEVELS[array.level].parity:
             continue
-        stripe, devices = (
-            parts[0].stripe,
-            [topology.devices.get(f"{name}.{volume}") for volume in group.volumes],
-        )
+        stripe = part.stripe
+        devices = [topology.devices.get(f"{name}.{volume}") for volume in group.volumes]
         starts = accumulate((device.size if device else 0 for device in devices), initial=0)
         off = [(v, start % stripe) for v, start in zip(group.volumes, starts, strict=False) if start % stripe]
         if off:
             better = fitting_extent(stripe)
             yield Hit(
                 (*path, "volumes", off[0][0]),
-                f"{name}.{off[0][0]} begins {human(off[0][1])} into a stripe of {parts[0].name}, which has "
+                f"{name}.{off[0][0]} begins {human(off[0][1])} into a stripe of {part.name}, which has "
                 f"{human(stripe)}; the extents of {exact(group.extent)} do not fit into it",
                 f"write extent: {exact(better)} for {name}",
                 on_key=True,
-                related=(place("array", parts[0].path),),
+                related=(place("array", part.path),),
             )
 
 

@@ -137,6 +137,12 @@ def test_a_mirror_needs_64_kib_behind_the_data_offset(level: str) -> None:
             made(64 * KIB - SECTOR)
 
 
+@pytest.mark.parametrize(("metadata", "sector"), [("0.90", 1920), ("1.0", 2032), ("1.1", 0), ("1.2", 8)])
+def test_where_the_superblock_lies(metadata: str, sector: int) -> None:
+    """On 2049 sectors, as md(4) has it: the last whole 64 KiB but one, 8 KiB before the end, the start, 4 KiB in."""
+    assert md.superblock_offset(2049 * SECTOR, metadata) == sector * SECTOR
+
+
 def test_a_journal_needs_4_kib_behind_the_data_offset() -> None:
     offset = 264_192 * SECTOR
     assert md.journal_bytes(offset + 4 * KIB, data_offset_bytes=offset) == 4 * KIB

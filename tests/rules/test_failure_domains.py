@@ -31,6 +31,7 @@ LOST = {
     "more than half of raid10": ("raid10", 5, "d<0-3>", ["6:warning"]),
     "raid0 has nothing to lose": ("raid0", 5, "d<0-3>", []),
     "the free disk too": ("raid6", 5, "d<0-1>, f", []),
+    "copies that are none have nothing to lose": ("raid10, layout: n1", 5, "d<0-3>", []),
 }
 
 
@@ -159,13 +160,20 @@ def test_disks_that_others_use_leave_no_room(tmp_path: Path) -> None:
         assert ("there is room for 2 of 4: add 2 multipliers" in advice) == used, advice
 
 
-def test_full_multipliers_have_no_room(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ports", "room"),
+    [
+        (4, ["sil0 has room for 2", "sil0 has room for 2"]),
+        (5, ["pm0 has room for 1; sil0 has room for 1", "pm1 has room for 1; sil0 has room for 1"]),
+    ],
+)
+def test_the_free_ports_of_multipliers_are_room(ports: int, room: list[str], tmp_path: Path) -> None:
     text = FANS.format(ports="ports: 4", last=1, size="3TB", level="raid6", members="d0<0-3>")
-    text = text.replace("ports: 5", "ports: 4").replace(
+    text = text.replace("ports: 5", f"ports: {ports}").replace(
         "arrays: {", "arrays: {o: {level: raid6, members: [d1<0-3>]}, "
     )
-    advice = "leave at most 2 of them to one multiplier; sil0 has room for 2"
-    assert [hint for _, hint in said("component-loss-kills-array", text, tmp_path)] == [advice, advice]
+    hints = [hint for _, hint in said("component-loss-kills-array", text, tmp_path)]
+    assert hints == [f"leave at most 2 of them to one multiplier; {each}" for each in room]
 
 
 @pytest.mark.parametrize(

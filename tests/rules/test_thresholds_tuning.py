@@ -32,6 +32,7 @@ MEMORY = {
     "but it counts beside others: 8 + 8 of 160 MiB": ("160MiB", [(8, 256), (8, None)], []),
     "8 + 8 of 159 MiB": ("159MiB", [(8, 256), (8, None)], ["5:warning"]),
     "a value that the kernel refuses": ("16GiB", [(8, 32786)], []),
+    "the least that the kernel takes: 544 of 5120 KiB": ("5MiB", [(8, 17)], ["5:warning"]),
     "memory unknown, 1 GiB": ("", [(8, 32768)], ["5:note"]),
     "memory unknown, less": ("", [(8, 32767)], []),
     "memory unknown, asked once": ("", [(8, 32768)] * 5, ["5:note"]),

@@ -240,8 +240,8 @@ arrays: {{s: {{level: {level}, members: [d<0-2>.a]}}, t: {{level: raid5, members
 @pytest.mark.parametrize(
     ("rate", "size", "level", "expected"),
     [
-        (", rate: 100MB/s", "361GB", "raid5", ["4:note"]),  # 1.003 h at 100 MB/s
-        (", rate: 100MB/s", "359GB", "raid5", []),
+        (", rate: 100MiB/s", "360000MiB", "raid5", ["4:note"]),  # an hour
+        (", rate: 100MiB/s", "359999MiB", "raid5", []),
         (", rate: 100MB/s", "3TB", "raid0", []),
         ("", "3TB", "raid5", []),
     ],
@@ -354,3 +354,9 @@ def test_near_misses_are_looked_for_twenty_times(rule: str, tmp_path: Path) -> N
         text = text % "" + "  enclosures: {shelf: {disks: [dd<00-20>]}}"
     hints = [hint.startswith("did you mean") for _, hint in said(rule, text, tmp_path)]
     assert hints == [True] * 20 + [False]
+
+
+@pytest.mark.parametrize(("port", "expected"), [(-1, 1), (0, 0), (3, 0), (4, 1)])
+def test_ports_count_from_zero(port: int, expected: int, tmp_path: Path) -> None:
+    text = f"hardware: {{controllers: {{c: {{ports: 4}}}}, disks: {{d: {{behind: c, port: {port}, size: 1TB}}}}}}"
+    assert found("ports-exceeded", text, tmp_path) == ["3:error"] * expected
