@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Severity
+from raidplan.geometry.md_member import superblock_offset
 from raidplan.kinds.naming import STORED_NAME, kernel_name
 from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays
-from raidplan.size import KIB, TIB, align_down, human
+from raidplan.size import TIB, human
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
