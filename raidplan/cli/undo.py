@@ -57,7 +57,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     """Undoes the last run of the host's journal."""
     from raidplan.apply.journal.journal import open_journal, read_past
     from raidplan.apply.undo.copies import read_copies
-    from raidplan.apply.undo.undo import go_back, plan_of_run, way_back
+    from raidplan.apply.undo.undo import go_back, plan_of_run, still_tuned, way_back
     from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
     from raidplan.cli.consent import agreed
     from raidplan.cli.output import talk
@@ -100,12 +100,15 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     except (OSError, ValueError) as no:
         talk(f"stopped part-way: {no}; `undo` again goes on from there")
         return STOPPED
-    left = way_back(plan, past, copies, world.read(plan), world)
+    machine = world.read(plan)
+    left = way_back(plan, past, copies, machine, world)
     if left.is_left:
         talk("what was put back does not stay: look into it")
         return STOPPED
     journal.undone()
     talk(
-        "everything is as it was before; arrays that were stopped come up at the next boot, or with mdadm --assemble --scan"
+        "every disk, file and unit is as it was before; arrays that were stopped come up at the next boot, or with mdadm --assemble --scan"
     )
+    for words in still_tuned(plan, machine):
+        talk(words)
     return OK

@@ -67,6 +67,16 @@ def gpt(read: Reader, sector: int, at: int) -> Table | None:
     return Table("gpt", str(uuid.UUID(bytes_le=disk)), tuple(entry for entry in found if entry))
 
 
+ROWS = 128 * 128
+"""Bytes of the entries that every GPT has room for (UEFI specification 2.10, 5.3.1)."""
+
+
+def extent(size: int, sector: int) -> tuple[int, int]:
+    """Where a GPT ends, with the boot sector before it, and where its backup begins: in bytes of a disk of `size` bytes."""
+    rows = -(-ROWS // sector) * sector
+    return 2 * sector + rows, size - sector - rows
+
+
 def _entry(number: int, row: bytes, sector: int) -> Entry | None:
     kind, unique, first, last, _, name = struct.unpack_from("<16s16sQQQ72s", row)
     if kind == bytes(16):

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from raidplan.apply.change.left import set_by
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths
 from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
+from raidplan.plan.places import UDEV_RULES
 from raidplan.run import Result
 from tests.apply.changed import changed, half_changed
 from tests.initramfs import cpio
@@ -195,6 +197,10 @@ class Simulated(World):
             case ("rm", "--force", file):
                 self.path(file).unlink(missing_ok=True)
                 self.state.objects.get("swap", {}).pop(f"file:{file}", None)
+            case ("udevadm", "trigger", *_) if (tuned := self._tuned_by(argv)) is not None:
+                rules = self.path(UDEV_RULES.format(host=self.plan.host))
+                tuning = self.state.objects.setdefault("tuning", {}).setdefault(tuned, {})
+                tuning |= set_by(rules.read_text() if rules.exists() else "", tuned)
             case _ if not changed(self, argv):
                 self._perform(self._step(argv))
 
@@ -219,6 +225,10 @@ class Simulated(World):
     def _step_or_none(self, argv: tuple[str, ...]) -> Step | None:
         steps = (step for step in self.plan.steps if isinstance(step.action, Run))
         return next((step for step in steps if self._argv(step) == argv), None)
+
+    def _tuned_by(self, argv: tuple[str, ...]) -> str | None:
+        step = self._step_or_none(argv)
+        return step.proof.key if step and step.proof and step.proof.kind == "tuning" else None
 
     def _argv(self, step: Step) -> tuple[str, ...]:
         assert isinstance(step.action, Run)

@@ -86,6 +86,27 @@ def test_f61_a_run_that_changes_configuration_only_is_undone(
     assert undone(later, root, state) == 2, "there is nothing more to undo"
 
 
+@pytest.mark.parametrize(
+    "change", [set_to("boot", {"degraded": "wait"}), set_to("arrays", "p", "stripe_cache_size", 4096), set_to("arrays", "p", "group_thread_count", 2)]
+)  # fmt: skip
+def test_f61_rules_by_which_udev_tunes_arrays_are_undone(
+    change: Callable[[dict], None], before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]  # type: ignore[type-arg]
+) -> None:  # fmt: skip
+    """To look at an array again is no way of no return; what the rules of before do not set stays, and is told of."""
+    root = tmp_path / "root"
+    state = again(before, root)
+    was, tuned = configuration(root, state), deepcopy(state.objects["tuning"])
+    later = changed_plan(tmp_path, change)
+    world = Simulated(later, root, state)
+    assert apply(later, world) == "done" and any("udevadm trigger" in line for line in world.executed)
+    capsys.readouterr()
+    assert undone(later, root, state) == 0
+    assert configuration(root, state) == was
+    said, kept = capsys.readouterr().err, state.objects["tuning"] != tuned
+    assert ("left running: " in said) == kept, said
+    assert apply(changed_plan(tmp_path, lambda data: None), Simulated(later, root, state)) == "nothing to do"
+
+
 SEEN = ("run", "rename", "remove")
 """After other effects nobody but us sees anything else than before them."""
 

@@ -12,7 +12,7 @@ import pytest
 from raidplan.facts.block import read_at
 from raidplan.facts.members import superblock
 from raidplan.facts.superblock import ext, is_swap, xfs
-from raidplan.facts.tables import Table, read_table
+from raidplan.facts.tables import Table, extent, read_table
 from raidplan.run import find_tool
 
 MIB = 1 << 20
@@ -205,3 +205,16 @@ def test_bytes_at_any_place(tmp_path):
     assert read_at(file, 4090, 20) == bytes((4090 + i) % 256 for i in range(20))
     assert read_at(file, 256 * 64 - 3, 10) == b"\xfd\xfe\xff"
     assert read_at(file, 256 * 64, 10) == b""
+
+
+@pytest.mark.parametrize("sector", [512, 4096])
+def test_a_table_takes_what_it_is_said_to_take_and_no_more(tmp_path: Path, sector: int) -> None:
+    """fdisk writes an empty table onto a disk whose every byte is 0xFF."""
+    file = image(tmp_path, 4 * MIB)
+    file.write_bytes(b"\xff" * (4 * MIB))
+    tool("fdisk", "--wipe=never", f"--sector-size={sector}", file, stdin="g\nw\n")
+    front, back = extent(4 * MIB, sector)
+    data = file.read_bytes()
+    assert data[front:back] == b"\xff" * (back - front)
+    assert data[front - 1] == data[back] == 0, "the last entry in front, and the first of the backup"
+    assert table(file, sector) is not None

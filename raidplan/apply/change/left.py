@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from raidplan.apply.configuration.files import BrokenBlock, file_text, inside_block
 from raidplan.apply.journal.past import Past
@@ -57,14 +57,21 @@ def _tuned(plan: Plan, machine: Machine) -> Iterator[str]:
     tuned = {
         step.proof.key: step.proof.expect for step in plan.steps if step.proof and step.proof.kind == "tuning"
     }
+    yield from kept_tuning(rules, lambda uuid: tuned.get(uuid, {}), machine)
+
+
+def kept_tuning(
+    rules: str, said: Callable[[str], Collection[str]], machine: Machine, by: str = "the layout"
+) -> Iterator[str]:
+    """What arrays still have of rules that count no more, by UUID, but for the attributes that are still `said` `by` others."""
     for uuid, running in sorted(machine.objects.get("tuning", {}).items()):
-        for attribute, value in _set_by(rules, uuid).items():
-            if attribute not in tuned.get(uuid, {}) and running.get(attribute) == value:
+        for attribute, value in set_by(rules, uuid).items():
+            if attribute not in said(uuid) and running.get(attribute) == value:
                 device = str((machine.observe("array", uuid) or {}).get("device", ""))
-                yield _kept(device, attribute, value)
+                yield _kept(device, attribute, value, by)
 
 
-def _set_by(rules: str, uuid: str) -> dict[str, int]:
+def set_by(rules: str, uuid: str) -> dict[str, int]:
     """The attributes that the rule of an array sets, and their values."""
     match = f'ENV{{MD_UUID}}=="{coloned(uuid)}"'
     lines = (line for line in rules.splitlines() if match in line)
@@ -72,9 +79,9 @@ def _set_by(rules: str, uuid: str) -> dict[str, int]:
     return {attribute: int(value) for pairs in found for attribute, value in pairs}
 
 
-def _kept(device: str, attribute: str, value: int) -> str:
+def _kept(device: str, attribute: str, value: int, by: str) -> str:
     name = attribute.partition("/")[2]
-    says = f"left running: {device} keeps {name} {value}, which the layout does not say any more; it goes with the next boot"
+    says = f"left running: {device} keeps {name} {value}, which {by} does not say any more; it goes with the next boot"
     if attribute not in UNTUNED or not SAFE_NAME.fullmatch(device):
         return says
     return f"{says}, or now: echo {UNTUNED[attribute]} >/sys/block/{device}/{attribute}"

@@ -17,11 +17,10 @@ from raidplan.facts.block import SECTOR, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.members import superblocks
 from raidplan.facts.superblock import Reader, is_swap
+from raidplan.facts.tables import extent
 from raidplan.facts.traces import Place, read_traces, words
 from raidplan.plan import Plan, Step
 
-GPT_ENTRIES = 128 * 128
-"""Bytes that the rows of a partition table take, between its header and the first partition."""
 Found = dict[tuple[str, str], Properties]
 """What is added to an object, by its kind and key."""
 
@@ -85,9 +84,9 @@ def _stains(
 
 
 def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: int) -> bytes:
-    """The bytes of a disk as they were if nothing stood where a GPT and its backup do (UEFI specification 2.10, 5.3.1)."""
+    """The bytes of a disk as they were if nothing stood where a GPT and its backup do."""
     data = read(offset, length)
-    front, back = 2 * sector + GPT_ENTRIES, size - sector - GPT_ENTRIES
+    front, back = extent(size, sector)
     first, last = max(front - offset, 0), max(back - offset, 0)
     return (bytes(min(first, len(data))) + data[first:last]).ljust(len(data), b"\0")
 

@@ -10,15 +10,11 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.undo.copies import Copy
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
-from raidplan.facts.tables import read_table
+from raidplan.facts.tables import extent, read_table
 from raidplan.plan import Step
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
-
-GPT_FRONT, GPT_BACK = 34, 33
-"""Sectors of 512 bytes that a GPT of 128 entries takes at both ends (UEFI specification 2.10, 5.3); it takes fewer
-where they are larger, and those are in here as well."""
 
 
 def since(
@@ -51,6 +47,7 @@ def _reasons(
     table = steps.get(copy.table) if copy.table in past.run else None
     yield from (f"{called}: {why}" for why in (_other_table(table, copy, past, machine) if table else ()))
     cleared = [one for step, ranges in copy.zeroed.items() if step in past.run for one in ranges]
+    front, backup = extent(copy.size, copy.sector)
     for start, kept in copy.pieces.items():
         found = world.bytes_at(disk.node, start, len(kept))
         for at in range(0, len(kept), copy.sector):
@@ -59,16 +56,12 @@ def _reasons(
                 continue
             place = start + at
             ours = not any(new) and any(first <= place < first + size for first, size in cleared)
-            if not ours and not (table and _in_table(place, copy.size)):
+            if not ours and not (table and not front <= place < backup):
                 yield f"{called} was changed at byte {place} since, and not by this apply: it is left as it is"
                 return
             back[place] = old
     if back and disk.users:
         yield f"{called} is in use: {'; '.join(disk.users)}"
-
-
-def _in_table(place: int, size: int) -> bool:
-    return place < GPT_FRONT * 512 + 4096 or place >= size - GPT_BACK * 512 - 4096
 
 
 def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterator[str]:

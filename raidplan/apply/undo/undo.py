@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidplan.apply.configuration.files import Changed, holds, put, real
+from raidplan.apply.change.left import kept_tuning, set_by
+from raidplan.apply.configuration.files import Changed, file_text, holds, put, real
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.decide.redo import planned_for
@@ -20,7 +21,10 @@ from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json
-from raidplan.plan.places import MONITOR
+from raidplan.plan.places import MONITOR, UDEV_RULES
+
+AGAIN = ("prepare", "array", "configure")
+"""The phases in which something reads files once more."""
 
 
 @dataclass(slots=True)
@@ -80,8 +84,18 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
             )
     way.refusals += _files(way, copies, steps, past, world)
     way.refusals += _units(way, copies, past, world)
-    way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in ("prepare", "configure") and isinstance(s.action, Run)]  # fmt: skip
+    way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in AGAIN and isinstance(s.action, Run)]  # fmt: skip
     return way
+
+
+def still_tuned(plan: Plan, machine: Machine) -> Iterator[str]:
+    """What running arrays keep of the rules that were taken back, in words."""
+    for step in plan.steps:
+        if isinstance(step.action, WriteFile) and step.action.file == UDEV_RULES.format(host=plan.host):
+            now = file_text(machine, step.action.file) or ""
+            yield from kept_tuning(
+                step.action.content, lambda uuid, now=now: set_by(now, uuid), machine, "that rule"
+            )
 
 
 def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World) -> Iterator[str]:
