@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +15,10 @@ if TYPE_CHECKING:
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
+
+
+MOST = 64 * 2**20
+"""Bytes of a plan: one for 4,000 disks has about 11 MB."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -132,11 +135,21 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
         from raidplan.plan import plan_from_json
 
         try:
-            return plan_from_json(Path(file).read_text(encoding="utf-8"))
+            return plan_from_json(_read(file))
         except (OSError, ValueError) as no:
             talk(f"raidplan: {file}: {no}")
             return None
     return _plan_of_layout(arguments)
+
+
+def _read(file: str) -> str:
+    """The text of a plan. Raises OSError, ValueError."""
+    # Without O_NONBLOCK a FIFO with no writer would block here for ever.
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+        data = opened.read(MOST + 1)
+    if len(data) > MOST:
+        raise ValueError(f"it is larger than {MOST // 2**20} MiB, which no plan is")
+    return data.decode("utf-8")
 
 
 def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:

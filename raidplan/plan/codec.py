@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from raidplan.plan.step import (
+    PHASES,
     Action,
     DiskIdentity,
     Plan,
@@ -16,6 +17,7 @@ from raidplan.plan.step import (
     Run,
     SetAttribute,
     Step,
+    Value,
     WriteBlock,
     WriteFile,
     Zero,
@@ -93,45 +95,106 @@ def plan_from_json(text: str) -> Plan:
             raise ValueError(
                 "its digest is not that of what stands in it: it was changed, make it anew with `raidplan plan`"
             )
-        return Plan(
-            host=data["host"],
-            layout_digest=data["layout_digest"],
-            machine_digest=data["machine_digest"],
-            disks=tuple(DiskIdentity(**disk) for disk in data["disks"]),
-            modules=tuple(data["modules"]),
-            machine=dict(data["machine"]),
-            steps=tuple(_step_from_data(step) for step in data["steps"]),
-            findings=tuple(data["findings"]),
+        host = _text(data["host"])
+        if "/" in host or host in ("", ".", ".."):
+            raise ValueError(f"this is not a plan: no host is called {host!r}")
+        plan = Plan(
+            host=host,
+            layout_digest=_text(data["layout_digest"]),
+            machine_digest=_text(data["machine_digest"]),
+            disks=tuple(map(_disk_from_data, data["disks"])),
+            modules=_texts(data["modules"]),
+            machine=_values(data["machine"]),
+            steps=tuple(map(_step_from_data, data["steps"])),
+            findings=tuple(dict(finding) for finding in data["findings"]),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError(f"this is not a plan: {type(problem).__name__} {problem}") from None
+    if problems := list(_disorder(plan)):
+        raise ValueError(f"this is not a plan: {problems[0]}")
+    return plan
+
+
+def _disorder(plan: Plan) -> Iterator[str]:
+    """What no plan of ours is like, so that nobody asks for it later."""
+    ids = [step.id for step in plan.steps]
+    places = {id: place for place, id in enumerate(ids)}
+    yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
+    for place, step in enumerate(plan.steps):
+        if not step.targets or step.phase not in PHASES or step.action == Run(()):
+            yield f"the step {step.id} has no target, no phase or no command"
+        later = [need for need in step.needs if places.get(need, -1) >= place]
+        yield from (f"the step {step.id} needs {need}, which does not come before it" for need in later)
+        try:
+            step.new_partitions  # noqa: B018  # read, as every proof of a table is
+        except (KeyError, ValueError, AssertionError):
+            yield f"the step {step.id} makes partitions that nobody can read"
+
+
+def _disk_from_data(data: dict[str, Any]) -> DiskIdentity:
+    kinds = {"size": int, "logical_block": int, "wipe": bool}
+    return DiskIdentity(**{name: _of(kinds.get(name, str), value) for name, value in data.items()})
 
 
 def _step_from_data(data: dict[str, Any]) -> Step:
     proof = data.get("proof")
     return Step(
-        id=data["id"],
-        phase=data["phase"],
-        say=data["say"],
+        id=_text(data["id"]),
+        phase=_text(data["phase"]),
+        say=_text(data["say"]),
         action=_action_from_data(data),
-        because=data["because"],
-        line=data["line"],
-        **{name: tuple(data[name]) for name in STEP_LISTS},
-        proof=Proof(proof["kind"], proof["key"], proof["expect"]) if proof else None,
+        because=_text(data["because"]),
+        line=_of(int, data["line"]),
+        **{name: _texts(data[name]) for name in STEP_LISTS},
+        proof=Proof(_text(proof["kind"]), _text(proof["key"]), _values(proof["expect"])) if proof else None,
     )
 
 
 def _action_from_data(data: dict[str, Any]) -> Action:
     if "argv" in data:
-        return Run(tuple(data["argv"]), data.get("stdin", ""), tuple(data.get("initramfs", ())))
+        return Run(_texts(data["argv"]), _text(data.get("stdin", "")), _texts(data.get("initramfs", [])))
     if "zero" in data:
-        ranges = tuple((int(start), int(size)) for start, size in data["ranges"])
-        return Zero(data["zero"], ranges, None if data["found"] is None else tuple(data["found"]))
+        ranges = tuple((_of(int, start), _of(int, size)) for start, size in data["ranges"])
+        return Zero(_text(data["zero"]), ranges, None if data["found"] is None else _texts(data["found"]))
+    file = _text(data["file"])
     if "attribute" in data:
-        return SetAttribute(data["file"], data["attribute"])
+        return SetAttribute(file, _text(data["attribute"]))
+    mode = int(_text(data["mode"]), 8)
     if "block" in data:
-        return WriteBlock(data["file"], data["block"], data["mark"], data["at_top"], int(data["mode"], 8))
-    return WriteFile(data["file"], data["content"], int(data["mode"], 8))
+        return WriteBlock(file, _text(data["block"]), _text(data["mark"]), _of(bool, data["at_top"]), mode)
+    return WriteFile(file, _text(data["content"]), mode)
+
+
+T = TypeVar("T")
+
+
+def _of(kind: type[T], value: object) -> T:
+    """Raises TypeError for a value of another type; for Python True is a number."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.80} is no {kind.__name__}")
+    return value
+
+
+def _text(value: object) -> str:
+    return _of(str, value)
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    return tuple(map(_text, _of(list, values)))
+
+
+def _values(values: object) -> dict[str, Value]:
+    """What a proof expects, or what was seen of a machine."""
+    return {
+        _text(key): list(_texts(value)) if isinstance(value, list) else _value(value)
+        for key, value in _of(dict, values).items()
+    }
+
+
+def _value(value: object) -> str | int | None:
+    if value is not None and type(value) not in (str, int, bool):
+        raise TypeError(f"{value!r:.80} is no property")
+    return value  # type: ignore[return-value]  # as was asked
 
 
 def plan_digest(plan: Plan) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,18 @@ from hypothesis import strategies as st
 
 from raidplan.apply import execute
 from raidplan.apply.journal.journal import open_journal, read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out, decide
 from raidplan.apply.undo.copies import Copies
 from raidplan.apply.undo.undo import way_back
 from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts import Machine
-from raidplan.plan import Plan, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan import Plan, digest, plan_digest, plan_from_json, plan_to_json
 from tests.apply.simulated import Simulated, State
-from tests.apply.stacks import LAYOUT, plan_of
+from tests.apply.stacks import LAYOUT, Box, plan_of
+from tests.apply.test_kill_matrix import LAYOUTS
+from tests.apply.test_kill_matrix import plan_of as example
 
 Data = dict[str, Any]
 
@@ -102,6 +107,90 @@ def test_f65_apply_does_not_begin_with_a_changed_plan(
     (tmp_path / "plan.json").write_text(json.dumps(data))
     assert run(["apply", str(tmp_path / "plan.json"), "--confirm", "pair"]) == 2
     assert said in capsys.readouterr().err
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to everything in plain values."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inside:
+        yield (*place, key)
+        yield from places(one, (*place, key))
+
+
+OTHER = st.sampled_from([None, 5, -1, "x", "", "..", "a/b", [], {}, [1], [[]], True, 1.5, {"a": 1}, 10**30])
+
+
+@given(st.data())
+def test_f65_whatever_stands_in_it_is_a_plan_or_a_sentence(plan: Plan, data: st.DataObject) -> None:
+    """Written by somebody else, with the right digest: what is no plan is said to be none, before anybody works with it."""
+    made = json.loads(plan_to_json(replace(plan, machine={"d0.content": ["gpt at 512"], "d0.size": 5})))
+    *way, last = data.draw(st.sampled_from([place for place in places(made) if place[0] != "digest"]))
+    inside = made
+    for key in way:
+        inside = inside[key]
+    inside[last] = data.draw(OTHER)
+    made["digest"] = digest({key: value for key, value in made.items() if key not in ("findings", "digest")})
+    try:
+        read = plan_from_json(json.dumps(made))
+    except ValueError:
+        return
+    decide(read, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").machine(), Past(), here=False)
+
+
+def two(data: Data) -> None:
+    data["steps"].append(data["steps"][0])
+
+
+def backwards(data: Data) -> None:
+    data["steps"].reverse()
+
+
+def elsewhere(data: Data) -> None:
+    data["host"] = "../../../etc"
+
+
+def nothing(data: Data) -> None:
+    next(step for step in data["steps"] if "argv" in step)["argv"] = []
+
+
+def unheard(data: Data) -> None:
+    data["steps"][0]["phase"] = "later"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (two, "there are two steps"),
+        (backwards, "which does not come before it"),
+        (elsewhere, "no host is called '../../../etc'"),
+        (nothing, "has no target, no phase or no command"),
+        (unheard, "has no target, no phase or no command"),
+    ],
+)
+def test_f65_what_no_plan_is_like(plan: Plan, change: Callable[[Data], None], said: str) -> None:
+    data = json.loads(plan_to_json(plan))
+    change(data)
+    data["digest"] = digest({key: value for key, value in data.items() if key not in ("findings", "digest")})
+    with pytest.raises(ValueError, match=said):
+        plan_from_json(json.dumps(data))
+
+
+def test_f65_a_file_that_cannot_be_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    large, fifo = tmp_path / "large.json", tmp_path / "fifo.json"
+    with large.open("wb") as opened:
+        opened.truncate(2**40)
+    os.mkfifo(fifo)
+    for file, said in ((large, "is larger than"), (fifo, "Expecting value"), (tmp_path, "Is a directory")):
+        (tmp_path / "folder.json").unlink(missing_ok=True)
+        (tmp_path / "folder.json").symlink_to(file)
+        assert run(["apply", str(tmp_path / "folder.json"), "--confirm", "pair"]) == 2
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_f65_the_plans_of_the_examples_are_read_as_they_were_written(layout: str) -> None:
+    plan = example(layout)
+    assert plan_from_json(plan_to_json(plan)) == plan
 
 
 def test_f65_a_plan_is_applied_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
