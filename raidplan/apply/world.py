@@ -104,8 +104,12 @@ class World:
         Mode, owner and extended attributes are those of `like`, or `mode` where there is none. Raises OSError, Changed.
         """
         beside = file.with_name(f".{file.name}.raidplan-new")
-        self.effect("write", str(beside), lambda: _write_beside(beside, data, like, mode))
-        self.sync(beside)
+        try:
+            self.effect("write", str(beside), lambda: _write_beside(beside, data, like, mode))
+            self.sync(beside)
+        except OSError:
+            beside.unlink(missing_ok=True)  # a part of it would take the last room on a full disk
+            raise
         self.effect("rename", str(file), lambda: _rename(beside, file, still))
         self.sync(file.parent)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
-    from raidplan.cli.parser import add_output
+    from raidplan.cli.parser import add_colour
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -29,7 +29,7 @@ def add(subparsers: Subparsers) -> None:
         "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
     )
     add_state(parser)
-    add_output(parser, "text")
+    add_colour(parser)
     parser.set_defaults(func=run)
 
 

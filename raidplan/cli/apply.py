@@ -24,7 +24,7 @@ MOST = 64 * 2**20
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.consent import add_consent
-    from raidplan.cli.parser import add_output
+    from raidplan.cli.parser import add_colour
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -43,7 +43,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
     )
-    add_output(parser, "text")
+    add_colour(parser)
     parser.set_defaults(func=run)
 
 

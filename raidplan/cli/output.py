@@ -76,7 +76,7 @@ def wants_colour(arguments: argparse.Namespace, stream: TextIO | None) -> bool:
     """The option decides, then NO_COLOR, FORCE_COLOR (https://no-color.org, force-color.org), then the terminal."""
     if arguments.color != "auto":
         return bool(arguments.color == "always")
-    if stream is sys.stdout and arguments.output not in (None, "-"):
+    if stream is sys.stdout and getattr(arguments, "output", None) not in (None, "-"):
         return False
     if os.environ.get("NO_COLOR"):
         return False

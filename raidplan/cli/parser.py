@@ -47,6 +47,11 @@ def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
             metavar="FORM",
         )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE, whole or not at all")
+    add_colour(parser)
+
+
+def add_colour(parser: argparse.ArgumentParser) -> None:
+    """The option of a command that talks."""
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),

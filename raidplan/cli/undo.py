@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.consent import add_confirm
-    from raidplan.cli.parser import add_output
+    from raidplan.cli.parser import add_colour
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -28,7 +28,7 @@ def add(subparsers: Subparsers) -> None:
     )
     add_confirm(parser)
     add_state(parser)
-    add_output(parser, "text")
+    add_colour(parser)
     parser.set_defaults(func=run)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.apply.configuration.conflicts import conflicting
 from raidplan.apply.configuration.files import KEPT, BrokenBlock, outside_block, wanted_text
 from raidplan.apply.configuration.files import write as write_in
 from raidplan.apply.world import World
-from raidplan.plan import WriteBlock, WriteFile
+from raidplan.facts import Machine
+from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 
 
 def write(action: WriteBlock | WriteFile) -> bool:
@@ -24,7 +28,7 @@ ENTRY = "UUID=2 /data xfs defaults 0 0\n"
 
 LINES = st.lists(
     st.text(
-        alphabet=st.characters(codec="utf-8", exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"),
+        alphabet=st.characters(codec="utf-8", exclude_characters="\n"),
         max_size=20,
     ),
     max_size=8,
@@ -122,3 +126,31 @@ def test_a_file_of_our_own_is_made_with_its_mode(tmp_path: Path) -> None:
     assert write(WriteFile(str(file), "x\n", 0o640))
     assert file.read_text() == "x\n" and file.stat().st_mode & 0o777 == 0o640
     assert sorted(entry.name for entry in file.parent.iterdir()) == ["rules"]
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r"])
+def test_a_line_ends_where_it_ends_for_the_programs_that_read_it(end: str) -> None:
+    text = f"# was:{end}/dev/sdb1 /data ext4\n# >>> raidplan jbod{end}\nUUID=1 / ext4\n"
+    assert [line for _, line in outside_block(text, "other")] == text.split("\n")[:-1]
+    machine = Machine(
+        objects={"file": {"/etc/fstab": {"size": 9, "content": f"# was:{end}/dev/sdb1 /data ext4\n"}}}
+    )
+    step = Step("config.fstab", "configure", "", block(), "filesystems", targets=("/etc/fstab",))
+    plan = Plan("jbod", "", "", (), (step,))
+    assert not list(conflicting(plan, plan, machine))
+
+
+def test_what_a_full_disk_took_of_a_file_is_given_back(tmp_path: Path) -> None:
+    file = tmp_path / "fstab"
+    file.write_text(FSTAB)
+    ours = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(FSTAB) + 10, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write(block(str(file)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ours)
+    assert file.read_text() == FSTAB
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["fstab", f"fstab{KEPT}"]

@@ -233,3 +233,9 @@ def test_colour(
         monkeypatch.setenv(name, value)
     arguments = argparse.Namespace(color=option, output=None)
     assert wants_colour(arguments, Terminal(terminal)) is wanted  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", ["apply", "adopt", "undo"])
+def test_what_prints_no_data_takes_no_file_for_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "x", "-o", "y"]) == 2
+    assert "unrecognized arguments: -o" in capsys.readouterr().err

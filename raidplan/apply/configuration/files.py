@@ -6,6 +6,7 @@ Whole or not at all: written beside, synced, renamed. Mode and owner stay, the e
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
 KEPT = ".raidplan-old"
 """What the earlier version's name ends in; udev and mdadm read no such files."""
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
+"""What the programs that read these files take for lines; for Python, a form feed and others end one as well."""
 TRIES = 10
 """How often a file is read anew that somebody else writes at the same time."""
 
@@ -43,7 +46,7 @@ def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str | None:
     text = text or ""
     opening, closing = OPEN.format(mark=action.mark), CLOSE.format(mark=action.mark)
     block = f"{opening}\n{action.content}{closing}\n" if action.content else ""
-    lines = text.splitlines(keepends=True)
+    lines = LINES.findall(text)
     found = _block(lines, opening, closing, action.file)
     if found:
         first, last = found
@@ -70,17 +73,21 @@ def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int
 
 def inside_block(text: str, mark: str) -> str:
     """What our block holds; empty if there is none. Raises BrokenBlock."""
-    lines = text.splitlines(keepends=True)
+    lines = LINES.findall(text)
     found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
     return "".join(lines[found[0] + 1 : found[1]]) if found else ""
 
 
 def outside_block(text: str, mark: str) -> list[tuple[int, str]]:
     """The numbered lines that are not ours. Raises BrokenBlock."""
-    lines = text.splitlines()
+    lines = LINES.findall(text)
     found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
     first, last = found or (len(lines), len(lines))
-    return [(number + 1, line) for number, line in enumerate(lines) if not first <= number <= last]
+    return [
+        (number + 1, line.removesuffix("\n"))
+        for number, line in enumerate(lines)
+        if not first <= number <= last
+    ]
 
 
 def file_text(machine: Machine, file: str) -> str | None:

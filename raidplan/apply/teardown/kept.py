@@ -163,7 +163,7 @@ def _in_fstab(given: GivenUp) -> Iterator[str]:
         for uuid, found in stack.machine.objects.get(kind, {}).items():
             gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
     text = str((stack.machine.observe("file", FSTAB) or {}).get("content", ""))
-    for number, keys in fstab(enumerate(text.splitlines(), 1)):
+    for number, keys in fstab(enumerate(text.split("\n"), 1)):
         source, word = next(iter(keys.items()))
         if source in gone - made:
             yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
