@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from raidplan.apply.change.left import kept_tuning, set_by
@@ -93,9 +94,7 @@ def still_tuned(plan: Plan, machine: Machine) -> Iterator[str]:
     for step in plan.steps:
         if isinstance(step.action, WriteFile) and step.action.file == UDEV_RULES.format(host=plan.host):
             now = file_text(machine, step.action.file) or ""
-            yield from kept_tuning(
-                step.action.content, lambda uuid, now=now: set_by(now, uuid), machine, "that rule"
-            )
+            yield from kept_tuning(step.action.content, partial(set_by, now), machine, "that rule")
 
 
 def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World) -> Iterator[str]:
