@@ -9,7 +9,14 @@ from raidplan.findings import Path, Related, Severity
 from raidplan.levels import copy_sets
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
-from raidplan.rules.parts import KINDS, disks_of_parts, members_of_parts, most_together, parts_of_disks
+from raidplan.rules.parts import (
+    KINDS,
+    disks_of_parts,
+    fatal_parts,
+    members_of_parts,
+    most_together,
+    parts_of_disks,
+)
 from raidplan.rules.subjects import (
     SHOWN,
     arrays,
@@ -175,7 +182,7 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
                 yield _on_one_disk(name, array, there, first[shared], shared, fit[:SHOWN])
                 continue
             first.update(dict.fromkeys(topology.disks_below(spare), spare))
-            part = _fatal_part(topology, spare, counts, most)
+            part = _fatal_part(topology, name, spare)
             free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:SHOWN]
             advice = _other_spare(topology, part, free) if part is not None else ""
             if part is not None and advice:
@@ -210,11 +217,13 @@ def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> st
     return f"plug it in elsewhere: {ports}" if ports else ""
 
 
-def _fatal_part(topology: Topology, spare: str, counts: Mapping[Path, int], most: int) -> Component | None:
-    """The smallest part that the spare shares with more members than may be lost; never all of the machine."""
+def _fatal_part(topology: Topology, name: str, spare: str) -> Component | None:
+    """The smallest part with which the spare and the array are lost; never all of the machine."""
     own, every = topology.disks_below(spare), len(topology.layout.hardware.disks)
-    parts = topology.once(parts_of_disks).get(min(own), ()) if len(own) == 1 else ()
-    return next((part for part in parts if counts[part.path] > most and len(part.disks) < every), None)
+    parts = (part for part, _ in topology.once(fatal_parts).get(name, ()) if len(part.disks) < every)
+    return next(
+        (part for part in parts if len(own) == 1 and own <= topology.once(disks_of_parts)[part.path]), None
+    )
 
 
 @rule(Severity.WARNING)

@@ -126,24 +126,32 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "members"),
                 f"a rebuild of {name} takes {hours:.0f} h at best: {tb(size)} for each member at {mb(known[0])} MB/s, "
-                f"the pace of {known[1]}" + ("; until then no other disk may fail" if bare else ""),
-                _sooner(array, bare=bare) if held else _safer(bare=bare),
+                f"the pace of {known[1]}" + (f"; until then {_left(array)} may fail" if bare else ""),
+                _sooner(array, bare=bare) if held else _safer(array, bare=bare),
                 severity=None if bare and hours > DAY else Severity.NOTE,
             )
+
+
+def _left(array: Array) -> str:
+    """What an array that survives one loss depends on in a rebuild."""
+    return "no disk that holds the other copy" if array.level == "raid10" else "no other disk"
+
+
+def _more(array: Array) -> str:
+    """What survives a second loss."""
+    return "choose raid6" if LEVELS[array.level].parity else "keep three copies"
 
 
 def _sooner(array: Array, *, bare: bool) -> str:
     """What to do where a limit of md sets the pace."""
     limit = "raise or remove sync_speed_max" if array.sync_speed_max else "write a higher sync_speed_max"
-    return f"{limit}, or choose raid6 or smaller members" if bare else f"{limit}, and keep a spare"
+    return f"{limit}, or {_more(array)}, or choose smaller members" if bare else f"{limit}, and keep a spare"
 
 
-def _safer(*, bare: bool) -> str:
+def _safer(array: Array, *, bare: bool) -> str:
     """What to do where disks and links set the pace."""
     if bare:
-        return (
-            "choose raid6, smaller members, or more bandwidth; raise sync_speed_min for rebuilds under load"
-        )
+        return f"{_more(array)}, or choose smaller members or more bandwidth; raise sync_speed_min for rebuilds under load"
     return "raise sync_speed_min for rebuilds under load, and keep a spare"
 
 

@@ -357,6 +357,8 @@ arrays: {{s: {{level: {level}, members: [{members}], spares: [{spares}]}}}}
         ("raid6", "a<0-1>, b<0-3>", "a2", []),
         ("raid6", "a<0-2>, b<0-3>", "a3", ["6:note"]),
         ("raid6", "a<0-2>, b<0-3>", "a3, b4", ["6:note", "6:note"]),
+        ("raid10", "a0, b0, a1, b1, a2, b2", "a3, b3", []),
+        ("raid10", "a0, a1, b0, b1", "a2", ["6:note"]),
     ],
 )
 def test_spare_shares_fate(

@@ -278,11 +278,18 @@ def test_what_limits_a_rebuild_is_told(tmp_path: Path) -> None:
 
 
 LIMITS = {
-    "the layout's, single parity": ("raid5", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, or choose raid6 or smaller members"),
+    "the layout's, single parity": ("raid5", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, or choose raid6, or choose smaller members"),
     "the layout's, double parity": ("raid6", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, and keep a spare"),
     "the kernel's": ("raid6", 9000, "", "write a higher sync_speed_max, and keep a spare"),
     "one above what the disks do": ("raid6", 18000, ", sync_speed_max: 300MB/s", "raise sync_speed_min for rebuilds under load, and keep a spare"),
 }  # fmt: skip
+
+
+def test_copies_are_no_parity(tmp_path: Path) -> None:
+    text = bus(carries=MEASURED.format(100)).replace("raid5", "raid10")
+    ((message, hint),) = said("rebuild-window", text, tmp_path)
+    assert message.endswith("; until then no disk that holds the other copy may fail")
+    assert hint.startswith("keep three copies, or choose smaller members or more bandwidth")
 
 
 @pytest.mark.parametrize(("level", "size", "more", "hint"), LIMITS.values(), ids=LIMITS)
