@@ -162,11 +162,12 @@ def carry_out(
         outcome.unproven = unproven(decision.whole, named)
         outcome.syncs = syncs(decision.whole, named, world, outcome.done)
         if not outcome.unproven:
-            outcome.unproven = _not_closed(journal)
+            outcome.unproven = not_closed(journal)
     return outcome
 
 
-def _not_closed(journal: Journal) -> list[str]:
+def not_closed(journal: Journal) -> list[str]:
+    """Closes the journal; why it did not take that, in words."""
     try:
         journal.close()
     except OSError as no:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from raidplan.apply.journal.journal import Journal
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
+    from raidplan.facts import Machine
     from raidplan.plan import Plan
 
 
@@ -56,13 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.decide.redo import planned_for
-    from raidplan.apply.journal.adopt import gone, look, unplanned
     from raidplan.apply.world import World
-    from raidplan.cli import FINDINGS, OK, REFUSED
+    from raidplan.cli import REFUSED, UNABLE
     from raidplan.cli.output import talk
     from raidplan.facts.match import match
-    from raidplan.run import run as ask
 
     world = World()
     machine = world.read(plan)
@@ -73,6 +71,23 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         return REFUSED
     named = machine.named({disk.node: name for name, disk in disks.items()})
     journal = _journal(plan, arguments, world)
+    try:
+        return _entered(plan, named, journal)
+    except OSError as no:
+        talk(
+            f"stopped: the journal {journal.file} takes no record: {no.strerror}; what was entered stays, adopt again"
+        )
+        return UNABLE
+
+
+def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
+    """Raises OSError."""
+    from raidplan.apply.decide.redo import planned_for
+    from raidplan.apply.journal.adopt import gone, look, unplanned
+    from raidplan.cli import FINDINGS, OK
+    from raidplan.cli.output import talk
+    from raidplan.run import run as ask
+
     damaged = 0
     for found in look(plan, named, journal.past, ask):
         if found.problem:

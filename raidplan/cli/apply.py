@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal.journal import open_journal
-    from raidplan.apply.session import decide
+    from raidplan.apply.session import decide, not_closed
     from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
     from raidplan.cli.consent import confirmed
@@ -93,8 +93,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     for words in decision.standing:
         talk(words)
     if not decision.left.steps:
-        if past.is_open:
-            open_journal(folder, world).close()
+        for words in not_closed(open_journal(folder, world)) if past.is_open else ():
+            talk(f"note: {words}")
         talk(f"{plan.host} is as the layout says: nothing to do")
         for sync in syncs(plan, decision.machine, world):
             talk(str(sync))

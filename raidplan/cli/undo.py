@@ -94,7 +94,11 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk("not confirmed; nothing was written")
         return REFUSED
     journal = open_journal(folder, world)
-    journal.undoing()
+    try:
+        journal.undoing()
+    except OSError as no:
+        talk(f"refused: the journal {journal.file} takes no record: {no.strerror}; nothing was written")
+        return REFUSED
     try:
         go_back(way, world, journal.restored)
     except (OSError, ValueError) as no:
@@ -105,7 +109,11 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     if left.is_left:
         talk("what was put back does not stay: look into it")
         return STOPPED
-    journal.undone()
+    try:
+        journal.undone()
+    except OSError as no:
+        talk(f"the journal {journal.file} did not take its last record: {no.strerror}; `undo` again ends it")
+        return STOPPED
     talk(
         "every disk, file and unit is as it was before; arrays that were stopped come up at the next boot, or with mdadm --assemble --scan"
     )

@@ -14,7 +14,7 @@ import pytest
 from raidplan.apply.journal.adopt import gone, look, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.world import World
-from raidplan.cli.adopt import _journal
+from raidplan.cli.adopt import _entered, _journal
 from raidplan.run import Result
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of as plan_of_text
@@ -155,7 +155,9 @@ def test_what_a_person_cleared_by_hand_is_made_anew(tmp_path: Path) -> None:
     assert again(plan, tmp_path / "root", state)[0] == "done"
 
 
-def test_a_disk_that_died_in_its_step_and_left_the_layout(tmp_path: Path) -> None:
+def test_a_disk_that_died_in_its_step_and_left_the_layout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "more").mkdir()
     more = LAYOUT.replace("disks: {", "disks: {d2: {size: 1TB, serial: BAD, partitions: {x: {size: 9GB}}}, ")
     more = more.replace("filesystems: {", "filesystems: {bad: {device: d2.x, type: ext4, mount: /srv/bad}, ")
@@ -170,5 +172,8 @@ def test_a_disk_that_died_in_its_step_and_left_the_layout(tmp_path: Path) -> Non
     )
     journal = open_journal(tmp_path / "root" / FOLDER, Simulated(less, tmp_path / "root", state))
     assert unplanned(less, journal.past) == ["filesystem.bad.make"] and not unplanned(whole, journal.past)
-    journal.forgotten("filesystem.bad.make")
+    world = Simulated(less, tmp_path / "root", state)
+    named = world.read(less).named({f"/dev/{d.name}": d.name for d in less.disks})
+    assert _entered(less, named, journal) == 0
+    assert "not in this layout: filesystem.bad.make, which was cut off" in capsys.readouterr().err
     assert again(less, tmp_path / "root", state)[0] == "done" and not ran

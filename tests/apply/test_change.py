@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan import pipeline
+from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import decide
 from raidplan.apply.teardown.ranges import BACK, FRONT
@@ -268,3 +269,13 @@ def test_a_spare_that_was_not_yet_added_is_not_cleared_for_the_journal_alone(tmp
     steps = decide(later, world.read(later), past, here=False).left.steps
     assert any("--add-spare" in step.action.argv for step in steps if isinstance(step.action, Run))
     assert not [step for step in steps if isinstance(step.action, Zero) or step.clears]
+
+
+def test_who_replaces_a_disk_is_told_what_to_add() -> None:
+    """By the name that the layout gives it: another partition would never be as planned."""
+    said = by_hand(
+        "array", "members", "/dev/md/a", ["partition:1", "missing"], ["partition:1", "partition:2"]
+    )
+    assert "mdadm /dev/md/a --add /dev/disk/by-partuuid/2, and wait" in said
+    assert "a new disk is partitioned before, by the command for it in `raidplan plan --offline" in said
+    assert "--add {d3}" in by_hand("array", "members", "/dev/md/a", ["{d1}"], ["{d1}", "{d3}"])

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.journal.past import Past, past_of
+from raidplan.apply.session import not_closed
 from raidplan.apply.world import World
 
 
@@ -200,3 +201,14 @@ def test_a_program_that_outlives_us_keeps_the_lock(tmp_path: Path) -> None:
         except Held:
             sleep(0.1)
     raise AssertionError("the lock was never let go")
+
+
+def test_a_journal_that_cannot_be_closed_says_so(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(journal.world, "append", full)
+    assert not_closed(journal) == [
+        f"the journal {journal.file} did not take its last record: No space left on device"
+    ]
+    assert read_past(journal.folder).is_open

@@ -336,3 +336,32 @@ def test_what_does_not_hear_of_it_is_told_and_tried_again(
     assert words in said and "`undo` again goes on from there" in said and "everything is" not in said
     assert undone(later, root, state) == 0
     assert configuration(root, state) == was
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "said"),
+    [
+        ("undoing", 4, "takes no record: No space left"),
+        ("undone", 3, "did not take its last record: No space left"),
+    ],
+)
+def test_a_journal_that_takes_no_record_of_an_undo(
+    kind: str, code: int, said: str, before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    root = tmp_path / "root"
+    state, later = again(before, root), changed_plan(tmp_path, both)
+    was = configuration(root, state)
+    assert apply(later, Simulated(later, root, state)) == "done"
+    now = configuration(root, state)
+
+    class Full(Simulated):
+        def append(self, file: Path, data: bytes) -> None:
+            if f'"kind": "{kind}"'.encode() in data:
+                raise OSError(28, "No space left on device")
+            super().append(file, data)
+
+    arguments = argparse.Namespace(host=later.host, state=str(root / FOLDER), confirm=later.host)
+    assert undo(arguments, Full(later, root, state)) == code
+    assert said in capsys.readouterr().err
+    assert configuration(root, state) == (now if code == 4 else was)
+    assert undone(later, root, state) == 0 and configuration(root, state) == was

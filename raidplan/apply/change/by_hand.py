@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raidplan.apply.devices.guard import PARTITION
 from raidplan.facts.signatures import plain
 from raidplan.plan import Value
 from raidplan.size import KIB
@@ -31,6 +32,9 @@ HINTS = {
 }  # fmt: skip
 """By kind and property of what stands; `{node}` is its device, `{planned}` what the layout asks for."""
 KINDS = {"filesystem": NEW_FILESYSTEM, "array": NEW_ARRAY}
+PARTITIONED = (
+    "a new disk is partitioned before, by the command for it in `raidplan plan --offline --format shell`"
+)
 OTHERS = "move what is on it elsewhere, take it away by hand, then apply again"
 
 
@@ -52,14 +56,19 @@ def _without_type(rows: Value) -> list[str]:
 
 def _members(node: str, now: Value, planned: Value) -> str:
     found, wanted = (list(each) if isinstance(each, list) else [] for each in (now, planned))
+    new = " ".join(_node(each) for each in wanted if each not in found) or "NEW"
     if "missing" in found:
-        return f"it runs without a member: by hand, mdadm {node} --add NEW, and wait for the rebuild"
+        return f"it runs without a member: by hand, mdadm {node} --add {new}, and wait for the rebuild; {PARTITIONED}"
     if len(wanted) > len(found):
-        return f"by hand, after a backup: mdadm {node} --add NEW, then mdadm --grow --raid-devices={len(wanted)} {node}"
+        return f"by hand, after a backup: mdadm {node} --add {new}, then mdadm --grow --raid-devices={len(wanted)} {node}"
     if len(wanted) < len(found):
         return NEW_ARRAY
     if sorted(found) == sorted(wanted):
         return "write the members in the order of the slots that they have"
-    return (
-        f"by hand: mdadm {node} --add-spare NEW, then mdadm {node} --replace OLD --with NEW, and wait for it"
-    )
+    return f"by hand: mdadm {node} --add-spare {new}, then mdadm {node} --replace OLD --with {new}, and wait for it; {PARTITIONED}"
+
+
+def _node(identity: str) -> str:
+    """How a command calls what proofs call so."""
+    partition = identity.removeprefix("partition:")
+    return plain(identity) if partition == identity else f"{PARTITION}{plain(partition)}"
