@@ -48,7 +48,7 @@ def _changed(path: Path, reasons: Sequence[Change]) -> str:
 
 
 def needed(device: str, storage: Storage) -> str:
-    """What to do where nothing but disks that have left is in the way of an array; else nothing."""
+    """What to do where nothing but disks that have left, or the order of members, is in the way of an array; else nothing."""
     for item in storage.old.below(device):
         reasons = _stopping(item.path, storage)
         if item.path[0] == "arrays" and reasons and all(each.key.startswith("members.") for each in reasons):
@@ -59,7 +59,19 @@ def needed(device: str, storage: Storage) -> str:
                     f"what is on {named(gone)} is needed: if still plugged in, leave {'it' if len(gone) == 1 else 'them'} in "
                     f"hardware until {item.name} has been changed, under other names where those are taken"
                 )
+            return _reordered(item.name, storage)
     return ""
+
+
+def _reordered(array: str, storage: Storage) -> str:
+    """How to write the members of an array that differ in their order alone."""
+    new = storage.members(1, array)
+    kept = [
+        next((now.device for now in new if storage.same(old, now)), None) for old in storage.members(0, array)
+    ]
+    if len(kept) != len(new) or None in kept:
+        return ""
+    return f"only the order of its members differs: write members: [{', '.join(map(str, kept))}]"
 
 
 def of_disks(disks: Sequence[str], storage: Storage) -> str:

@@ -92,9 +92,9 @@ def test_two_disks_that_exchange_their_names() -> None:
     old = text.format("S0", "S1", "d0, d1")
     made = compared(old, text.format("S1", "S0", "d1, d0"))
     assert lost(made) == [] and set(fates(made).values()) == {"renamed"}
-    assert lost(compared(old, text.format("S1", "S0", "d0, d1"))) == ["array a"], (
-        "the stripes are in another order"
-    )
+    (loss,) = compared(old, text.format("S1", "S0", "d0, d1")).losses
+    assert loss.name == "array a", "the stripes are in another order"
+    assert loss.hint == "only the order of its members differs: write members: [d1, d0]"
 
 
 def test_a_disk_is_known_by_its_path_where_nothing_else_is_said() -> None:
