@@ -26,6 +26,8 @@ from raidplan.size import parse_size
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has ended."""
 LOOK_AGAIN_SECONDS = 0.2
+ASK_AGAIN_SECONDS = 10
+"""After these udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""
 TELL_SECONDS = 1.0
 """Between two looks at how far the running steps are."""
 WORKERS = 8
@@ -241,20 +243,25 @@ class Work:
         if step.new_partitions:
             for name in step.disks & self.disks.keys():
                 self.still.callback(close, self.world.still(self.disks[name].node))
-        for node in self._missing(step.awaits):
+        formatted = step.guard if step.phase == "format" else ()
+        for node in self._missing(step.awaits, formatted):
             raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
 
     def resolved(self, word: str) -> str:
         """`{d00}` as the node of that disk; any other word as it is."""
         return self.disks[word[1:-1]].node if word.startswith("{") and word.endswith("}") else word
 
-    def _missing(self, nodes: Iterable[str]) -> list[str]:
-        """Waits for device nodes; those that did not appear in time."""
-        deadline = time.monotonic() + APPEAR_SECONDS
+    def _missing(self, nodes: Iterable[str], formatted: Iterable[str] = ()) -> list[str]:
+        """Waits for device nodes; those that did not appear in time. `formatted` is what udev is to look at for them."""
+        started = asked = time.monotonic()
         missing = [node for node in nodes if not self.world.exists(node)]
-        while missing and time.monotonic() < deadline:
+        while missing and time.monotonic() - started < APPEAR_SECONDS:
             time.sleep(LOOK_AGAIN_SECONDS)
             missing = [node for node in missing if not self.world.exists(node)]
+            if missing and time.monotonic() - asked >= ASK_AGAIN_SECONDS:
+                asked = time.monotonic()
+                for node in formatted:
+                    self.world.look_again(self.resolved(node))
         return missing
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from raidplan.apply.configuration.files import Changed
 from raidplan.apply.devices.guard import instance_of, not_blank
-from raidplan.apply.devices.still import keep_still
+from raidplan.apply.devices.still import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine
@@ -69,6 +69,10 @@ class World:
     def still(self, node: str) -> int:
         """Opens a disk: as long as it is open, its partitions do not go away to come back. Raises OSError."""
         return keep_still(node)
+
+    def look_again(self, node: str) -> None:
+        """Lets udev look at a device once more."""
+        look_again(node)
 
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         """What is on a disk there now, past the page cache. Raises OSError."""

@@ -160,7 +160,8 @@ def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> 
     if number == 1:
         yield "begun=yes"
     yield from _action(step, variables)
-    yield from (f"await_node {_word(node, variables)}" for node in step.awaits)
+    formatted = [_word(node, variables) for node in step.guard if step.phase == "format"]
+    yield from (" ".join(["await_node", _word(node, variables), *formatted]) for node in step.awaits)
 
 
 def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,34 @@ def test_attributes_are_those_of_the_running_array(tmp_path: Path) -> None:
     assert attribute(file, tmp_path) == Path("/sys/block/md127/md/array_state")
     assert attribute(Path("/sys/block/md0/md/array_state"), tmp_path).parts[3] == "md0"
     assert attribute(Path("/sys/block/sda/queue/scheduler"), tmp_path).parts[3] == "sda"
+
+
+class Unseen(World):
+    """udev made no link for what mkfs closed while udev looked at it: it does when it is asked to look again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def exists(self, node: str) -> bool:
+        return not node.startswith("/dev/disk/") or bool(self.asked)
+
+    def look_again(self, node: str) -> None:
+        self.asked.append(node)
+
+    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+        return []
+
+
+@pytest.mark.parametrize(("phase", "seen"), [("format", True), ("array", False)])
+def test_udev_is_asked_to_look_again_at_what_was_formatted(
+    monkeypatch: pytest.MonkeyPatch, phase: str, seen: bool
+) -> None:
+    """Of members nobody asks: an event of theirs can assemble what is not to be."""
+    monkeypatch.setattr("raidplan.apply.execute.APPEAR_SECONDS", 0.05)
+    monkeypatch.setattr("raidplan.apply.execute.LOOK_AGAIN_SECONDS", 0.005)
+    monkeypatch.setattr("raidplan.apply.execute.ASK_AGAIN_SECONDS", 0.01)
+    made = replace(step("a", guard=("/dev/md/x",)), phase=phase, awaits=("/dev/disk/by-uuid/1",))
+    world = Unseen()
+    outcome = execute_in(Plan("h", "", "", (), (made,)), {}, lambda event: None, Record(), world)
+    assert outcome.complete == seen and world.asked[:1] == (["/dev/md/x"] if seen else [])

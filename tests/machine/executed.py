@@ -24,6 +24,7 @@ PROBES = (
     r"modprobe --dry-run --quiet .*",
     r"systemctl is-enabled \S+",
     r"udevadm settle",
+    r"udevadm trigger --action=change --name-match=\S+",
     r"(lz4|zstd) -dcq",
 )
 """All that `apply` asks beside the programs of the plan; none of them changes anything."""

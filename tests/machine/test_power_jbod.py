@@ -82,13 +82,6 @@ def test_the_power_goes_while_forty_disks_are_written(jbod: Twin) -> None:
     done = jbod.run(command, check=False, timeout=600)
     if done.returncode == REFUSED:
         done = jbod.run(with_digest(command, done.stderr), check=False, timeout=600)
-    if done.returncode:
-        # On a busy machine systemd may unmount what was mounted before it knew of the device: that is told.
-        assert done.returncode == 3 and "what stands is not what was asked" in done.stderr, done.stderr[
-            -3000:
-        ]
-        print(done.stderr[-500:])  # noqa: T201
-        done = jbod.run(command, check=False, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "every property was read back" in done.stderr
     again = jbod.run(command, check=False, timeout=300)

@@ -152,6 +152,15 @@ def test_a_node_is_awaited(bench: Bench) -> None:
     assert result.returncode == 0
 
 
+def test_udev_is_asked_to_look_again_at_a_device(bench: Bench) -> None:
+    node = bench.folder / "node"
+    stands_in = f'sleep() {{ :; }}; udevadm() {{ [ "$*" != "trigger --action=change --name-match=/dev/md/x" ] || : >{node}; }}'
+    assert bench.functions(f"{stands_in}\nawait_node {node} /dev/md/x").returncode == 0
+    node.unlink()
+    refused = bench.functions(f"{stands_in}\nawait_node {node}")
+    assert refused.returncode == 4 and "did not appear within 60 s" in refused.stderr
+
+
 def test_a_file_of_our_own_is_written_whole(bench: Bench) -> None:
     file = bench.folder / "new" / "rules"
     assert bench.functions(f"write_file {file} 0640 <<'END'\n$x `y`\nEND").returncode == 0

@@ -119,7 +119,7 @@ def test_the_mark_of_a_here_document_is_not_in_it() -> None:
 EXAMPLE = "examples/tel-aviv-jbod.yaml"
 PROBES = """
 require_blank() { printf '%s\\0' 1 require_blank "$1" >>"$LOG"; }
-await_node() { printf '%s\\0' 1 await_node "$1" >>"$LOG"; }
+await_node() { printf '%s\\0' "$#" await_node "$@" >>"$LOG"; }
 require_room_for_initramfs() { :; }
 renew_initramfs() { shift 2; "$@"; }
 """
@@ -147,7 +147,8 @@ def test_the_whole_machine(tmp_path: Path) -> None:
         expected += [("require_blank", _resolved(guard, nodes)) for guard in each.guard]
         if isinstance(each.action, Run):
             expected += [tuple(_resolved(word, nodes) for word in each.action.argv)]
-        expected += [("await_node", node) for node in each.awaits]
+        formatted = [_resolved(guard, nodes) for guard in each.guard if each.phase == "format"]
+        expected += [("await_node", node, *formatted) for node in each.awaits]
     assert calls[len(nodes) :] == expected
     written = {each.action.file: each.action for each in steps if not isinstance(each.action, Run)}
     for file, action in written.items():

@@ -31,6 +31,11 @@ def keep_still(node: str) -> int:
     return descriptor
 
 
+def look_again(node: str) -> None:
+    """Lets udev look at a device once more, and bring its links up to date."""
+    run(["udevadm", "trigger", "--action=change", f"--name-match={node}"])
+
+
 def _lock(descriptor: int, deadline: float) -> None:
     while True:
         try:

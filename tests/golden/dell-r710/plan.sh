@@ -186,13 +186,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -564,7 +566,7 @@ step 21/38 'make xfs quick on quick, 279.1 GiB'
 require_blank /dev/md/quick
 mkfs.xfs -q -K -m crc=1,uuid=40a98d9a-d387-5222-a1f9-b96a04745e67 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=74932289536,noalign -l size=146350080 -L quick /dev/md/quick
-await_node /dev/disk/by-uuid/40a98d9a-d387-5222-a1f9-b96a04745e67
+await_node /dev/disk/by-uuid/40a98d9a-d387-5222-a1f9-b96a04745e67 /dev/md/quick
 
 # make xfs archive on archive, 465.5 GiB
 # layout line 37 (filesystems.archive); destroys everything on archive
@@ -572,7 +574,7 @@ step 22/38 'make xfs archive on archive, 465.5 GiB'
 require_blank /dev/md/archive
 mkfs.xfs -q -K -m crc=1,uuid=884c7c94-c18d-5f69-92f3-c24c56aa1914 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=124959326208,noalign -l size=244060160 -L archive /dev/md/archive
-await_node /dev/disk/by-uuid/884c7c94-c18d-5f69-92f3-c24c56aa1914
+await_node /dev/disk/by-uuid/884c7c94-c18d-5f69-92f3-c24c56aa1914 /dev/md/archive
 
 # make xfs observations on observations, 558.7 GiB
 # layout line 38 (filesystems.observations); destroys everything on observations
@@ -580,7 +582,7 @@ step 23/38 'make xfs observations on observations, 558.7 GiB'
 require_blank /dev/md/observations
 mkfs.xfs -q -K -m crc=1,uuid=353c5ee1-685a-59ae-a500-134bda13234b -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=149963931648,noalign -l size=292896768 -L observations /dev/md/observations
-await_node /dev/disk/by-uuid/353c5ee1-685a-59ae-a500-134bda13234b
+await_node /dev/disk/by-uuid/353c5ee1-685a-59ae-a500-134bda13234b /dev/md/observations
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)

@@ -189,13 +189,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -573,7 +575,7 @@ step 18/27 'make xfs pool on pool, 10.9 TiB, su 256 KiB, sw 6'
 require_blank /dev/md/pool
 mkfs.xfs -q -K -m crc=1,uuid=26b91652-f0fc-50ef-aae8-28df52ef86ca -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=375023992832,su=262144,sw=6 -l size=2136997888,su=262144 -L pool /dev/md/pool
-await_node /dev/disk/by-uuid/26b91652-f0fc-50ef-aae8-28df52ef86ca
+await_node /dev/disk/by-uuid/26b91652-f0fc-50ef-aae8-28df52ef86ca /dev/md/pool
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 32 (arrays)

@@ -186,13 +186,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -321,7 +323,7 @@ mke2fs -q -t ext4 -O \
 	stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	d983685e-751d-574b-ab17-5d11ba3f0128 -L forecast /dev/disk/by-partuuid/896cd324-414e-5a7e-b134-30e2294c150f \
 	122037248
-await_node /dev/disk/by-uuid/d983685e-751d-574b-ab17-5d11ba3f0128
+await_node /dev/disk/by-uuid/d983685e-751d-574b-ab17-5d11ba3f0128 /dev/disk/by-partuuid/896cd324-414e-5a7e-b134-30e2294c150f
 
 # enter 1 line into /etc/fstab
 # layout line 18 (filesystems)

@@ -187,13 +187,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -438,7 +440,7 @@ mke2fs -q -t ext4 -O \
 	-b 4096 -I 256 -N 326848 -m 0 -G 16 -E \
 	stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	d680460a-1fbd-5ab2-a142-606000c6da6e -L chain /dev/md/chain 1307392
-await_node /dev/disk/by-uuid/d680460a-1fbd-5ab2-a142-606000c6da6e
+await_node /dev/disk/by-uuid/d680460a-1fbd-5ab2-a142-606000c6da6e /dev/md/chain
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)

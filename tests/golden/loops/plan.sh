@@ -187,13 +187,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -538,7 +540,7 @@ mke2fs -q -t ext4 -O \
 	-b 1024 -I 256 -N 130304 -m 0 -G 16 -E \
 	stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 -L loop-pair /dev/md/loop_pair 521216
-await_node /dev/disk/by-uuid/b845c78e-3bc1-5bf4-bc9a-8b9177b27c13
+await_node /dev/disk/by-uuid/b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /dev/md/loop_pair
 
 # make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32
 # layout line 20 (filesystems.loop_five); destroys everything on loop_five
@@ -549,7 +551,7 @@ mke2fs -q -t ext4 -O \
 	-b 4096 -I 256 -N 130560 -m 0 -G 16 -E \
 	stride=16,stripe_width=32,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	ac639dd4-0b85-5bb1-96a6-f6788a456741 -L loop-five /dev/md/loop_five 522240
-await_node /dev/disk/by-uuid/ac639dd4-0b85-5bb1-96a6-f6788a456741
+await_node /dev/disk/by-uuid/ac639dd4-0b85-5bb1-96a6-f6788a456741 /dev/md/loop_five
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)

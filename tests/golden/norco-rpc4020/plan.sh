@@ -192,13 +192,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -739,7 +741,7 @@ mke2fs -q -t ext4 -O \
 	-b 4096 -I 256 -N 244156288 -m 1 -G 16 -E \
 	stride=64,stripe_width=256,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	7f723d05-5836-5b91-841c-29ad7f471500 -L fast /dev/md/fast 1953250304
-await_node /dev/disk/by-uuid/7f723d05-5836-5b91-841c-29ad7f471500
+await_node /dev/disk/by-uuid/7f723d05-5836-5b91-841c-29ad7f471500 /dev/md/fast
 
 # make xfs bulk on bulk, 10.9 TiB, su 256 KiB, sw 6
 # layout line 45 (filesystems.bulk); destroys everything on bulk
@@ -747,7 +749,7 @@ step 31/43 'make xfs bulk on bulk, 10.9 TiB, su 256 KiB, sw 6'
 require_blank /dev/md/bulk
 mkfs.xfs -q -K -m crc=1,uuid=3a332a2b-baf9-543b-8bc1-fb942f3dc46a -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=375023992832,su=262144,sw=6 -l size=2136997888,su=262144 -L bulk /dev/md/bulk
-await_node /dev/disk/by-uuid/3a332a2b-baf9-543b-8bc1-fb942f3dc46a
+await_node /dev/disk/by-uuid/3a332a2b-baf9-543b-8bc1-fb942f3dc46a /dev/md/bulk
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 29 (arrays)

@@ -188,13 +188,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -569,7 +571,7 @@ mke2fs -q -t ext4 -O \
 	-b 4096 -I 256 -N 122062208 -m 1 -G 16 -E \
 	stride=32,stripe_width=64,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	e76f23ec-8287-5f9e-84e5-a0a898668527 -L shares /dev/md/shares 488248832
-await_node /dev/disk/by-uuid/e76f23ec-8287-5f9e-84e5-a0a898668527
+await_node /dev/disk/by-uuid/e76f23ec-8287-5f9e-84e5-a0a898668527 /dev/md/shares
 
 # make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3
 # layout line 29 (filesystems.moved); destroys everything on moved
@@ -577,7 +579,7 @@ step 20/32 'make xfs moved on moved, 2.0 TiB, su 128 KiB, sw 3'
 require_blank /dev/md/moved
 mkfs.xfs -q -K -m crc=1,uuid=9b077c73-448f-56b8-986e-0c6356f05a26 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=70301777920,su=131072,sw=3 -l size=1098514432,su=131072 -L moved /dev/md/moved
-await_node /dev/disk/by-uuid/9b077c73-448f-56b8-986e-0c6356f05a26
+await_node /dev/disk/by-uuid/9b077c73-448f-56b8-986e-0c6356f05a26 /dev/md/moved
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 23 (arrays)

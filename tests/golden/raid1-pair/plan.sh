@@ -186,13 +186,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -490,14 +492,14 @@ mke2fs -q -t ext4 -O \
 	-b 4096 -I 256 -N 228800 -m 1 -G 16 -E \
 	stride=0,stripe_width=0,nodiscard,lazy_itable_init=1,lazy_journal_init=1 -U \
 	efbfa133-34ae-599c-ad3f-c4f8d8158f28 -L pair /dev/md/pair_data 915200
-await_node /dev/disk/by-uuid/efbfa133-34ae-599c-ad3f-c4f8d8158f28
+await_node /dev/disk/by-uuid/efbfa133-34ae-599c-ad3f-c4f8d8158f28 /dev/md/pair_data
 
 # make swap pair_swap on pair_swap, 511 MiB
 # layout line 32 (swap.pair_swap); destroys everything on pair_swap
 step 15/26 'make swap pair_swap on pair_swap, 511 MiB'
 require_blank /dev/md/pair_swap
 mkswap --quiet --uuid ecf037a4-7ddb-5515-b235-3514e1e3a56a --label pair-swap /dev/md/pair_swap
-await_node /dev/disk/by-uuid/ecf037a4-7ddb-5515-b235-3514e1e3a56a
+await_node /dev/disk/by-uuid/ecf037a4-7ddb-5515-b235-3514e1e3a56a /dev/md/pair_swap
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 24 (arrays)

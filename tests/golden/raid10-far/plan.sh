@@ -186,13 +186,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -499,7 +501,7 @@ step 14/23 'make xfs far on far, 4.0 GiB, su 512 KiB, sw 4'
 require_blank /dev/md/far
 mkfs.xfs -q -K -m crc=1,uuid=da788533-1b12-5634-b503-13a5b4fbddd0 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=535298048,su=524288,sw=4 -l size=67108864,su=32768 -L far /dev/md/far
-await_node /dev/disk/by-uuid/da788533-1b12-5634-b503-13a5b4fbddd0
+await_node /dev/disk/by-uuid/da788533-1b12-5634-b503-13a5b4fbddd0 /dev/md/far
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 17 (arrays)

@@ -197,13 +197,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -600,7 +602,7 @@ require_blank /dev/VolumeGroup1/lvol0
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 500377 -m 1 -E stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
 	-U 9363e64e-53e2-5c01-8480-50e05b938590 -L storagearray /dev/VolumeGroup1/lvol0 512386048
-await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590
+await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590 /dev/VolumeGroup1/lvol0
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 32 (arrays)

@@ -188,13 +188,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -586,7 +588,7 @@ step 23/33 'make xfs fifty on fifty, 12.0 GiB, su 128 KiB, sw 2'
 require_blank /dev/md/fifty
 mkfs.xfs -q -K -m crc=1,uuid=185588b5-71fe-5df3-8f6c-f56006236662 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=802553856,su=131072,sw=2 -l size=67108864,su=131072 -L fifty /dev/md/fifty
-await_node /dev/disk/by-uuid/185588b5-71fe-5df3-8f6c-f56006236662
+await_node /dev/disk/by-uuid/185588b5-71fe-5df3-8f6c-f56006236662 /dev/md/fifty
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 16 (arrays)

@@ -186,13 +186,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -492,7 +494,7 @@ step 13/22 'make xfs rio on rio, 558.4 GiB, su 64 KiB, sw 2'
 require_blank /dev/md/rio
 mkfs.xfs -q -K -m crc=1,uuid=401bca46-2d3e-5220-a417-0000a59705f1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=18737332224,su=65536,sw=2 -l size=292814848,su=65536 -L rio /dev/md/rio
-await_node /dev/disk/by-uuid/401bca46-2d3e-5220-a417-0000a59705f1
+await_node /dev/disk/by-uuid/401bca46-2d3e-5220-a417-0000a59705f1 /dev/md/rio
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 22 (arrays)

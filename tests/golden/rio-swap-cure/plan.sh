@@ -186,13 +186,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -531,7 +533,7 @@ set_attribute /sys/block/md_rio_data/md/array_state active
 step 17/29 'make swap mirror on rio_swap, 2.0 GiB'
 require_blank /dev/md/rio_swap
 mkswap --quiet --uuid e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
-await_node /dev/disk/by-uuid/e1b56213-5527-5c6c-bfd9-0d225fa616a7
+await_node /dev/disk/by-uuid/e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
 
 # make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2
 # layout line 35 (filesystems.rio_data); destroys everything on rio_data
@@ -540,7 +542,7 @@ require_blank /dev/md/rio_data
 mkfs.xfs -q -K -m crc=1,uuid=c66b2995-f651-52f3-bcfc-9ca32f12fef1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=18603114496,su=65536,sw=2 -l size=290717696,su=65536 -L rio-data \
 	/dev/md/rio_data
-await_node /dev/disk/by-uuid/c66b2995-f651-52f3-bcfc-9ca32f12fef1
+await_node /dev/disk/by-uuid/c66b2995-f651-52f3-bcfc-9ca32f12fef1 /dev/md/rio_data
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)

@@ -199,13 +199,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -1241,7 +1243,7 @@ step 66/91 'make xfs data0 on s0, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s0
 mkfs.xfs -q -K -m crc=1,uuid=71cd3196-dea9-5823-aa04-bf662386de29 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data0 /dev/md/s0
-await_node /dev/disk/by-uuid/71cd3196-dea9-5823-aa04-bf662386de29
+await_node /dev/disk/by-uuid/71cd3196-dea9-5823-aa04-bf662386de29 /dev/md/s0
 
 # make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6
 # layout line 41 (filesystems.data1); destroys everything on s1
@@ -1249,7 +1251,7 @@ step 67/91 'make xfs data1 on s1, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s1
 mkfs.xfs -q -K -m crc=1,uuid=6a5a9a9a-81df-590d-916c-a3ea7c7fe438 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data1 /dev/md/s1
-await_node /dev/disk/by-uuid/6a5a9a9a-81df-590d-916c-a3ea7c7fe438
+await_node /dev/disk/by-uuid/6a5a9a9a-81df-590d-916c-a3ea7c7fe438 /dev/md/s1
 
 # make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6
 # layout line 41 (filesystems.data2); destroys everything on s2
@@ -1257,7 +1259,7 @@ step 68/91 'make xfs data2 on s2, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s2
 mkfs.xfs -q -K -m crc=1,uuid=dda40d2a-2306-51ac-8dd7-6e7e3ead06fc -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data2 /dev/md/s2
-await_node /dev/disk/by-uuid/dda40d2a-2306-51ac-8dd7-6e7e3ead06fc
+await_node /dev/disk/by-uuid/dda40d2a-2306-51ac-8dd7-6e7e3ead06fc /dev/md/s2
 
 # make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6
 # layout line 41 (filesystems.data3); destroys everything on s3
@@ -1265,7 +1267,7 @@ step 69/91 'make xfs data3 on s3, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s3
 mkfs.xfs -q -K -m crc=1,uuid=e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data3 /dev/md/s3
-await_node /dev/disk/by-uuid/e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f
+await_node /dev/disk/by-uuid/e0ed43ec-6f5e-5cab-bd60-fd4d6b8e3e0f /dev/md/s3
 
 # make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6
 # layout line 41 (filesystems.data4); destroys everything on s4
@@ -1273,7 +1275,7 @@ step 70/91 'make xfs data4 on s4, 16.4 TiB, su 512 KiB, sw 6'
 require_blank /dev/md/s4
 mkfs.xfs -q -K -m crc=1,uuid=e17b67a1-8344-55be-9695-fa44f662f26d -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=562560499712,su=524288,sw=6 -l size=2136997888,su=32768 -L data4 /dev/md/s4
-await_node /dev/disk/by-uuid/e17b67a1-8344-55be-9695-fa44f662f26d
+await_node /dev/disk/by-uuid/e17b67a1-8344-55be-9695-fa44f662f26d /dev/md/s4
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 31 (arrays)

@@ -219,13 +219,15 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH: until udev has made it, for up to 60 s.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
+# is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
+		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
 		sleep 0.2
 	done
 }
@@ -1342,7 +1344,7 @@ step 78/115 'make xfs row0 on r0, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r0
 mkfs.xfs -q -K -m crc=1,uuid=6967fab6-3024-57fe-8fd9-012533231529 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row0 /dev/md/r0
-await_node /dev/disk/by-uuid/6967fab6-3024-57fe-8fd9-012533231529
+await_node /dev/disk/by-uuid/6967fab6-3024-57fe-8fd9-012533231529 /dev/md/r0
 
 # make xfs row1 on r1, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row1); destroys everything on r1
@@ -1350,7 +1352,7 @@ step 79/115 'make xfs row1 on r1, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r1
 mkfs.xfs -q -K -m crc=1,uuid=a9f88a5a-0be9-5099-b493-ebb2d41e3308 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row1 /dev/md/r1
-await_node /dev/disk/by-uuid/a9f88a5a-0be9-5099-b493-ebb2d41e3308
+await_node /dev/disk/by-uuid/a9f88a5a-0be9-5099-b493-ebb2d41e3308 /dev/md/r1
 
 # make xfs row2 on r2, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row2); destroys everything on r2
@@ -1358,7 +1360,7 @@ step 80/115 'make xfs row2 on r2, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r2
 mkfs.xfs -q -K -m crc=1,uuid=0bfe5fb2-cdaf-5b2f-a5d1-28d108d7ab2a -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row2 /dev/md/r2
-await_node /dev/disk/by-uuid/0bfe5fb2-cdaf-5b2f-a5d1-28d108d7ab2a
+await_node /dev/disk/by-uuid/0bfe5fb2-cdaf-5b2f-a5d1-28d108d7ab2a /dev/md/r2
 
 # make xfs row3 on r3, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row3); destroys everything on r3
@@ -1366,7 +1368,7 @@ step 81/115 'make xfs row3 on r3, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r3
 mkfs.xfs -q -K -m crc=1,uuid=b4ed644b-f604-5339-8cf5-81032ef6286c -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row3 /dev/md/r3
-await_node /dev/disk/by-uuid/b4ed644b-f604-5339-8cf5-81032ef6286c
+await_node /dev/disk/by-uuid/b4ed644b-f604-5339-8cf5-81032ef6286c /dev/md/r3
 
 # make xfs row4 on r4, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row4); destroys everything on r4
@@ -1374,7 +1376,7 @@ step 82/115 'make xfs row4 on r4, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r4
 mkfs.xfs -q -K -m crc=1,uuid=ce94e9cb-8117-5cb9-8127-58258eb17f2c -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row4 /dev/md/r4
-await_node /dev/disk/by-uuid/ce94e9cb-8117-5cb9-8127-58258eb17f2c
+await_node /dev/disk/by-uuid/ce94e9cb-8117-5cb9-8127-58258eb17f2c /dev/md/r4
 
 # make xfs row5 on r5, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row5); destroys everything on r5
@@ -1382,7 +1384,7 @@ step 83/115 'make xfs row5 on r5, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r5
 mkfs.xfs -q -K -m crc=1,uuid=227123bc-bce6-5dd7-9289-d070dd47f5c1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row5 /dev/md/r5
-await_node /dev/disk/by-uuid/227123bc-bce6-5dd7-9289-d070dd47f5c1
+await_node /dev/disk/by-uuid/227123bc-bce6-5dd7-9289-d070dd47f5c1 /dev/md/r5
 
 # make xfs row6 on r6, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row6); destroys everything on r6
@@ -1390,7 +1392,7 @@ step 84/115 'make xfs row6 on r6, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r6
 mkfs.xfs -q -K -m crc=1,uuid=34bd96fb-1fb0-5153-9eb0-1fe975afcc21 -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row6 /dev/md/r6
-await_node /dev/disk/by-uuid/34bd96fb-1fb0-5153-9eb0-1fe975afcc21
+await_node /dev/disk/by-uuid/34bd96fb-1fb0-5153-9eb0-1fe975afcc21 /dev/md/r6
 
 # make xfs row7 on r7, 8.2 TiB, su 512 KiB, sw 3
 # layout line 38 (filesystems.row7); destroys everything on r7
@@ -1398,7 +1400,7 @@ step 85/115 'make xfs row7 on r7, 8.2 TiB, su 512 KiB, sw 3'
 require_blank /dev/md/r7
 mkfs.xfs -q -K -m crc=1,uuid=f14710a0-569e-5250-a0a7-4f1f59a3485f -b size=4096 -s size=512 -i \
 	size=512,maxpct=5 -d agsize=281280512000,su=524288,sw=3 -l size=2136997888,su=32768 -L row7 /dev/md/r7
-await_node /dev/disk/by-uuid/f14710a0-569e-5250-a0a7-4f1f59a3485f
+await_node /dev/disk/by-uuid/f14710a0-569e-5250-a0a7-4f1f59a3485f /dev/md/r7
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
 # layout line 29 (arrays)
