@@ -145,14 +145,18 @@ def _more(array: Array) -> str:
 def _sooner(array: Array, *, bare: bool) -> str:
     """What to do where a limit of md sets the pace."""
     limit = "raise or remove sync_speed_max" if array.sync_speed_max else "write a higher sync_speed_max"
-    return f"{limit}, or {_more(array)}, or choose smaller members" if bare else f"{limit}, and keep a spare"
+    return f"{limit}, or {_more(array)}, or choose smaller members" if bare else f"{limit}{_spare(array)}"
 
 
 def _safer(array: Array, *, bare: bool) -> str:
     """What to do where disks and links set the pace."""
     if bare:
         return f"{_more(array)}, or choose smaller members or more bandwidth; raise sync_speed_min for rebuilds under load"
-    return "raise sync_speed_min for rebuilds under load, and keep a spare"
+    return f"raise sync_speed_min for rebuilds under load{_spare(array)}"
+
+
+def _spare(array: Array) -> str:
+    return "" if array.spares else ", and keep a spare"
 
 
 def component(topology: Topology, name: str, array: Array) -> int | None:

@@ -281,6 +281,8 @@ LIMITS = {
     "the layout's, single parity": ("raid5", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, or choose raid6, or choose smaller members"),
     "the layout's, double parity": ("raid6", 4330, ", sync_speed_max: 10MB/s", "raise or remove sync_speed_max, and keep a spare"),
     "the kernel's": ("raid6", 9000, "", "write a higher sync_speed_max, and keep a spare"),
+    "with a spare": ("raid6", 18000, ", spares: [d4]", "write a higher sync_speed_max"),
+    "with a spare, and disks that are slow": ("raid6", 18000, ", sync_speed_max: 300MB/s, spares: [d4]", "raise sync_speed_min for rebuilds under load"),
     "one above what the disks do": ("raid6", 18000, ", sync_speed_max: 300MB/s", "raise sync_speed_min for rebuilds under load, and keep a spare"),
 }  # fmt: skip
 
@@ -294,7 +296,9 @@ def test_copies_are_no_parity(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("level", "size", "more", "hint"), LIMITS.values(), ids=LIMITS)
 def test_what_makes_a_rebuild_sooner(level: str, size: int, more: str, hint: str, tmp_path: Path) -> None:
-    text = REBUILD.format(size=size, rate=", rate: 250MB/s", level=level, more=more)
+    text = REBUILD.format(size=size, rate=", rate: 250MB/s", level=level, more=more).replace(
+        "{d<0-3>:", "{d<0-4>:"
+    )
     assert [advice for _, advice in said("rebuild-window", text, tmp_path)] == [hint]
 
 
