@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from raidplan.findings import Path
     from raidplan.located import Accepted, Located
 
-Key = tuple[str, "Path | str"]
+Key = tuple[str, str, "Path | str"]
 
 
 def found_and_gone(
@@ -27,10 +27,11 @@ def found_and_gone(
 
 
 def _key(path: Path, item: Located) -> Key:
-    """The rule, and the thing: its name without the keys below; of what has no name, what is said of it."""
+    """The rule, how grave it is, and the thing: its name without the keys below; of what has no name, what is said of it."""
+    rule, severity = item.finding.rule, item.finding.severity.value
     if path[:1] == ("allow",) or not path:
-        return item.finding.rule, item.finding.message
-    return item.finding.rule, path[: 3 if path[0] == "hardware" else 2]
+        return rule, severity, item.finding.message
+    return rule, severity, path[: 3 if path[0] == "hardware" else 2]
 
 
 def _today(path: Path, storage: Storage) -> Path:

@@ -107,3 +107,19 @@ def test_what_is_accepted_now_is_not_gone(
     assert [each["rule"] for each in findings["new"]] == ["no-redundancy"] and not findings["accepted"]
     both = layout("both.yaml", new + "# a word\n")
     assert run(["diff", sides[1], both]) == 0 and capsys.readouterr().out == "nothing differs\n"
+
+
+def test_a_finding_that_is_graver_now_is_new(
+    layout: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    disks = "hardware: {memory: 4GiB, disks: {d<0-3>: {serial: S<1>, size: 3TB}}}"
+    old = (
+        GOOD.replace(GOOD.splitlines()[2], disks)
+        .replace("raid1", "raid6")
+        .replace("d<0-1>]", "d<0-3>], stripe_cache_size: 32768")
+    )
+    sides = layout("old.yaml", old), layout("new.yaml", old.replace("4GiB", "900MiB"))
+    assert run(["diff", *sides, "--format", "json"]) == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    of = {key: [(each["severity"], each["rule"]) for each in findings[key]] for key in ("new", "gone")}
+    assert of == {"new": [("error", "stripe-cache-memory")], "gone": [("warning", "stripe-cache-memory")]}
