@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Severity
-from raidplan.rules.elsewhere import apart, ports_for, spread_over_controllers
+from raidplan.rules.elsewhere import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import room_elsewhere
 from raidplan.rules.parts import (
@@ -19,7 +19,17 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import SHOWN, all_of, arrays, counted, losses, own_disks, place
+from raidplan.rules.subjects import (
+    SHOWN,
+    agreeing,
+    all_of,
+    arrays,
+    counted,
+    listed,
+    losses,
+    own_disks,
+    place,
+)
 
 if TYPE_CHECKING:
     from raidplan.kinds.array import Array
@@ -35,8 +45,8 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
     behind another card, but that is downtime, and writes under way at that moment may be half done. It is a
     warning where the free ports of other controllers suffice to hold so many members that no controller
     keeps more than the array can lose (half of them for the mirrored pairs of raid10), and a note where they
-    do not. For what the machine boots from only ports count whose disks the firmware shows. With a single
-    controller there is nothing to choose, and nothing is said.
+    do not. For what the machine boots from only ports count whose disks the firmware shows. Arrays on the
+    same disks are named together. With a single controller there is nothing to choose, and nothing is said.
 
     **Bad**
 
@@ -64,28 +74,35 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
 
     Source: md(4), "RECOVERY" and "UNCLEAN SHUTDOWN"; E. Aronovich, "Cheap network storage system" (2012).
     """
-    wiring = topology.wiring
     if len(topology.layout.hardware.controllers) < 2:
         return
-    for name, path, array in arrays(topology):
-        keeps = most_together(array)
-        disks = own_disks(topology, array) if keeps else []
-        (controller, *more) = topology.once(behind_controllers)[name] or [None]
-        if len(disks) < 2 or controller is None or more:
-            continue
-        nearer = topology.once(behind_multipliers)[name]
-        if len(nearer) == 1 and None not in nearer:
-            continue  # the nearer cause has a rule of its own
-        ports = ports_for(topology, name)
+    for (controller, disks), names in _on_one_controller(topology).items():
+        name = next((each for each in names if each in topology.once(booted)), names[0])
+        array, others = topology.layout.arrays[name], [each for each in names if each != name]
+        keeps, ports = most_together(array), ports_for(topology, name)
         enough = room_elsewhere(topology, name, controller, keeps, ports) >= len(disks) - keeps
+        so = f"; so {agreeing(others, 'does', 'do')} {listed(others, last=' and ')}" if others else ""
         yield Hit(
-            (*path, "members"),
+            ("arrays", name, "members"),
             f"{all_of(disks)} members of {name} hang on {controller}: without that controller the array "
-            f"stops, although it survives the loss of {counted(losses(array), 'disk')}",
+            f"stops, although it survives the loss of {counted(losses(array), 'disk')}{so}",
             spread_over_controllers(topology, name, controller, len(disks) - keeps if enough else 0),
             severity=None if enough else Severity.NOTE,
-            related=(place("controller", wiring.components[controller].path),),
+            related=(place("controller", topology.wiring.components[controller].path),),
         )
+
+
+def _on_one_controller(topology: Topology) -> dict[tuple[str, frozenset[str]], list[str]]:
+    """The redundant arrays that lie behind one controller, by that and by their disks."""
+    found: dict[tuple[str, frozenset[str]], list[str]] = {}
+    for name, _, array in arrays(topology):
+        disks = frozenset(own_disks(topology, array)) if most_together(array) else frozenset()
+        (controller, *more) = topology.once(behind_controllers)[name] or [None]
+        nearer = topology.once(behind_multipliers)[name]
+        nearest = len(nearer) == 1 and None not in nearer  # that cause has a rule of its own
+        if len(disks) > 1 and controller is not None and not more and not nearest:
+            found.setdefault((controller, disks), []).append(name)
+    return found
 
 
 @rule(Severity.WARNING)

@@ -456,3 +456,22 @@ def test_every_level_is_judged_by_what_it_can_lose(tmp_path: Path) -> None:
         for shelf, expected in (("d0", []), ("d<0-5>", ["6:warning"])):
             text = SHELVES.format(level=level, last=5, shelf=shelf, more="")
             assert found("component-loss-kills-array", text, tmp_path) == expected
+
+
+def test_arrays_on_the_same_disks_are_named_once(tmp_path: Path) -> None:
+    """What the machine boots from says where there is room: its disks carry the others too."""
+    text = """\
+hardware:
+  firmware: bios
+  controllers: {a: {ports: 4}, b: {ports: 4}}
+  disks: {d<0-1>: {behind: a, serial: D<1>, size: 3TB, partitions: {log: {size: 1GiB}, root: {size: 9GiB}, swap: {size: 1GiB}}}}
+arrays:
+  log: {level: raid1, members: [d<0-1>.log]}
+  root: {level: raid1, members: [d<0-1>.root]}
+  swap: {level: raid1, members: [d<0-1>.swap]}
+filesystems: {root: {device: root, type: ext4, mount: /}}
+"""
+    ((message, hint),) = said("array-behind-one-controller", text, tmp_path)
+    assert message.startswith("both members of root hang on a") and message.endswith("; so do log and swap")
+    assert hint == "put 1 of them elsewhere: b has 4 free ports"
+    assert found("array-behind-one-controller", text, tmp_path) == ["9:warning"]
