@@ -200,7 +200,6 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
                 + (
                     ' with metadata: "1.0", or use GRUB 2' if loader in FLAT else " or a partition of its own"
                 ),
-                on_key=key not in array.given,
                 related=(place("file system", ("filesystems", str(name))),),
             )
 

@@ -158,7 +158,7 @@ def usb_member(topology: Topology) -> Iterator[Hit]:
         if bus_of:
             members = [array.named_members[number] for number in bus_of]
             yield Hit(
-                (*path, "members", *list(bus_of)[: 1 if len(bus_of) == 1 else 0]),
+                (*path, "members", *(bus_of if len(bus_of) == 1 else ())),
                 f"{listed(members)} of {name} {agreeing(members, 'hangs', 'hang')} on USB: "
                 "a reset or a loose plug there degrades the array",
                 _ports(topology) or "attach by SATA or SAS, or use the disk for backups",

@@ -189,7 +189,6 @@ def _uneven_cards(topology: Topology) -> Iterator[Hit]:
                 ("hardware", "controllers", name),
                 f"{name} carries {count} multipliers, and {other} {carried[other] or 'none'}",
                 f"move {(count - carried[other]) // 2} of them: {other} has {counted(own[other], 'free port')}",
-                on_key=True,
                 severity=Severity.NOTE,
             )
 
@@ -259,7 +258,6 @@ def arrays_share_links(topology: Topology) -> Iterator[Hit]:
             f"{listed(list(hurt), last=' and ')} share {listed(list(over), last=' and ')}: alone each member has "
             f"{mb(alone_pace)} MB/s, with all arrays busy {mb(left)}",
             "count on that while all are busy, as in a scrub; nothing to do where they take turns",
-            on_key=True,
             related=tuple(place(link.kind, link.path) for link in list(over.values())[:SHOWN]),
         )
 
@@ -302,6 +300,5 @@ def _hit(topology: Topology, crowd: Crowd, wider: str, mildest: Severity = Sever
         f"the {counted(crowd.disks, 'disk')} in use behind {link.name} could send {mb(crowd.demand)} MB/s at once, "
         f"and {carrier(link)} carries {mb(link.bytes_per_second or 0)}",
         f"{wider}, or move disks: {ports}" if ports else wider,
-        on_key=True,
         severity=mildest if crowd.part < ENOUGH else Severity.NOTE,
     )

@@ -22,8 +22,6 @@ class Hit:
     path: Path
     message: str
     hint: str = ""
-    on_key: bool = False
-    """Point at the key, not at the value."""
     severity: Severity | None = None
     """Where this case is milder or graver than the rule usually is."""
     related: tuple[Related, ...] = ()
@@ -157,5 +155,5 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
 
 def _stamp(each: Rule, hit: Hit) -> Finding:
     return Finding(
-        each.name, hit.severity or each.severity, hit.path, hit.message, hit.hint, hit.on_key, hit.related
+        each.name, hit.severity or each.severity, hit.path, hit.message, hit.hint, related=hit.related
     )

@@ -159,7 +159,6 @@ def reserved_on_bulk_data(topology: Topology) -> Iterator[Hit]:
             made.path,
             f"{made.name} keeps {made.entry.reserved}% for root, {gb(kept)} of {tb(geometry.size_bytes)}",
             f"write reserved: 1%, which leaves {gb(kept * 4 / 5)} more for data",
-            on_key=True,
         )
 
 

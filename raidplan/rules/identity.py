@@ -123,7 +123,6 @@ def disk_without_identity(topology: Topology) -> Iterator[Hit]:
             ("hardware", "disks", unknown[0]),
             f"{counted(len(unknown), 'disk')} to be written to {verb} neither serial nor wwn nor path: {listed(unknown)}",
             "add the serial numbers; `raidplan discover` prints them",
-            on_key=True,
         )
 
 

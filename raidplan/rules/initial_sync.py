@@ -179,7 +179,7 @@ def zeroing_hard_disks(topology: Topology) -> Iterator[Hit]:
         known = [(disk.size, disk.rate) for disk in map(disks.__getitem__, hard) if disk.size and disk.rate]
         hours = max((hours_at(rate, size) for size, rate in known), default=None)
         wait = f" for {hours:.1f} h" if hours is not None and len(known) == len(hard) else ""
-        largest = max((disks[disk].size or 0 for disk in hard), default=0)
+        largest = max(disks[disk].size or 0 for disk in hard)
         each = f", {human(largest)} each," if largest else ""
         yield Hit(
             (*path, "initial_sync"),

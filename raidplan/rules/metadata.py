@@ -142,7 +142,6 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
                 path,
                 f"the name {name} has {len(name)} characters, and an array's may have {KERNEL_NAME - 3}",
                 "shorten it; the kernel calls the array md_NAME, with 31 characters at most",
-                on_key=True,
             )
         elif len(stored) > STORED_NAME:
             yield Hit(
@@ -152,7 +151,6 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
                 f"shorten the name to {STORED_NAME - len(host) - 1} characters"
                 if len(host) < STORED_NAME - 4
                 else "",
-                on_key=True,
                 severity=Severity.NOTE,
             )
 
@@ -197,11 +195,10 @@ def array_named_by_number(topology: Topology) -> Iterator[Hit]:
             hint = f"write md{number}, or a name that is more than a number, such as data{number}"
             if int(number) > MOST_NUMBER:
                 hint = f"numbers go up to {MOST_NUMBER}; write a name such as data{number}"
-            yield Hit(path, message, hint, on_key=True)
+            yield Hit(path, message, hint)
         elif first.setdefault(kernel, name) != name:
             yield Hit(
                 path,
                 f"{name} and {first[kernel]} are both the number {number} to mdadm",
                 "give each array a number or a name of its own",
-                on_key=True,
             )

@@ -174,7 +174,7 @@ def _besides(supply: Power) -> str:
 
 
 def _part(need: float, limit: int) -> str:
-    return f" ({need / limit:.0%})" if limit > 0 else ""
+    return f" ({need / limit:.0%})"
 
 
 def _strained(load: Load, amps: int) -> bool:
@@ -280,5 +280,4 @@ def unfed_expander(topology: Topology) -> Iterator[Hit]:
                 ("hardware", "expanders", name),
                 f"no supply feeds the expander {name}: it is not in the list of {listed(list(hardware.power), last=' or ')}",
                 f"add it to the list: feeds: [{name}, ...]",
-                on_key=True,
             )

@@ -234,7 +234,6 @@ def no_spare(topology: Topology) -> Iterator[Hit]:
                 f"{are_free(free)}: write spares: [{free[0]}]"
                 if free
                 else "add one disk as a spare, or keep one at hand",
-                on_key=True,
             )
 
 

@@ -227,7 +227,6 @@ def arrays_share_disks(topology: Topology) -> Iterator[Hit]:
             f"{listed(names, last=' and ')} stand on the same {counted(len(times), 'disk')} ({listed(list(times))}): "
             f"md syncs one after another, {max(times.values()):.1f} h in all, and a lost disk degrades them together",
             "give each array disks of its own, or count with that time",
-            on_key=True,
             related=tuple(place("array", ("arrays", name)) for name in names if name != names[1]),
         )
 

@@ -78,7 +78,6 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
                 f"the members of {name} could sync at {mb(known[0])} MB/s each, and the kernel stops at "
                 f"{mb(SYNC_SPEED_MAX)}: {hours:.1f} h where {fewer:.1f} would do",
                 f"write sync_speed_max: {(slowest.pace or known[0]) // 10**6:.0f}MB/s",
-                on_key=True,
             )
 
 

@@ -70,19 +70,18 @@ def reserved_volume_name(topology: Topology) -> Iterator[Hit]:
         path = ("volume_groups", name)
         if name in ours or IN_DEV.fullmatch(name):
             of = f", which is the array {ours[name]}" if name in ours else ""
-            yield Hit(path, f"there is a /dev/{name}{of}", "write a name such as vg0", on_key=True)
+            yield Hit(path, f"there is a /dev/{name}{of}", "write a name such as vg0")
         for volume in group.volumes:
             reserved = RESERVED.search(volume)
             length = len(f"{name}{volume}") + (name + volume).count("-") + 1
             if reserved:
                 said = f"LVM keeps names with '{reserved[0]}' for volumes of its own"
                 said = said.replace("names with", "names that begin with") if not reserved.start() else said
-                yield Hit((*path, "volumes", volume), said, "write another name", on_key=True)
+                yield Hit((*path, "volumes", volume), said, "write another name")
             elif length > MAPPED:
                 yield Hit(
                     (*path, "volumes", volume),
                     f"{name} and {volume} take {length} characters in the name /dev/mapper/GROUP-VOLUME, "
                     f"and there are {MAPPED}",
                     "shorten one of them; a - counts twice",
-                    on_key=True,
                 )

@@ -136,7 +136,6 @@ def idle_volume_group(topology: Topology) -> Iterator[Hit]:
                 path,
                 f"{name} holds one volume, {volume}, over the whole of {array}: nothing of LVM is used",
                 f"put what stands on it on {array}, or leave space for snapshots and growth",
-                on_key=True,
                 related=(place("array", part.path),),
             )
 
@@ -193,7 +192,6 @@ def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
                 f"{name}.{off[0][0]} begins {human(off[0][1])} into a stripe of {part.name}, which has "
                 f"{human(stripe)}; the extents of {exact(group.extent)} do not fit into it",
                 f"write extent: {exact(better)} for {name}",
-                on_key=True,
                 related=(place("array", part.path),),
             )
 

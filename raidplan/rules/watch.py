@@ -61,7 +61,6 @@ def no_alarm(topology: Topology) -> Iterator[Hit]:
             _section(topology),
             f"nobody is told when a disk of {listed(watched, last=' or ')} fails",
             "write monitoring: {mail: root@example.org}, with an address that is read",
-            on_key=True,
         )
 
 
@@ -103,7 +102,6 @@ def no_scrub(topology: Topology) -> Iterator[Hit]:
             ("monitoring", "scrub") if scrub else _section(topology),
             f"the members of {listed(watched, last=' and ')} are never read for latent errors",
             "write scrub: monthly under monitoring",
-            on_key=scrub is None,
         )
 
 
@@ -145,5 +143,4 @@ def monitoring_without_redundancy(topology: Topology) -> Iterator[Hit]:
             ("monitoring",),
             f"{listed(names, last=' and ')} {verb} no redundancy, so mdadm neither watches nor scrubs anything",
             "let smartd watch the disks, and remove 'monitoring', or choose a level with redundancy",
-            on_key=True,
         )

@@ -189,7 +189,6 @@ def duplicate_component(topology: Topology) -> Iterator[Hit]:
                 plug.path,
                 f"'{plug.name}' is also the name of {dotted(first.path)}",
                 "give it another name",
-                on_key=True,
             )
 
 

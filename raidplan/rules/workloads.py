@@ -92,6 +92,5 @@ def workloads_share_array(topology: Topology) -> Iterator[Hit]:
                 path,
                 f"{name} carries {pair[0]} ({waiting}) and {pair[1]} (large-files): the one waits behind the other",
                 f"make an array for each; {are_free(free[:ENOUGH])}",
-                on_key=True,
                 related=tuple(place("file system", ("filesystems", each)) for each in pair),
             )

@@ -41,3 +41,11 @@ def test_the_disk_that_a_journal_shares_is_named(tmp_path: Path) -> None:
     )
     ((message, _),) = said("journal-on-member", text, tmp_path)
     assert message == "the journal of s lies on d3, and so does its member m: both are lost together"
+
+
+def test_the_first_disk_without_identity_is_marked(tmp_path: Path) -> None:
+    text = PAIR % ("rate: 100MB/s", "rate: 100MB/s")
+    assert found("disk-without-identity", text, tmp_path) == ["5:warning"]
+    assert [message for message, _ in said("disk-without-identity", text, tmp_path)] == [
+        "2 disks to be written to have neither serial nor wwn nor path: d0, d1"
+    ]

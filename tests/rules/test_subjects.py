@@ -49,7 +49,12 @@ def test_rates_are_rounded_to_megabytes() -> None:
 
 def test_sizes_are_rounded_as_disks_are_sold() -> None:
     assert [gb(size) for size in (0, 499_999_999, 500_000_001, 12e11)] == ["0 GB", "0 GB", "1 GB", "1,200 GB"]
-    assert [tb(size) for size in (3e12, 449_999_999_999)] == ["3.0 TB", "0.4 TB"]
+    assert [gb(size) for size in (999_499_999_500, 999_500_000_500)] == ["999 GB", "1,000 GB"]
+    assert [tb(size) for size in (3e12, 95_049_999_999_950, 95_050_000_000_050)] == [
+        "3.0 TB",
+        "95.0 TB",
+        "95.1 TB",
+    ]
     assert hours_at(100e6, 360e9) == 1
 
 

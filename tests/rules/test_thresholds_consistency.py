@@ -200,6 +200,9 @@ def test_the_hours_of_zeroing_are_said(tmp_path: Path) -> None:
     assert [message for message, _ in said("zeroing-hard-disks", text, tmp_path)] == [
         "4 hard disks of s, 2.7 TiB each, are written full of zeroes before anything else for 5.6 h"
     ]
+    assert [
+        message for message, _ in said("zeroing-hard-disks", CLEAN % (HARD, "raid5", "zero"), tmp_path)
+    ] == ["4 hard disks of s are written full of zeroes before anything else"]
 
 
 FLAKY = """\
