@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from raidplan.findings import Path, Related, Severity
@@ -175,6 +175,7 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
         counts, most = members_of_parts(topology, disks), losses(array)
         fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
         first = dict(zip(disks, array.named_members, strict=True))
+        fatal = {part.path for part, _ in topology.once(fatal_parts).get(name, ())}
         for number, spare in enumerate(array.spares):
             there = (*path, "spares", number)
             shared = min(topology.disks_below(spare) & first.keys(), default=None)
@@ -182,7 +183,7 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
                 yield _on_one_disk(name, array, there, first[shared], shared, fit[:SHOWN])
                 continue
             first.update(dict.fromkeys(topology.disks_below(spare), spare))
-            part = _fatal_part(topology, name, spare)
+            part = _fatal_part(topology, spare, fatal)
             free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:SHOWN]
             advice = _other_spare(topology, part, free) if part is not None else ""
             if part is not None and advice:
@@ -217,13 +218,11 @@ def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> st
     return f"plug it in elsewhere: {ports}" if ports else ""
 
 
-def _fatal_part(topology: Topology, name: str, spare: str) -> Component | None:
+def _fatal_part(topology: Topology, spare: str, fatal: Set[Path]) -> Component | None:
     """The smallest part with which the spare and the array are lost; never all of the machine."""
     own, every = topology.disks_below(spare), len(topology.layout.hardware.disks)
-    parts = (part for part, _ in topology.once(fatal_parts).get(name, ()) if len(part.disks) < every)
-    return next(
-        (part for part in parts if len(own) == 1 and own <= topology.once(disks_of_parts)[part.path]), None
-    )
+    parts = topology.once(parts_of_disks).get(min(own), ()) if len(own) == 1 else ()
+    return next((part for part in parts if part.path in fatal and len(part.disks) < every), None)
 
 
 @rule(Severity.WARNING)
