@@ -260,6 +260,7 @@ def test_the_last_that_is_taken() -> None:
     assert ext(2**32 * 4096 - 4096, fstype="ext3", inodes=16).device_blocks == 2**32 - 1
     assert ext(15 * TIB, fstype="ext3", inodes=2**32 - 1).requested_inodes == 2**32 - 1
     assert ext(128 * MIB, block=4096).groups == 1
+    assert ext((2**29 - 1) * 128 * MIB, inodes=1000).groups == 2**29 - 1
     assert raid_hints(4096, 65535 * 4096, 8192) == (65535, 2) and raid_hints(4096, 4096, 4096) == (0, 0)
     assert raid_hints(4096, 4097, 4097) == (1, 1)
 
@@ -290,6 +291,7 @@ def test_raid_hints() -> None:
         ),
         (16 * TIB, {"fstype": "ext3"}, "ext3 holds at most 4294967295 blocks, not 4294967296"),
         (15 * TIB, {"fstype": "ext3", "inode_ratio": 1024}, "16106127360 inodes are more than 4294967295"),
+        (2**29 * 128 * MIB, {"inodes": 1000}, "536870912 groups of blocks are too many"),
         (TIB, {"block": 8192}, "8192 B is not 1024, 2048 or 4096"),
         (TIB, {"block": 1024, "sector_bytes": 4096}, "smaller than the device's sector of 4096 B"),
         (TIB, {"inode_size": 100}, "an inode of 100 B"),
