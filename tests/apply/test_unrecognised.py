@@ -86,6 +86,19 @@ def test_what_shows_through_in_what_this_run_made_is_no_data(tmp_path: Path) -> 
     assert decided(plan, box, interrupted(plan, past, box)).left.lost
 
 
+def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Path) -> None:
+    """Cut off between mdadm and mkfs, and used in between without a signature, as plain dm-crypt does."""
+    plan = plan_of(LAYOUT, tmp_path)
+    deep = f"data that nothing here recognises from byte {100 * MIB} on"
+    for content, wanted in ((DATA, [DATA]), (deep, []), ("cannot be read", ["cannot be read"])):
+        box, past = made_before(plan, (content,))
+        past = interrupted(plan, past, box)
+        past = replace(past, ended=past.ended | {"ghosts.data"})
+        decision = decided(plan, box, past)
+        assert [words.partition(", ")[0] for words in decision.left.lost] == wanted
+        assert decision.refusals == ()
+
+
 def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(tmp_path: Path) -> None:
     asked: dict[str, bool] = {}
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from raidplan.apply.decide.stack import Stack
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import identity_of, made_nodes, may_be_wiped
+from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan
+
+BEGINS = re.compile(r"from byte (\d+) on$")
+"""How facts/traces.py says where such bytes begin."""
 
 
 def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
@@ -23,7 +29,8 @@ def shows_through(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past
 ) -> tuple[frozenset[str], Machine]:
     """What the run that is not closed made on disks that may be wiped, as steps call it; and the machine without what
-    shows in it of the time before: of those disks both ends were cleared, and not what lies between.
+    shows in it of the time before: of those disks both ends were cleared, and not what lies between. Of arrays and volumes as
+    well, once their `ghosts.` step has ended: what stands at an end of one since is somebody's.
     """
     if not past.is_open:
         return frozenset(), machine
@@ -34,14 +41,25 @@ def shows_through(
         if step.id in past.begun | past.ended
         for node in step.awaits
     }
+    cleared = {
+        step.awaits for step in plan.steps if step.awaits and f"ghosts.{step.targets[0]}" in past.ended
+    }
     stack = Stack(machine, disks)
     ours = {
         block.name
         for block in machine.blocks
-        if block.identity in nodes and may_be_wiped(plan, stack, block.name)
+        if block.identity in nodes
+        and may_be_wiped(plan, stack, block.name)
+        and not ((nodes[block.identity],) in cleared and _at_an_end(block))
     }
     blocks = tuple(
         replace(block, content=()) if block.name in ours and not block.found else block
         for block in machine.blocks
     )
     return frozenset(nodes[stack.blocks[name].identity] for name in ours), replace(machine, blocks=blocks)
+
+
+def _at_an_end(block: BlockFact) -> bool:
+    """What nobody recognises begins within what is cleared of a device, and not deeper in it; or it is not said where."""
+    found = next((BEGINS.search(words) for words in block.content), None)
+    return bool(block.content) and not (found and FRONT <= int(found[1]) < block.size - BACK)
