@@ -57,7 +57,7 @@ def by_raidplan(twin: Twin) -> float:
     seconds = time.monotonic() - started
     events = [json.loads(line) for line in twin.get("/root/events").decode().splitlines()]
     spent: dict[str, float] = {}
-    for event in events:
+    for event in (event for event in events if event["event"] == "done"):
         spent[event["phase"]] = spent.get(event["phase"], 0.0) + event["seconds"]
     print("  steps of raidplan by phase, seconds of all steps added up (eight run side by side):")
     for phase, added in spent.items():
