@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,14 @@ Loader.yaml_implicit_resolvers = {
 }
 
 
+@cache
+def validator() -> Draft7Validator:
+    return Draft7Validator(layout_schema())
+
+
 def problems(text: str) -> list[str]:
-    validator = Draft7Validator(layout_schema())
     data: Any = yaml.load(text, Loader)
-    return [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator.iter_errors(data)]
+    return [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator().iter_errors(data)]
 
 
 def test_the_file_is_fresh() -> None:

@@ -133,13 +133,13 @@ def problems(draw: st.DrawFn, disks: tuple[int, int], arrays: int) -> Problem:
     return Problem(tuple(devices), tuple(demands), capacity)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(problems((2, 8), 3))
 def test_random_pools_of_up_to_eight_disks(problem: Problem) -> None:
     check(problem)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(problems((9, 12), 1))
 def test_random_pools_of_up_to_twelve_disks(problem: Problem) -> None:
     check(problem)

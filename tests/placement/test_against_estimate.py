@@ -66,7 +66,7 @@ def machines(draw: st.DrawFn) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("level", (*READ, *WRITTEN))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(machine=machines(), data=st.data())
 def test_no_members_that_are_as_safe_are_faster(
     level: str, machine: tuple[str, int], data: st.DataObject
