@@ -10,9 +10,11 @@ from typing import TypeVar
 
 import pytest
 
+from raidplan.apply.configuration.aliases import BY_ID
 from raidplan.apply.configuration.files import TRIES, BrokenBlock, wanted_text, write
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
+from raidplan.facts.arrays import coloned
 from raidplan.plan import Plan, Proof, Run, Step, WriteBlock
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 
@@ -147,6 +149,8 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         (f"UUID={uuid.upper()} /other ext4 defaults", f"UUID={uuid.upper()}"),
         (f"/dev/disk/by-uuid/{uuid} /other ext4 defaults", f"/dev/disk/by-uuid/{uuid}"),
         ("/dev/md/data /other ext4 defaults", "/dev/md/data"),
+        (f"{BY_ID}md-uuid-{coloned(digits)} /other ext4", f"{BY_ID}md-uuid-{coloned(digits)}"),
+        (f"{BY_ID}md-name-pair:data /other ext4", f"{BY_ID}md-name-pair:data"),
     ):
         said = lines(tmp_path, "/etc/fstab", f"# x\n{line}\n")
         assert [words for words in said if words.startswith(f"/etc/fstab line 2 speaks of {word} already")], (line, said)  # fmt: skip
@@ -164,6 +168,17 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         said = lines(tmp_path, "/etc/mdadm/mdadm.conf", f"DEVICE partitions\n{text}\n")
         named = [words for words in said if words.startswith(f"/etc/mdadm/mdadm.conf line 2 speaks of {word} already")]  # fmt: skip
         assert named, (text, said)
+
+
+def test_f56_a_volume_by_the_names_of_device_mapper(tmp_path: Path) -> None:
+    group = "volume_groups: {v-g: {devices: [data], volumes: {home: {size: 100%free}}}}\nfilesystems:\n"
+    text = LAYOUT.replace("filesystems:\n", group).replace("device: data", "device: v-g.home")
+    for word in ("/dev/v-g/home", "/dev/mapper/v--g-home", f"{BY_ID}dm-name-v--g-home"):
+        box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", "/etc/fstab", content=f"{word} /other ext4\n", size=50)  # fmt: skip
+        said = decided(plan_of(text, tmp_path), box).refusals
+        assert [words for words in said if words.startswith(f"/etc/fstab line 1 speaks of {word} already")], (
+            said
+        )
 
 
 def test_f56_an_address_that_counts_no_more_is_told(tmp_path: Path) -> None:

@@ -55,14 +55,23 @@ def _nodes(stack: Stack, name: str) -> Iterator[str]:
         case "partition":
             yield from _of_partition(stack, block, key)
         case "array":
-            yield f"{BY_ID}md-uuid-{coloned(key)}"
-            stored = str((stack.machine.observe("array", key) or {}).get("name") or "")
-            if stored:
-                short = stored.rpartition(":")[2]
-                yield from (f"{BY_ID}md-name-{stored}", f"/dev/md/{short}", f"/dev/md_{short}")
+            yield from of_array(key, str((stack.machine.observe("array", key) or {}).get("name") or ""))
         case "volume" if key:
-            mapped = "-".join(part.replace("-", "--") for part in key.split("/"))
-            yield from (f"/dev/{key}", f"/dev/mapper/{mapped}", f"{BY_ID}dm-name-{mapped}")
+            yield from of_volume(key)
+
+
+def of_array(uuid: str, stored: str) -> Iterator[str]:
+    """The links of an array; `stored` is the name in its superblocks, with the host's (63-md-raid-arrays.rules)."""
+    yield f"{BY_ID}md-uuid-{coloned(uuid)}"
+    if stored:
+        short = stored.rpartition(":")[2]
+        yield from (f"{BY_ID}md-name-{stored}", f"/dev/md/{short}", f"/dev/md_{short}")
+
+
+def of_volume(key: str) -> Iterator[str]:
+    """The links of a logical volume `group/volume`; device-mapper doubles the hyphens of each part."""
+    mapped = "-".join(part.replace("-", "--") for part in key.split("/"))
+    yield from (f"/dev/{key}", f"/dev/mapper/{mapped}", f"{BY_ID}dm-name-{mapped}")
 
 
 def _of_partition(stack: Stack, block: BlockFact, uuid: str) -> Iterator[str]:

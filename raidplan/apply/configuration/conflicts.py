@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from raidplan.apply.configuration.aliases import of_array, of_volume
 from raidplan.apply.configuration.files import BrokenBlock, file_text, outside_block
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, mdadm_conf, statements
 from raidplan.apply.teardown.given_up import made_nodes
@@ -59,16 +60,18 @@ def _meant(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
     """What our own lines mean without saying it: other names of the same file system, or of the same array."""
     nodes = {identity: node for node, identity in made_nodes(whole).items()}
     for step in whole.steps:
-        if step.proof is None or not step.creates:
+        if step.proof is None:
             continue
+        uuid = step.proof.key
         label, name = (str(step.proof.expect.get(each) or "") for each in ("label", "name"))
-        if file == FSTAB and step.proof.kind in ("filesystem", "swap"):
+        if file == FSTAB and step.creates and step.proof.kind in ("filesystem", "swap"):
             yield from (device(node) for node in step.guard)
             yield from ([("LABEL", label)] if label else [])
-        if step.proof.kind == "array":
-            found = machine.observe("array", step.proof.key) or {}
-            node = str(found.get("node") or nodes.get(f"array:{step.proof.key}", ""))
-            if file == MDADM_CONF:
-                yield "name", name
-                yield "name", name.rpartition(":")[2]
-            yield from ([("node", node)] if node else [])
+        if file == FSTAB and step.proof.kind == "volume":
+            yield from map(device, of_volume(uuid))
+        if step.creates and step.proof.kind == "array":
+            found = machine.observe("array", uuid) or {}
+            node = str(found.get("node") or nodes.get(f"array:{uuid}", ""))
+            links = of_array(uuid, name) if file == FSTAB else ()
+            yield from map(device, (*links, *([node] if node else [])))
+            yield from [("name", name), ("name", name.rpartition(":")[2])] if file == MDADM_CONF else []
