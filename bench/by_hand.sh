@@ -31,6 +31,7 @@ for disk in $disks; do
     if [ $((number % 8)) = 0 ]; then
         name=s$((number / 8 - 1))
         set -- "$@" "mdadm --create /dev/md/$name --run --quiet --level=6 --chunk=512 --bitmap=internal --metadata=1.2 --homehost=bench --raid-devices=8 $members
+            until [ -e /dev/md/$name ]; do sleep 0.1; done # mdadm waits for udev, but not for ever
             echo frozen > /sys/block/\$(basename \$(readlink -f /dev/md/$name))/md/sync_action
             mkfs.ext4 -q -i 1048576 -m 1 -L $name /dev/md/$name"
         members=""
