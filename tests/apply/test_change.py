@@ -129,7 +129,7 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
 REFUSED = {
     "level": (set_to("arrays", "b", "level", "raid10"), "mdadm --grow --level=raid10 /dev/md/b"),
     "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "mdadm --grow --chunk=64K --backup-file=FILE /dev/md/p"),
-    "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "mdadm /dev/md/p --replace OLD --with NEW"),
+    "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "mdadm /dev/md/p --replace OLD --with /dev/disk/by-partuuid/"),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
     "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots"),
     "PPL": (set_to("arrays", "p", "consistency", "ppl"), "mdadm --grow --consistency-policy=ppl /dev/md/p"),
