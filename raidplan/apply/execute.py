@@ -243,8 +243,7 @@ class Work:
         if step.new_partitions:
             for name in step.disks & self.disks.keys():
                 self.still.callback(close, self.world.still(self.disks[name].node))
-        formatted = step.guard if step.phase == "format" else ()
-        for node in self._missing(step.awaits, formatted):
+        for node in self._missing(step.awaits, step.formatted):
             raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
 
     def resolved(self, word: str) -> str:

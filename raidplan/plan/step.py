@@ -137,6 +137,11 @@ class Step:
         return bool(self.guard)
 
     @property
+    def formatted(self) -> tuple[str, ...]:
+        """The devices (as in `guard`) that it puts a file system or swap on."""
+        return self.guard if self.phase == "format" else ()
+
+    @property
     def new_partitions(self) -> tuple[tuple[int, int], ...]:
         """(start, size) in bytes of the partitions that it makes."""
         if self.proof is None or self.proof.kind != "table":

@@ -160,7 +160,7 @@ def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> 
     if number == 1:
         yield "begun=yes"
     yield from _action(step, variables)
-    formatted = [_word(node, variables) for node in step.guard if step.phase == "format"]
+    formatted = [_word(node, variables) for node in step.formatted]
     yield from (" ".join(["await_node", _word(node, variables), *formatted]) for node in step.awaits)
 
 

@@ -29,10 +29,10 @@ def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = Fa
     what is no log.
     """
     entries = [*_entries(log_of(disk).read_bytes())]
+    last = entries.pop() if halted and entries and entries[-1][0] & _FLUSH and not entries[-1][2] else None
     flushed, later = _writes(entries)
-    if halted and not later and entries and entries[-1][0] & _FLUSH and not entries[-1][2]:
-        before, since = _writes(entries[:-1])
-        flushed, later = (before, since) if len(since) > 1 else (flushed, later)
+    if last and len(later) <= 1:
+        flushed, later = flushed + later, []
     left = [write for number, write in enumerate(later) if kept(number)]
     size = disk.stat().st_size
     with disk.open("r+b") as file:

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.machine.look import Arrays, arrays, serials
-from tests.machine.servers import SERVERS, Running, Server, running
-
-JBOD, MIXED = SERVERS
+from tests.machine.servers import JBOD, MIXED, Running, Server, running
 
 
 @pytest.fixture(

@@ -33,14 +33,12 @@ class Server:
     memory_mib: int
 
 
-SERVERS = (
-    Server("jbod", ("tel-aviv-jbod",), 10240),
-    Server(
-        "mixed",
-        ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
-         "raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far"),
-        4096,
-    ),
+JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
+MIXED = Server(
+    "mixed",
+    ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
+     "raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far"),
+    4096,
 )  # fmt: skip
 
 

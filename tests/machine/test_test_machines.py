@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.machine.look import arrays, details
-from tests.machine.servers import EXAMPLES, SERVERS, Running, quick_initramfs
+from tests.machine.servers import EXAMPLES, MIXED, Running, quick_initramfs
 
-MIXED = next(server for server in SERVERS if server.name == "mixed")
 pytestmark = [
     pytest.mark.machine,
     pytest.mark.long,

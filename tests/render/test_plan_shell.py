@@ -147,7 +147,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
         expected += [("require_blank", _resolved(guard, nodes)) for guard in each.guard]
         if isinstance(each.action, Run):
             expected += [tuple(_resolved(word, nodes) for word in each.action.argv)]
-        formatted = [_resolved(guard, nodes) for guard in each.guard if each.phase == "format"]
+        formatted = [_resolved(guard, nodes) for guard in each.formatted]
         expected += [("await_node", node, *formatted) for node in each.awaits]
     assert calls[len(nodes) :] == expected
     written = {each.action.file: each.action for each in steps if not isinstance(each.action, Run)}

@@ -106,7 +106,7 @@ def _mounted(plan: Plan, machine: Machine) -> Iterator[str]:
 
 def _rows(text: str) -> dict[str, list[str]]:
     """The lines of fstab by what they mount."""
-    rows = ([unescaped(word) for word in line.split()] for line in text.splitlines())
+    rows = ([unescaped(word) for word in line.split()] for line in text.split("\n"))
     return {row[0]: row for row in rows if len(row) >= 4 and not row[0].startswith("#")}
 
 

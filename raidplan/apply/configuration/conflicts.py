@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
 from raidplan.apply.configuration.files import BrokenBlock, file_text, outside_block
-from raidplan.apply.configuration.lines import Key, Line, device, fstab, mdadm_conf, statements
+from raidplan.apply.configuration.lines import Key, Line, device, fstab, mdadm_conf, numbered, statements
 from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
@@ -23,7 +23,7 @@ def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
         grammar = GRAMMARS.get(action.file)
         if grammar is None:
             continue
-        ours = {key for _, keys in grammar(_numbered(action.content)) for key in keys}
+        ours = {key for _, keys in grammar(numbered(action.content)) for key in keys}
         ours |= set(_meant(action.file, whole, machine))
         for number, keys in grammar(others):
             for key, word in keys.items():
@@ -36,7 +36,7 @@ def unheard(left: Plan, machine: Machine) -> Iterator[str]:
     for action, others in _files(left, machine):
         if action.file != MDADM_CONF:
             continue
-        ours = [words for _, words in statements(_numbered(action.content)) if words[0] == "MAILADDR"]
+        ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
         for number, words in statements(others):
             if ours and words[0] == "MAILADDR" and words != ours[0]:
                 yield f"{action.file} line {number} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
@@ -50,10 +50,6 @@ def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, list[Line
                 yield step.action, outside_block(text, step.action.mark)
             except BrokenBlock:
                 continue  # `against` has said so
-
-
-def _numbered(content: str) -> Iterable[Line]:
-    return enumerate(content.splitlines(), 1)
 
 
 def _meant(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:

@@ -22,6 +22,11 @@ WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s"'])+""")
 QUOTED = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 
 
+def numbered(text: str) -> Iterator[Line]:
+    """The lines of a text as the programs that read these files count them: for Python, a form feed and others end one as well."""
+    return enumerate(text.removesuffix("\n").split("\n"), 1)
+
+
 def device(word: str) -> Key:
     """What the first field of a line of fstab means."""
     tag, equals, value = word.partition("=")

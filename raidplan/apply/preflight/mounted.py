@@ -44,7 +44,7 @@ def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
 
 def _lines(text: str) -> dict[str, tuple[str, frozenset[str]]]:
     """By source: mount point, and the options that a file system reads when it is mounted; swap is left out."""
-    rows = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    rows = (line.split() for line in text.split("\n") if not line.startswith("#"))
     return {
         row[0]: (unescaped(row[1]), frozenset(row[3].split(",")) - LIVE - _of_systemd(row[3]))
         for row in rows

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from raidplan.apply.configuration.aliases import aliases, of_content
-from raidplan.apply.configuration.lines import device, fstab
+from raidplan.apply.configuration.lines import device, fstab, numbered
 from raidplan.apply.decide.stack import listed
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.facts.contents import SEVERAL_DEVICES
@@ -163,7 +163,7 @@ def _in_fstab(given: GivenUp) -> Iterator[str]:
         for uuid, found in stack.machine.objects.get(kind, {}).items():
             gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
     text = str((stack.machine.observe("file", FSTAB) or {}).get("content", ""))
-    for number, keys in fstab(enumerate(text.split("\n"), 1)):
+    for number, keys in fstab(numbered(text)):
         source, word = next(iter(keys.items()))
         if source in gone - made:
             yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
