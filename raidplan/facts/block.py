@@ -70,8 +70,10 @@ def _family(sys: Path) -> Iterator[Block]:
     """A device and its partitions."""
     whole = _block(sys)
     yield whole
-    for entry in sorted(sys.glob("*/partition")):
-        yield _block(entry.parent, whole)
+    for name in _listed(sys):
+        # The kernel names a partition after its disk.
+        if name.startswith(sys.name) and (sys / name / "partition").exists():
+            yield _block(sys / name, whole)
 
 
 def _block(sys: Path, disk: Block | None = None) -> Block:
@@ -95,7 +97,15 @@ def _block(sys: Path, disk: Block | None = None) -> Block:
 
 
 def _names(folder: Path) -> tuple[str, ...]:
-    return tuple(sorted(entry.name.replace("!", "/") for entry in folder.glob("*")))
+    return tuple(name.replace("!", "/") for name in _listed(folder))
+
+
+def _listed(folder: Path) -> list[str]:
+    """What is in a folder of sysfs, in order; nothing if it went away."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def text_of(file: Path) -> str:
