@@ -121,7 +121,8 @@ def _disorder(plan: Plan) -> Iterator[str]:
     places = {id: place for place, id in enumerate(ids)}
     yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
     for place, step in enumerate(plan.steps):
-        if not step.targets or step.phase not in PHASES or step.action == Run(()):
+        runs_nothing = isinstance(step.action, Run) and not step.action.argv
+        if not step.targets or step.phase not in PHASES or runs_nothing:
             yield f"the step {step.id} has no target, no phase or no command"
         later = [need for need in step.needs if places.get(need, -1) >= place]
         yield from (f"the step {step.id} needs {need}, which does not come before it" for need in later)
