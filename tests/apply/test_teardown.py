@@ -13,7 +13,17 @@ from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Machine, Trace
-from raidplan.plan import Plan, Run, WriteBlock, WriteFile, Zero, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan import (
+    Plan,
+    Proof,
+    Run,
+    WriteBlock,
+    WriteFile,
+    Zero,
+    plan_digest,
+    plan_from_json,
+    plan_to_json,
+)
 from tests.apply.stacks import (
     GIB,
     GROUP,
@@ -236,6 +246,35 @@ def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
 
 def test_f30_the_name_of_an_array_that_is_given_up_is_free(plan: Plan) -> None:
     assert decided(plan, old_pair()).refusals == ()  # it is called data as well, of another host
+
+
+def planned(plan: Plan, kind: str) -> Proof:
+    return next(step.proof for step in plan.steps if step.creates and step.proof and step.proof.kind == kind)
+
+
+@pytest.mark.parametrize("where", ["sdd", "sdd1"])
+def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: str) -> None:
+    """It stood in this place of the layout before, and its superblock counts more events."""
+    uuid = planned(plan, "array").key
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd")
+    refusals = decided(plan, box.member(where, array=uuid)).refusals
+    place = "/dev/sdd" if where == "sdd" else "partition 1 of /dev/sdd"
+    assert [words.partition(",")[0] for words in refusals] == [f"{place} is a member of an array {uuid}"]
+    assert decided(plan, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").member("sdd")).refusals == ()  # fmt: skip
+
+
+def test_f30_a_partition_elsewhere_with_the_uuid_of_a_new_one(plan: Plan) -> None:
+    uuid = planned(plan, "table").expect["partitions"][0].split()[0]  # type: ignore[index, union-attr]
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd", uuid=uuid)
+    (words,) = decided(plan, box).refusals
+    assert words.startswith(f"/dev/sdd1 has the UUID {uuid} of a partition that is to be made")
+
+
+def test_f30_what_an_earlier_run_made_on_our_own_disks_is_no_double(plan: Plan) -> None:
+    uuid, rows = planned(plan, "array").key, planned(plan, "table").expect["partitions"]
+    box = Box().disk("sdb", "PAIR-0").partition("sdb", uuid=rows[0].split()[0]).member("sdb1", array=uuid)  # type: ignore[index, union-attr]
+    refusals = decided(plan, box.disk("sdc", "PAIR-1")).refusals
+    assert not any("to be made" in words for words in refusals), refusals
 
 
 def test_f31_unreadable_is_refused_and_not_written_over(plan: Plan) -> None:

@@ -29,6 +29,7 @@ NONE_GIVEN = {
     "conflicts.py:unheard": "told of, and left",
     "copying.py:_names": "names of files",
     "copying.py:no_way_back": "the steps after which there is none",
+    "doubles.py:_texts": "a partition table's rows",
     "execute.py:_act": "after the write",
     "execute.py:_missing": "nodes that have not appeared",
     "hold.py:_lines": "lines of a rule for udev",

@@ -11,6 +11,7 @@ from raidplan.apply.configuration.conflicts import conflicting
 from raidplan.apply.configuration.files import file_text
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
+from raidplan.apply.preflight.doubles import doubles
 from raidplan.apply.preflight.in_use import alone, used_by_others
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.surroundings import (
@@ -197,6 +198,12 @@ def names_free(situation: Situation) -> Iterator[str]:
             yield f"there is a volume group {step.proof.key} already"
 
 
+def uuids_free(situation: Situation) -> Iterator[str]:
+    """What has the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
+    ours = {disk.node for disk in situation.disks.values()}
+    yield from doubles(situation.plan.steps, [d for d in situation.machine.disks if d.node not in ours])
+
+
 def group_folders_free(situation: Situation) -> Iterator[str]:
     """vgcreate refuses a name that stands in /dev, whatever it is there."""
     for step in _created(situation, "volume_group"):
@@ -273,6 +280,7 @@ OF_FACTS: tuple[Check, ...] = (
     disks_blank,
     nothing_unrecognised,
     names_free,
+    uuids_free,
     lines_do_not_conflict,
     mounts_can_follow,
     memory_for_stripe_cache,

@@ -1,0 +1,37 @@
+"""UUIDs of what is to be made that stand on a disk outside the plan already.
+
+They follow from the layout, so a disk that had the same place in it before, or a copy of one, brings them along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from raidplan.facts import DiskFact
+from raidplan.plan import Step
+
+MEMBER = "linux_raid_member"
+AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
+
+
+def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[str]:
+    """A member with the UUID of an array that a step makes, a partition with that of one; `others` are disks that stay.
+
+    mdadm believes the superblock with more events, which is the old one's.
+    """
+    made = [step.proof for step in steps if step.creates and step.proof]
+    arrays = {proof.key for proof in made if proof.kind == "array"}
+    rows = [row for proof in made if proof.kind == "table" for row in _texts(proof.expect.get("partitions"))]
+    partitions = {row.split()[0] for row in rows}
+    for disk in others:
+        for trace in disk.traces:
+            if trace.type == MEMBER and trace.uuid in arrays:
+                place = f"{trace.place} of {disk.node}" if trace.place else disk.node
+                yield f"{place} is a member of an array {trace.uuid}, as the one that is to be made is called: {AWAY}"
+        for part in disk.partitions:
+            if part.uuid in partitions:
+                yield f"{part.node} has the UUID {part.uuid} of a partition that is to be made: {AWAY}"
+
+
+def _texts(value: object) -> list[str]:
+    return [str(row) for row in value] if isinstance(value, list | tuple) else []
