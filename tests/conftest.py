@@ -1,5 +1,6 @@
 """Options of the whole test suite, and which of its tests run side by side."""
 
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--long", action="store_true", help="also what takes an hour: `make test-all`")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
+
+
+COUNTED = "counted: "
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What tests counted of what they tried (`record_property` with a name that begins with `COUNTED`), added up."""
+    counts: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("passed", ()):
+        for name, count in report.user_properties:
+            if name.startswith(COUNTED):
+                counts[name.removeprefix(COUNTED)] += int(str(count))
+    for name, count in counts.items():
+        terminalreporter.write_line(f"{count:,} {name}")
 
 
 LEFT_OUT = pytest.mark.skip(reason="long: `make test-all` runs it")

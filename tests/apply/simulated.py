@@ -23,6 +23,7 @@ from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import UDEV_RULES
 from raidplan.run import Result
 from tests.apply.changed import changed, half_changed
+from tests.apply.others import Others
 from tests.initramfs import cpio
 
 T = TypeVar("T")
@@ -48,7 +49,9 @@ class State:
     stains: dict[str, str] = field(default_factory=dict)
     """By device: bytes that no tool recognises, in words."""
     foreign: frozenset[str] = frozenset()
-    """Devices that nobody may touch."""
+    """Devices of the plan that became somebody's, and that nobody may touch."""
+    others: Others = field(default_factory=Others)
+    """Disks that are not in the plan."""
 
 
 class Simulated(World):
@@ -112,7 +115,8 @@ class Simulated(World):
                      signatures=tuple(self.state.content.get(f"{{{d.name}}}", ())))
             for d in plan.disks
         )  # fmt: skip
-        return Machine(disks, objects, memory_bytes=2**40, is_root=True, kernel="6.1")
+        machine = Machine(disks, objects, memory_bytes=2**40, is_root=True, kernel="6.1")
+        return self.state.others.beside(machine, plan.disks[0] if plan.disks else None)
 
     def unit(self, name: str) -> str:
         untouched = "static" if "@" in name else "disabled"
@@ -150,9 +154,12 @@ class Simulated(World):
                 word.startswith("/swapfile") and not self.path(word).exists() for word in argv
             ):
                 return Result(tuple(argv), 1, "", "No such file or directory")
-            if lie != "no effect":
+            if lie == "cut off":
+                self._half(line)
+            elif lie != "no effect":
                 self._do(tuple(argv))
-            return Result(tuple(argv), 1 if lie == "failed after all" else 0, "", "a lie" if lie else "")
+            code = {"failed after all": 1, "cut off": -9}.get(lie, 0)
+            return Result(tuple(argv), code, "", "a lie" if lie else "")
 
         self.executed.append(line)
         return self.effect("run", line, act)
@@ -160,10 +167,12 @@ class Simulated(World):
     def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
         identity = self._identity(device)
         assert identity not in self.state.foreign
+        self.state.others.given([device])
         self.effect("zero", device, lambda: self._blank(identity))
 
     def set_attribute(self, file: str, content: str) -> None:
         def act() -> None:
+            self.state.others.given([file])
             for step in self.plan.steps:
                 if step.action == SetAttribute(file, content) and step.proof:
                     self._object(step.proof)
@@ -173,6 +182,7 @@ class Simulated(World):
     # what the tools do
 
     def _do(self, argv: tuple[str, ...]) -> None:
+        self.state.others.given(argv)
         assert not self.state.foreign & {self._identity(word) for word in argv}, (
             f"{argv} writes to what is foreign"
         )

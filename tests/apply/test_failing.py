@@ -19,6 +19,7 @@ from raidplan.apply.session import carry_out, decide
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.plan import Plan
+from tests.apply.others import Others
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
@@ -49,7 +50,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def machine(root: Path) -> State:
     (root / "etc").mkdir(parents=True)
     (root / "etc/fstab").write_text(FSTAB)
-    return State(content={"/dev/foreign": ["ext4 precious"]}, foreign=frozenset({"/dev/foreign"}))
+    return State()
 
 
 class Disturbed(Simulated):
@@ -97,12 +98,14 @@ def end(world: Simulated) -> object:
         for file in sorted(world.root.rglob("*"))
         if file.is_file() and JOURNAL not in str(file) and not file.name.endswith(("-old", "-new"))
     }
-    return deepcopy((world.state.objects, world.state.content, files, world.state.unfinished))
+    state = world.state
+    return deepcopy((state.objects, state.content, files, state.unfinished, state.others.hashes()))
 
 
 def undisturbed(plan: Plan, root: Path) -> tuple[object, list[tuple[str, str]]]:
     world = Simulated(plan, root, machine(root))
     assert apply(plan, world) == "done"
+    assert world.state.others.hashes() == Others().hashes()
     return end(world), world.effects
 
 

@@ -1,9 +1,12 @@
-"""Killed before, in and after every effect, then resumed: the end is that of a run that nobody disturbed."""
+"""Killed before, in and after every effect, then resumed: the end is that of a run that nobody disturbed.
+
+Once more with a second kill in the resume, and with tools that lie. The disks of others (others.py) keep every byte.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -15,13 +18,17 @@ from raidplan import pipeline
 from raidplan.apply import execute
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
-from raidplan.plan import Plan
+from raidplan.plan import Plan, Run
+from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
 from tests.apply.simulated import Killed, Simulated, State
 from tests.initramfs import boot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAYOUTS = ("raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far", "rio-2007", "rio-swap-cure",
            "raid5-2005", "raid5-2005-lvm", "forecast-vm-cure", "loops", "pegasus2-r4", "lvm-test-host-cure")  # fmt: skip
+HOWS = ("before", "during", "after")
+LIES = ("no effect", "failed after all", "cut off")
+"""A program that says yes and does nothing, one that does it and says no, one that is killed in the middle."""
 FSTAB = "# by hand\nUUID=1 / ext4 defaults 0 1\n"
 
 
@@ -40,11 +47,11 @@ def plan_of(layout: str) -> Plan:
 
 
 def machine(root: Path) -> State:
-    """A blank machine with a line of somebody else's in fstab, and a foreign disk."""
+    """A blank machine with a line of somebody else's in fstab."""
     (root / "etc").mkdir(parents=True)
     (root / "etc/fstab").write_text(FSTAB)
     boot(root, "6.1")
-    return State(content={"/dev/foreign": ["ext4 precious"]}, foreign=frozenset({"/dev/foreign"}))
+    return State()
 
 
 def apply(plan: Plan, world: Simulated) -> str:
@@ -67,28 +74,30 @@ def apply(plan: Plan, world: Simulated) -> str:
 
 
 def end(world: Simulated) -> object:
-    """What stands in the end: objects, what devices carry, and every file but the journal."""
+    """What stands in the end: objects, what devices carry, the disks of others, and every file but the journal."""
     files = {
         str(file.relative_to(world.root)): file.read_text()
         for file in sorted(world.root.rglob("*"))
         if file.is_file() and "var/lib/raidplan" not in str(file) and not file.name.endswith("-old")
     }
     state = world.state
-    return deepcopy((state.objects, state.content, files, state.unfinished))
+    return deepcopy((state.objects, state.content, files, state.unfinished, state.others.hashes()))
 
 
 def undisturbed(layout: str, root: Path) -> tuple[object, int]:
     world = Simulated(plan_of(layout), root, machine(root))
     assert apply(plan_of(layout), world) == "done"
-    assert world.state.content["/dev/foreign"] == ["ext4 precious"]
+    assert world.state.others.hashes() == Others().hashes()
     again = Simulated(plan_of(layout), root, world.state)
     assert apply(plan_of(layout), again) == "nothing to do"
     assert not again.effects, "a second run changes nothing"
     return end(world), len(world.effects)
 
 
-def killed(plan: Plan, root: Path, state: State, at: int, how: str) -> bool:
-    world = Simulated(plan, root, state, (at, how))
+def killed(
+    plan: Plan, root: Path, state: State, at: int, how: str, lie: Mapping[str, str] | None = None
+) -> bool:
+    world = Simulated(plan, root, state, (at, how), lie)
     try:
         apply(plan, world)
     except Killed:
@@ -96,56 +105,104 @@ def killed(plan: Plan, root: Path, state: State, at: int, how: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("how", ["before", "during", "after"])
+Count = Callable[[str, object], None]
+
+
+@pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_killed_at_every_effect_and_resumed(
-    layout: str, how: str, tmp_path: Path, record_property: Callable[[str, object], None]
+    layout: str, how: str, tmp_path: Path, record_property: Count
 ) -> None:
     plan = plan_of(layout)
     wanted, effects = undisturbed(layout, tmp_path / "undisturbed")
-    points = 0
     for at in range(1, effects + 1):
         root = tmp_path / str(at)
         state = machine(root)
         assert killed(plan, root, state, at, how)
-        points += 1
+        assert state.others.hashes() == Others().hashes(), f"{how} effect {at}"
         world = Simulated(plan, root, state)
         said = apply(plan, world)
         assert said in ("done", "nothing to do"), f"{how} effect {at}: {said}"
         assert end(world) == wanted, f"{how} effect {at}"
         assert not read_past(root / "var/lib/raidplan").is_open
         assert apply(plan, Simulated(plan, root, state)) == "nothing to do"
-    record_property("killed", f"{layout}: {how} each of {points} effects")
+    record_property("counted: kills, one at each effect and way", effects)
 
 
-def twice(layout: str, count: int) -> Iterator[tuple[int, str, int, str]]:
-    """Points for a kill and for another one in the resume, drawn with a fixed seed."""
-    dice = Random(f"{layout} 2026")
-    for _ in range(count):
-        yield (
-            dice.randrange(1, 400),
-            dice.choice(["before", "during", "after"]),
-            dice.randrange(1, 120),
-            dice.choice(["before", "during", "after"]),
-        )
+def killed_again(
+    layout: str, folder: Path, pairs: Iterable[tuple[int, int]], lies: Sequence[str] = ()
+) -> int:
+    """How often it was killed twice: in the first run at one effect, with a tool that lies, and in the resume at another."""
+    plan = plan_of(layout)
+    wanted, _ = undisturbed(layout, folder / "undisturbed")
+    twice = 0
+    for number, (first, second) in enumerate(pairs):
+        root = folder / str(number)
+        how, how_too = HOWS[number % 3], HOWS[number // 3 % 3]
+        lie = {lies[number % len(lies)]: LIES[number % 3]} if lies else {}
+        words = f"{how} {first}, {how_too} {second}, {lie}"
+        state = machine(root)
+        if killed(plan, root, state, first, how, lie):
+            twice += killed(plan, root, state, second, how_too)
+        world = Simulated(plan, root, state)
+        said = apply(plan, world)
+        gone = lies and "gone: somebody changed" in said
+        assert gone or said in ("done", "nothing to do"), f"{words}: {said}"
+        assert gone or not proven(plan, lie) or end(world) == wanted, words
+        assert state.others.hashes() == Others().hashes(), words
+    return twice
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_killed_again_in_the_resume(layout: str, tmp_path: Path) -> None:
-    plan = plan_of(layout)
-    wanted, _ = undisturbed(layout, tmp_path / "undisturbed")
-    for number, (first, how, second, how_too) in enumerate(twice(layout, 40)):
-        root = tmp_path / str(number)
-        state = machine(root)
-        killed(plan, root, state, first, how)
-        killed(plan, root, state, second, how_too)
-        world = Simulated(plan, root, state)
-        said = apply(plan, world)
-        assert said in ("done", "nothing to do"), f"{how} {first}, {how_too} {second}: {said}"
-        assert end(world) == wanted, f"{how} {first}, {how_too} {second}"
+def test_killed_again_in_the_resume(
+    layout: str, tmp_path: Path, record_property: Count, request: pytest.FixtureRequest
+) -> None:
+    """The first kill at every third effect (at each with `--long`), the second one at any of the resume."""
+    _, effects = undisturbed(layout, tmp_path)
+    firsts = range(1, effects + 1, 1 if request.config.getoption("long") else 3)
+    dice = Random(layout)
+    pairs = [(first, dice.randrange(1, effects - first + 6)) for first in firsts]
+    twice = killed_again(layout, tmp_path / "pairs", pairs)
+    assert twice > len(pairs) * 2 // 3, "most resumes were killed as well"
+    record_property("counted: second kills, in a resume", twice)
 
 
-@pytest.mark.parametrize("lie", ["no effect", "failed after all"])
+@pytest.mark.long
+def test_killed_at_every_pair_of_effects(tmp_path: Path, record_property: Count) -> None:
+    _, effects = undisturbed("raid1-pair", tmp_path)
+    pairs = [(first, second) for first in range(1, effects + 1) for second in range(1, effects - first + 6)]
+    record_property(
+        "counted: second kills, in a resume", killed_again("raid1-pair", tmp_path / "pairs", pairs)
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_killed_twice_while_a_tool_lies(
+    layout: str, tmp_path: Path, record_property: Count, request: pytest.FixtureRequest
+) -> None:
+    """Every program of the plan lies in one of the runs."""
+    honest = Simulated(plan_of(layout), tmp_path, machine(tmp_path))
+    assert apply(plan_of(layout), honest) == "done"
+    lies, effects, dice = list(dict.fromkeys(honest.executed)), len(honest.effects), Random(layout)
+    times = 2 if request.config.getoption("long") else 1
+    ran = [at for at, (kind, _) in enumerate(honest.effects, 1) if kind == "run"]
+    # Mostly after the lie, and never before the first program.
+    pairs = [
+        (dice.randrange(ran[number % len(lies)], effects + 1), dice.randrange(1, 40))
+        for number in range(times * len(lies))
+    ]
+    killed_again(layout, tmp_path / "pairs", pairs, lies)
+    record_property("counted: kills while a tool lies", len(pairs))
+
+
+def proven(plan: Plan, lines: Iterable[str]) -> bool:
+    """What those programs do is read back; nothing shows what the others did."""
+    world = Simulated(plan, Path("/none"), State())
+    steps = [step for step in plan.steps if isinstance(step.action, Run)]
+    return all(any(step.proof and " ".join(world._argv(step)) == line for step in steps) for line in lines)
+
+
+@pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_tool_that_lies_is_never_believed(layout: str, lie: str, tmp_path: Path) -> None:
     """Whatever a tool says: success is what is read back, and the next run converges or says what stops it."""
@@ -158,17 +215,45 @@ def test_a_tool_that_lies_is_never_believed(layout: str, lie: str, tmp_path: Pat
         state = machine(root)
         liar = Simulated(plan, root, state, lie={line: lie})
         first = apply(plan, liar)
-        proven = any(
-            step.proof and line == " ".join(liar._argv(step))
-            for step in plan.steps
-            if hasattr(step.action, "argv")
-        )
-        assert first != "done" or not proven or end(liar) == wanted, line
+        assert first != "done" or not proven(plan, [line]) or end(liar) == wanted, line
         world = Simulated(plan, root, state)
         said = apply(plan, world)
         assert said in ("done", "nothing to do") or "gone: somebody changed" in said, f"{line}: {said}"
-        if said == "done" and proven:
+        if said == "done" and proven(plan, [line]):
             assert end(world) == wanted, line
+
+
+@pytest.mark.parametrize("argv", [
+    ("mke2fs", NODES[3]), ("wipefs", "--all", f"{NODES[2]}1"), ("dd", f"of={NODES[0]}"), ("mdadm", "--stop", ARRAY_NODE),
+    ("mdadm", "--assemble", f"--uuid={ARRAY}"), ("mdadm", "--stop", "--scan"), ("vgchange", "-a", "n"), ("swapoff", "--all"),
+])  # fmt: skip
+def test_what_is_done_to_the_disks_of_others_shows(argv: tuple[str, ...], tmp_path: Path) -> None:
+    world = Simulated(plan_of("raid1-pair"), tmp_path, machine(tmp_path))
+    with pytest.raises(AssertionError, match="writes to the disks of others"):
+        world.run(argv)
+    assert world.state.others.hashes() != Others().hashes()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_everything_is_on_the_disk_before_what_it_announces(layout: str, tmp_path: Path) -> None:
+    """Else a power cut leaves effects of which the journal says nothing, or a file without its content."""
+    world = Simulated(plan_of(layout), tmp_path, machine(tmp_path))
+    assert apply(plan_of(layout), world) == "done"
+    waiting: set[str] = set()
+    announced = 0
+    for kind, what in world.effects:
+        match kind:
+            case "write":
+                waiting.add(what)
+            case "rename":
+                assert not waiting, f"{what} is renamed before {waiting}"
+                waiting.add(str(Path(what).parent))
+            case "sync":
+                waiting.discard(what)
+            case _:
+                assert not waiting, f"{kind} {what} comes before {waiting}"
+                announced += 1
+    assert announced > 5 and not waiting
 
 
 def test_a_journal_that_was_changed_is_refused(tmp_path: Path) -> None:
@@ -184,10 +269,22 @@ def test_a_journal_that_was_changed_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_its_journal_an_interrupted_apply_is_not_taken_up(tmp_path: Path) -> None:
+    """Wherever it was cut off: while nothing is on any disk it begins anew, and then it changes nothing any more."""
     plan = plan_of("raid1-pair")
-    state = machine(tmp_path)
-    world = Simulated(plan, tmp_path, state)
-    assert apply(plan, world) == "done"
-    (tmp_path / "var/lib/raidplan/journal").unlink()
-    del state.objects["mount"]
-    assert "no journal says that they were ever finished" in apply(plan, Simulated(plan, tmp_path, state))
+    wanted, effects = undisturbed("raid1-pair", tmp_path / "undisturbed")
+    refused = 0
+    for at in range(1, effects + 1):
+        root = tmp_path / str(at)
+        state = machine(root)
+        killed(plan, root, state, at, "during")
+        (root / "var/lib/raidplan/journal").unlink(missing_ok=True)
+        blank, before = not state.content, deepcopy((state.objects, state.content))
+        world = Simulated(plan, root, state)
+        said = apply(plan, world)
+        if blank or said == "nothing to do":
+            assert end(world) == wanted, at
+            continue
+        assert "no journal says that they were ever finished" in said or "not blank" in said, f"{at}: {said}"
+        assert not world.effects and (state.objects, state.content) == before, at
+        refused += 1
+    assert refused > effects // 3

@@ -16,6 +16,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, Zero
+from tests.apply.others import NODES, Others
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import GIB, LAYOUT, OLD, TB, plan_of
 
@@ -29,7 +30,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Old(Simulated):
-    """The two disks are members of an old array, which runs until it is stopped; a foreign disk stands beside."""
+    """The two disks are members of an old array, which runs until it is stopped."""
 
     def read(self, plan: Plan) -> Machine:
         machine = super().read(plan)
@@ -37,17 +38,19 @@ class Old(Simulated):
         blocks = [
             BlockFact(disk.kernel_name, disk.node, disk.node, "disk", TB, found=_found(self.state, f"{{{disk.kernel_name}}}"))
             for disk in machine.disks
+            if disk.node not in NODES
         ]  # fmt: skip
         if array:
             found = tuple(f"0 0x438 {words}" for words in self.state.content.get(f"array:{OLD}", ()))
             content = tuple(words.split()[0] for words in self.state.content.get(f"array:{OLD}", ()))
             blocks.append(BlockFact("md127", f"array:{OLD}", "/dev/md127", "array", 900 * GIB, 0, ("d0", "d1"), (), found, content, "clean"))  # fmt: skip
-        return replace(machine, blocks=tuple(blocks))
+        return replace(machine, blocks=(*machine.blocks, *blocks))
 
     def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
         identity = self._identity(device)
 
         def act() -> None:
+            self.state.others.given([device])
             new = [one for one in self.state.content.get(identity, ()) if action.found is not None and not any(one in line for line in action.found)]  # fmt: skip
             assert not new, f"{device} carries {new}, which nobody was asked about"
             assert identity not in self.state.foreign
@@ -83,9 +86,7 @@ def machine(root: Path) -> State:
         content={
             **{member: [f"linux_raid_member {OLD}"] for member in members},
             f"array:{OLD}": ["ext4 photos"],
-            "/dev/foreign": ["ext4 precious"],
         },
-        foreign=frozenset({"/dev/foreign"}),
     )
 
 
@@ -106,7 +107,8 @@ def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
 
 def end(world: Simulated) -> object:
     state = world.state
-    return deepcopy((state.objects, state.content, (world.root / "etc/fstab").read_text(), state.unfinished))
+    fstab = (world.root / "etc/fstab").read_text()
+    return deepcopy((state.objects, state.content, fstab, state.unfinished, state.others.hashes()))
 
 
 def undisturbed(plan: Plan, root: Path) -> tuple[object, int, set[str]]:
@@ -115,6 +117,7 @@ def undisturbed(plan: Plan, root: Path) -> tuple[object, int, set[str]]:
     assert len(agreed) == 4, agreed
     assert apply(plan, world, agreed) == "done"
     assert not world.path(HOLD).exists()
+    assert world.state.others.hashes() == Others().hashes()
     assert "/dev/md127" not in {found.get("node") for found in world.state.objects["array"].values()}
     again = Old(plan, root, world.state)
     assert apply(plan, again, set()) == "nothing to do" and not again.effects
@@ -130,6 +133,7 @@ def test_i4_i14_killed_at_every_effect_of_a_teardown(tmp_path: Path, how: str) -
         state = machine(root)
         with pytest.raises(Killed):
             apply(plan, Old(plan, root, state, (at, how)), agreed)
+        assert state.others.hashes() == Others().hashes(), f"{how} effect {at}"
         world = Old(plan, root, state)
         said = apply(plan, world, agreed)
         assert said in ("done", "nothing to do"), f"{how} effect {at}: {said}"
