@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raidplan.apply.change.left import left_running, left_standing
-from raidplan.apply.change.undescribed import taken_back
+from raidplan.apply.change.undescribed import BACK, taken_back
 from raidplan.apply.configuration.conflicts import unheard
 from raidplan.apply.configuration.files import BrokenBlock
 from raidplan.apply.decide.against import against, unknown_origin, unproven
@@ -68,6 +68,8 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
+    asked, given = {step.id for step in plan.steps}, plan.complete
+    plan, told = _split(given)
     disks, mismatches = match(plan.disks, machine)
     refusals = [str(mismatch) for mismatch in mismatches]
     refusals += _forgotten(plan, past)
@@ -76,24 +78,26 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     if here and past.is_open:
         named = looked_at(plan, named, disks, past)
     earlier, named = shows_through(plan, named, disks, past)
-    given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
-    left = given.left
-    refusals += given.refusals
+    apart = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
+    left = apart.left
+    refusals += apart.refusals
     try:
         back = tuple(taken_back(plan, named, past))
     except BrokenBlock as no:
         back, refusals = (), [*refusals, str(no)]
-    whole, left = _with(plan, back), _with(left, back)
-    refusals += unknown_origin(plan, left, given.machine, past)
+    whole, left = _with(plan, (*told, *back)), _with(left, back)
+    refusals += unknown_origin(plan, left, apart.machine, past)
     if left.steps:
-        refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
+        refusals += preflight(Situation(left, apart.machine, apart.disks, plan), here=here)
     refusals += still_held(named) if refusals else []
     if plan.machine:
-        resumed = past.is_open and past.plan_digest == plan_digest(plan)
+        resumed = past.is_open and past.plan_digest == plan_digest(given)
         refusals += changed(plan.machine, seen(plan, disks, machine), resumed=resumed)
+        refusals += [] if resumed else _unasked(left, asked)
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left, disks, machine)
-    left = replace(left, machine=now, machine_digest=machine_digest(now))
+    said_whole = () if left.steps == whole.steps else whole.steps
+    left = replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)
     said = tuple(dict.fromkeys(refusals))
     standing = (*left_standing(plan, named, past), *left_running(plan, named))
     over = written_over(left, earlier)
@@ -102,8 +106,24 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     )
 
 
+def _split(plan: Plan) -> tuple[Plan, tuple[Step, ...]]:
+    """The plan of a layout, and the steps that take back what an earlier one said: those depend on the machine."""
+    back = tuple(step for step in plan.steps if step.id.startswith(BACK))
+    return replace(plan, steps=tuple(step for step in plan.steps if step not in back)), back
+
+
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
-    return replace(plan, steps=(*plan.steps, *more))
+    """With each further step once."""
+    return replace(plan, steps=(*plan.steps, *{step.id: step for step in more}.values()))
+
+
+def _unasked(left: Plan, asked: Collection[str]) -> list[str]:
+    """What a plan in a file does not say, and would be done as well."""
+    return [
+        f"{step.say} ({step.because}) is to be done as well, which the plan does not say: make it anew with `raidplan plan`"
+        for step in left.steps
+        if step.id not in asked
+    ]
 
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:

@@ -62,7 +62,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
     from raidplan.cli.output import talk
     from raidplan.facts.match import match
 
-    world = World()
+    plan, world = plan.complete, World()
     machine = world.read(plan)
     disks, mismatches = match(plan.disks, machine)
     if mismatches:
@@ -99,8 +99,7 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     for step in gone(plan, named, journal.past):
         journal.forgotten(step.id)
         talk(f"gone: {step.because} (line {step.line}); `apply` makes it anew")
-    # A plan that was made for a machine holds only what was left to do there.
-    for id in () if plan.machine else unplanned(plan, journal.past):
+    for id in unplanned(plan, journal.past):
         for each in sorted(journal.past.begun):
             if planned_for(each) == id:
                 journal.forgotten(each)

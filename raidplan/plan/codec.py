@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -45,6 +45,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "modules": list(plan.modules),
         "steps": [step_to_data(step) for step in plan.steps],
         "findings": [dict(finding) for finding in plan.findings],
+        **({"whole": [step_to_data(step) for step in plan.whole]} if plan.machine else {}),
     }
 
 
@@ -95,6 +96,10 @@ def plan_from_json(text: str) -> Plan:
             raise ValueError(
                 "its digest is not that of what stands in it: it was changed, make it anew with `raidplan plan`"
             )
+        if data["machine"] and "whole" not in data:
+            raise ValueError(
+                "it was made by an earlier raidplan, whose plans do not say what stands: make it anew with `raidplan plan`"
+            )
         host = _text(data["host"])
         if "/" in host or host in ("", ".", ".."):
             raise ValueError(f"this is not a plan: no host is called {host!r}")
@@ -107,20 +112,21 @@ def plan_from_json(text: str) -> Plan:
             machine=_values(data["machine"]),
             steps=tuple(map(_step_from_data, data["steps"])),
             findings=tuple(dict(finding) for finding in data["findings"]),
+            whole=tuple(map(_step_from_data, data.get("whole", []))),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError(f"this is not a plan: {type(problem).__name__} {problem}") from None
-    if problems := list(_disorder(plan)):
+    if problems := [*_disorder(plan.steps), *_disorder(plan.whole)]:
         raise ValueError(f"this is not a plan: {problems[0]}")
     return plan
 
 
-def _disorder(plan: Plan) -> Iterator[str]:
+def _disorder(steps: Sequence[Step]) -> Iterator[str]:
     """What no plan of ours is like, so that nobody asks for it later."""
-    ids = [step.id for step in plan.steps]
+    ids = [step.id for step in steps]
     places = {id: place for place, id in enumerate(ids)}
     yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
-    for place, step in enumerate(plan.steps):
+    for place, step in enumerate(steps):
         runs_nothing = isinstance(step.action, Run) and not step.action.argv
         if not step.targets or step.phase not in PHASES or runs_nothing:
             yield f"the step {step.id} has no target, no phase or no command"

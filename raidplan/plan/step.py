@@ -197,6 +197,13 @@ class Plan:
     machine: Mapping[str, Value] = field(default_factory=dict)
     """The machine that it was made for: `d00.serial`, `tool.mdadm`, `machine-id`…"""
     findings: tuple[Mapping[str, object], ...] = field(default=())
+    whole: tuple[Step, ...] = ()
+    """The steps as for a blank machine, of which `steps` are what this one needs; empty where they are the same."""
+
+    @property
+    def complete(self) -> Plan:
+        """The plan as for a blank machine, to be held against one anew."""
+        return replace(self, steps=self.whole, whole=()) if self.whole else self
 
     @property
     def tools(self) -> tuple[str, ...]:

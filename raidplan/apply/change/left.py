@@ -32,8 +32,6 @@ the kernel computes it from the stripe when the array is assembled."""
 
 def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
     """What was made by an earlier version, is still there, and is in no layout now; in words."""
-    if plan.machine:
-        return
     described = {f"{step.proof.kind}:{step.proof.key}" for step in plan.steps if step.proof}
     for made in sorted(past.made - described):
         kind, _, key = made.partition(":")
@@ -46,9 +44,8 @@ def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
 
 def left_running(plan: Plan, machine: Machine) -> Iterator[str]:
     """What runs still has of what our files said, and this layout does not say; in words, as long as they say it."""
-    if not plan.machine:
-        yield from _tuned(plan, machine)
-        yield from _mounted(plan, machine)
+    yield from _tuned(plan, machine)
+    yield from _mounted(plan, machine)
 
 
 def _tuned(plan: Plan, machine: Machine) -> Iterator[str]:

@@ -30,12 +30,7 @@ DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 
 
 def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
-    """The steps that take configuration back. Raises BrokenBlock.
-
-    A plan that was made for a machine holds only what was left to do there, so it says nothing of the rest.
-    """
-    if plan.machine:
-        return
+    """The steps that take configuration back. Raises BrokenBlock."""
     described = {step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)}
     for steps in (_rules(plan), _fstab(plan), _mdadm_conf(plan), _check(plan)):
         written = next(step for step in steps if isinstance(step.action, WriteFile | WriteBlock))

@@ -39,9 +39,9 @@ def machine_digest(found: Mapping[str, Value]) -> str:
 
 
 def changed(before: Mapping[str, Value], now: Mapping[str, Value], *, resumed: bool = False) -> Iterator[str]:
-    """In words, what is not as it was when the plan was made; `resumed`: but for what the plan itself has changed since,
-    and the kernel, which a power cut may have changed."""
-    for key in sorted(before.keys() | now.keys()):
+    """In words, what is not as it was when the plan was made, but for programs that it does not run; `resumed`: but for what
+    the plan itself has changed since, and the kernel, which a power cut may have changed."""
+    for key in sorted(before.keys() | {key for key in now if not key.startswith("tool.")}):
         if resumed and (key == "kernel" or key.endswith(OF_THE_PLAN)):
             continue
         if before.get(key) != now.get(key):
