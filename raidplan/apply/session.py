@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -68,8 +68,8 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
-    asked, given = {step.id for step in plan.steps}, plan.complete
-    plan, told = _split(given)
+    asked, entire = {step.id for step in plan.steps}, plan.complete
+    plan, told = _split(entire)
     disks, mismatches = match(plan.disks, machine)
     refusals = [str(mismatch) for mismatch in mismatches]
     refusals += _forgotten(plan, past)
@@ -78,22 +78,22 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     if here and past.is_open:
         named = looked_at(plan, named, disks, past)
     earlier, named = shows_through(plan, named, disks, past)
-    apart = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
-    left = apart.left
-    refusals += apart.refusals
+    given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
+    left = given.left
+    refusals += given.refusals
     try:
         back = tuple(taken_back(plan, named, past))
     except BrokenBlock as no:
         back, refusals = (), [*refusals, str(no)]
     whole, left = _with(plan, (*told, *back)), _with(left, back)
-    refusals += unknown_origin(plan, left, apart.machine, past)
+    refusals += unknown_origin(plan, left, given.machine, past)
     if left.steps:
-        refusals += preflight(Situation(left, apart.machine, apart.disks, plan), here=here)
+        refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
     refusals += still_held(named) if refusals else []
     if plan.machine:
-        resumed = past.is_open and past.plan_digest == plan_digest(given)
+        resumed = past.is_open and past.plan_digest == plan_digest(entire)
         refusals += changed(plan.machine, seen(plan, disks, machine), resumed=resumed)
-        refusals += [] if resumed else _unasked(left, asked)
+        refusals += _unasked(left, asked, resumed=resumed)
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left, disks, machine)
     said_whole = () if left.steps == whole.steps else whole.steps
@@ -117,13 +117,11 @@ def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
     return replace(plan, steps=(*plan.steps, *{step.id: step for step in more}.values()))
 
 
-def _unasked(left: Plan, asked: Collection[str]) -> list[str]:
-    """What a plan in a file does not say, and would be done as well."""
-    return [
-        f"{step.say} ({step.because}) is to be done as well, which the plan does not say: make it anew with `raidplan plan`"
-        for step in left.steps
-        if step.id not in asked
-    ]
+def _unasked(left: Plan, asked: Collection[str], *, resumed: bool) -> Iterator[str]:
+    """What a plan in a file does not say, and would be done as well; a run that goes on may have to clear up before."""
+    for step in left.steps:
+        if step.id not in asked and not resumed:
+            yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: make it anew with `raidplan plan`"
 
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:

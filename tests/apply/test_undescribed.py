@@ -81,7 +81,7 @@ def again(before: tuple[Path, State], root: Path) -> State:
 
 
 def decided(plan: Plan, world: Simulated) -> Decision:
-    return decide(plan, world.read(plan), read_past(world.root / "var/lib/raidplan"), here=False)
+    return decide(plan, world.read(plan.complete), read_past(world.root / "var/lib/raidplan"), here=False)
 
 
 def texts(root: Path) -> dict[str, str]:
@@ -298,17 +298,17 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
     assert all(line.endswith("is not described any more; nothing of it is touched") for line in told)
 
 
-def test_a_plan_that_was_made_for_a_machine_takes_nothing_back(
+def test_a_plan_that_was_made_for_a_machine_takes_back_what_it_says(
     before: tuple[Path, State], tmp_path: Path
 ) -> None:
-    """It holds what was left to do, and not the rest of what the layout says."""
+    """And nothing else: it holds the whole plan, beside what was left to do."""
     root = tmp_path / "root"
     state = again(before, root)
     later = plan_of(tmp_path, less_tuned)
-    made = decided(later, Simulated(later, root, state)).left
-    read = plan_from_json(plan_to_json(made))
-    decision = decided(read, Simulated(read, root, state))
-    assert not decision.refusals and not decision.standing
+    by_layout = decided(later, Simulated(later, root, state))
+    made = by_layout.left
+    decision = decided(plan_from_json(plan_to_json(made)), Simulated(later, root, state))
+    assert not decision.refusals and decision.standing == by_layout.standing
     assert [step.id for step in decision.left.steps] == [step.id for step in made.steps]
 
 
