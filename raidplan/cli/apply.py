@@ -175,11 +175,27 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
+    """Whatever comes in between, a bug or ^C, steps may have been begun, and the journal knows which."""
     from raidplan.apply.journal.journal import BrokenJournal
-    from raidplan.apply.session import carry_out
     from raidplan.apply.undo.copying import NoRoom
-    from raidplan.cli import INTERRUPTED, OK, STOPPED
-    from raidplan.cli.output import report_bug, talk
+    from raidplan.cli import STOPPED
+    from raidplan.cli.output import Unable, report_bug, talk
+
+    try:
+        return _carry_out(decision, journal, arguments)
+    except (NoRoom, BrokenJournal, Unable):
+        raise  # before the first step
+    except (Exception, KeyboardInterrupt) as problem:
+        if isinstance(problem, Exception):
+            report_bug(problem)
+        talk(f"stopped part-way: `apply` again goes on from there, by the journal {journal.file}")
+        return STOPPED
+
+
+def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
+    from raidplan.apply.session import carry_out
+    from raidplan.cli import OK, STOPPED
+    from raidplan.cli.output import talk
     from raidplan.cli.progress import display, events_to
 
     with display(len(decision.left.steps)) as show, events_to(arguments.events) as note:
@@ -188,14 +204,7 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
             note(event)
             show(event)
 
-        try:
-            outcome = carry_out(decision, journal, tell)
-        except (NoRoom, BrokenJournal):
-            raise
-        except Exception as bug:  # whatever it was: steps were begun, and the journal knows which
-            report_bug(bug)
-            talk(f"stopped part-way: `apply` again goes on from there, by the journal {journal.file}")
-            return STOPPED
+        outcome = carry_out(decision, journal, tell)
         for sync in outcome.syncs:
             note(sync)
     for step, message in outcome.failed.items():
@@ -205,7 +214,7 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
             f"stopped part-way: {len(outcome.done)} steps done, {len(outcome.left)} not begun; `apply` again goes on "
             f"from there, by the journal {journal.file}"
         )
-        return INTERRUPTED if outcome.interrupted else STOPPED
+        return STOPPED
     for problem in outcome.unproven:
         talk(f"not as planned: {problem}")
     if outcome.unproven:

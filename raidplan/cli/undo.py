@@ -7,8 +7,12 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raidplan.apply.journal.journal import Journal
+    from raidplan.apply.undo.copies import Copies
+    from raidplan.apply.undo.undo import Way
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
+    from raidplan.plan import Plan
 
 
 def add(subparsers: Subparsers) -> None:
@@ -39,13 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.apply.world import World
     from raidplan.cli import REFUSED
     from raidplan.cli.output import talk
+    from raidplan.cli.stopping import stopped_by_signals
 
     if os.geteuid() != 0:
         talk("refused: not root: run it with sudo")
         return REFUSED
     os.umask(0o022)
     try:
-        with only_one() as lock:
+        with stopped_by_signals(), only_one() as lock:
             return undo(arguments, World([lock]))
     except (Held, BrokenJournal) as no:
         talk(f"refused: {no}")
@@ -57,10 +62,10 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     """Undoes the last run of the host's journal."""
     from raidplan.apply.journal.journal import open_journal, read_past
     from raidplan.apply.undo.copies import read_copies
-    from raidplan.apply.undo.undo import go_back, plan_of_run, still_tuned, way_back
-    from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
+    from raidplan.apply.undo.undo import plan_of_run, way_back
+    from raidplan.cli import REFUSED, STOPPED, UNABLE
     from raidplan.cli.consent import agreed
-    from raidplan.cli.output import talk
+    from raidplan.cli.output import report_bug, talk
     from raidplan.cli.state import state_folder
 
     folder = state_folder(arguments.state, arguments.host or os.uname().nodename)
@@ -93,6 +98,10 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     if not agreed(plan.host, "put them back", arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
+    # Who was asked takes some time, in which the machine goes on.
+    if way_back(plan, past, copies, world.read(plan), world) != way:
+        talk("refused: the machine changed while the list was read; nothing was written")
+        return REFUSED
     journal = open_journal(folder, world)
     try:
         journal.undoing()
@@ -100,12 +109,25 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk(f"refused: the journal {journal.file} takes no record: {no.strerror}; nothing was written")
         return REFUSED
     try:
-        go_back(way, world, journal.restored)
+        return _put_back(plan, way, copies, journal, world)
     except (OSError, ValueError) as no:
         talk(f"stopped part-way: {no}; `undo` again goes on from there")
-        return STOPPED
+    except (Exception, KeyboardInterrupt) as problem:  # whatever it is, something was put back
+        if isinstance(problem, Exception):
+            report_bug(problem)
+        talk("stopped part-way: `undo` again goes on from there")
+    return STOPPED
+
+
+def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: World) -> int:
+    """Raises OSError, ValueError."""
+    from raidplan.apply.undo.undo import go_back, still_tuned, way_back
+    from raidplan.cli import OK, STOPPED
+    from raidplan.cli.output import talk
+
+    go_back(way, world, journal.restored)
     machine = world.read(plan)
-    left = way_back(plan, past, copies, machine, world)
+    left = way_back(plan, journal.past, copies, machine, world)
     if left.is_left:
         talk("what was put back does not stay: look into it")
         return STOPPED

@@ -215,8 +215,8 @@ class Simulated(World):
                 self._perform(self._step(argv))
 
     def _initramfs(self, whole: bool = True) -> None:
-        """Every image holds mdadm.conf as it is now; one that was not made to its end is no image."""
-        conf = self.path("/etc/mdadm/mdadm.conf").read_bytes()
+        """Every image holds mdadm.conf as it is now, if there is one; one that was not made to its end is no image."""
+        conf = file.read_bytes() if (file := self.path("/etc/mdadm/mdadm.conf")).exists() else b""
         for image in self.path("/boot").glob("initrd.img-?.?"):
             image.write_bytes(cpio({"etc/mdadm/mdadm.conf": conf}) if whole else b"half")
 

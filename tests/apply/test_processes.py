@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.execute import Event, execute
+from raidplan.apply.execute import Event, Outcome, execute
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.session import Decision
@@ -124,6 +124,13 @@ def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> Non
     assert seen == {True, False}
 
 
+def carried_out(folder: Path) -> int:
+    """The exit code of an apply whose steps are done by what stands in for `carry_out`."""
+    plan = Plan("h", "", "", (), ())
+    decision, arguments = Decision(plan, plan, {}, (), Machine()), argparse.Namespace(events=None)
+    return apply_command._execute(decision, open_journal(folder, World()), arguments)
+
+
 def test_f07_f46_whatever_goes_wrong_after_the_first_step_is_told_as_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,12 +140,25 @@ def test_f07_f46_whatever_goes_wrong_after_the_first_step_is_told_as_stopped(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr("raidplan.apply.session.carry_out", fails)
-    plan = Plan("h", "", "", (), ())
-    decision = Decision(plan, plan, {}, (), Machine())
-    arguments = argparse.Namespace(events=None)
-    assert apply_command._execute(decision, open_journal(tmp_path / "state", World()), arguments) == 3
+    assert carried_out(tmp_path / "state") == 3
     said = capsys.readouterr().err
     assert "can't start new thread" in said and "stopped part-way" in said
+
+
+def test_f03_who_interrupts_a_run_is_told_that_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While steps run, or while everything is read back: a code other than 3 would say that no device was changed."""
+
+    def stopped(*args: object, **more: object) -> Outcome:
+        return Outcome(done=["a"], left=["b"], interrupted=True)
+
+    def reading(*args: object, **more: object) -> Outcome:
+        raise KeyboardInterrupt
+
+    for each in (stopped, reading):
+        monkeypatch.setattr("raidplan.apply.session.carry_out", each)
+        assert carried_out(tmp_path / "state") == 3
 
 
 def test_f54_events_that_find_no_room_do_not_stop_the_run(capsys: pytest.CaptureFixture[str]) -> None:
