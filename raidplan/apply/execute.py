@@ -105,7 +105,9 @@ def execute(
     `written_over` are the devices that were there before the plan, as its guards call them.
     """
     outcome = Outcome()
-    waiting = {step.id: step for step in plan.steps}
+    # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
+    first = sorted(plan.steps, key=lambda step: not (isinstance(step.action, Run) and step.action.initramfs))
+    waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
     with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
         work = Work(disks, record, world, still, written_over)
@@ -133,18 +135,20 @@ def execute(
 
 
 def _ready(waiting: Iterable[Step], running: Iterable[Step], room: int) -> list[Step]:
-    """The steps whose needs are met and whose targets nobody works on: in the plan's order, the initramfs first of all.
-
-    Nothing takes longer than that, and it uses no disk of the plan: begun last, everything would wait for it.
-    """
-    waiting = sorted(waiting, key=lambda step: not (isinstance(step.action, Run) and step.action.initramfs))
+    """The steps, in their order, whose needs are met and whose targets nobody works on; syncs last, for they slow down all the rest."""
+    waiting = list(waiting)
     unmet = {step.id for step in waiting} | {step.id for step in running}
     busy = {target for step in running for target in step.targets}
+    rest = any(step.phase != "sync" for step in (*waiting, *running))
     ready: list[Step] = []
     for step in waiting:
         if len(ready) >= room:
             break
-        if unmet.isdisjoint(step.needs) and busy.isdisjoint(step.targets):
+        if (
+            unmet.isdisjoint(step.needs)
+            and busy.isdisjoint(step.targets)
+            and (step.phase != "sync" or not rest)
+        ):
             ready.append(step)
             busy |= set(step.targets)
     return ready

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -142,8 +143,12 @@ def keep(start: Start, folder: Path) -> tuple[dict[str, str], list[str]]:
     except ValueError:
         return {}, []  # without them, every undo of this run is refused
     kept = wanted(start.left, start.disks, start.machine)
-    due = {name: _of_disk(start, name, known.disks.get(name), keep) for name, keep in kept.items()}
-    more = {name + DISK: packed(copy) for name, (copy, _, _) in due.items() if copy}
+    # Side by side: reading waits for disks, packing for processors.
+    with ThreadPoolExecutor() as pool:
+        copies = pool.map(lambda name: _of_disk(start, name, known.disks.get(name), kept[name]), kept)
+        due = dict(zip(kept, copies, strict=True))
+        new = {name + DISK: copy for name, (copy, _, _) in due.items() if copy}
+        more = dict(zip(new, pool.map(packed, new.values()), strict=True))
     configuration = Copies(files=_files(start, known.files), units=_units(start, known.units))
     if (configuration.files, configuration.units) != (known.files, known.units):
         more[CONFIGURATION] = packed_configuration(configuration)
