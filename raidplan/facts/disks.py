@@ -13,7 +13,7 @@ from typing import Any
 from raidplan.facts.block import Block, read_at, text_of
 from raidplan.facts.machine import DiskFact, PartitionFact, Trace
 from raidplan.facts.seen import Seen
-from raidplan.facts.signatures import Ask, rows_of
+from raidplan.facts.signatures import Ask, plain, rows_of
 from raidplan.facts.stack import direct_uses, links_of
 from raidplan.facts.tables import Entry
 from raidplan.facts.traces import Place, read_traces
@@ -140,7 +140,7 @@ def _users(seen: Seen, block: Block, uses: Mapping[str, Sequence[str]], visited:
     yield from uses.get(block.name, ())
     for holder in block.holders:
         above = seen.blocks.get(holder)
-        yield f"held by {above.dm_name} ({holder})" if above and above.dm_name else f"held by {holder}"
+        yield f"held by {plain(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
     parts = [other.name for other in seen.blocks.values() if other.disk == block.name]
     for name in (*parts, *block.holders):
         if name in seen.blocks:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from raidplan.facts.machine import DiskFact, Machine
+from raidplan.facts.signatures import plain
 from raidplan.plan.step import DiskIdentity
 from raidplan.size import human
 
@@ -122,7 +123,7 @@ def _nearest(given: Mapping[str, str], machine: Machine) -> str:
         return "; the machine shows no disks at all"
     if _likeness(given, close) < NEAR:
         return f"; the machine has {_nodes(machine.disks)}"
-    has = " and ".join(f"{name} {getattr(close, name) or 'unknown'}" for name in given)
+    has = " and ".join(f"{name} {plain(getattr(close, name)) or 'unknown'}" for name in given)
     return f"; the nearest is {close.node} with {has}"
 
 
@@ -145,7 +146,7 @@ def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[s
     twins = [other for other in machine.disks if other.node != disk.node and _is_same(disk, other)]
     if twins:
         yield (
-            f"{_nodes([disk, *twins])} are one disk by several paths (wwn {disk.wwn}, serial {disk.serial}): "
+            f"{_nodes([disk, *twins])} are one disk by several paths (wwn {plain(disk.wwn)}, serial {plain(disk.serial)}): "
             f"what is written by one path is not seen by the other; leave it one path"
         )
     sizes = f"{disk.node} has {_exact(disk.size)}, planned {_exact(wanted.size)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.facts.machine import Machine
+from raidplan.facts.signatures import plain
 from raidplan.plan.step import Proof, Value
 from raidplan.size import human
 
@@ -64,11 +65,11 @@ def _lists(name: str, found: list[str], planned: list[str]) -> Iterator[str]:
         return
     for number, (is_there, wanted) in enumerate(zip(found, planned, strict=True)):
         if is_there != wanted:
-            yield f"{one} {number} is {is_there}, planned {wanted}"
+            yield f"{one} {number} is {plain(is_there)}, planned {wanted}"
 
 
 def _listed(items: list[str]) -> str:
-    return ", ".join(items) or "none"
+    return plain(", ".join(items)) or "none"
 
 
 def _words(name: str) -> str:
@@ -86,7 +87,7 @@ def _shown(name: str, value: Value) -> str:
         case "":
             return "empty"
         case _:
-            return str(value)
+            return plain(str(value))
 
 
 def _size(size: int) -> str:

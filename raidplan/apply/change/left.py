@@ -39,7 +39,7 @@ def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
         if found is not None:
             known = (found.get(name) for name in ("name", "label", "node", "device"))
             name = next((str(each) for each in known if each), key)
-            yield f"left standing: the {kind.replace('_', ' ')} {name} ({key}) is not described any more; nothing of it is touched"
+            yield f"left standing: the {kind.replace('_', ' ')} {plain(name)} ({plain(key)}) is not described any more; nothing of it is touched"
 
 
 def left_running(plan: Plan, machine: Machine) -> Iterator[str]:
