@@ -175,6 +175,29 @@ def test_nobody_else_reads_it(journal: Journal) -> None:
     assert (journal.folder / "plan.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_steps_that_run_side_by_side_are_written_one_after_the_other(tmp_path: Path) -> None:
+    class Slow(World):
+        def append(self, file: Path, data: bytes) -> None:
+            sleep(0.001)  # others come to it meanwhile
+            super().append(file, data)
+
+    journal = open_journal(tmp_path / "state", Slow())
+    journal.begin("{}", "sha256:plan")
+
+    def work(name: str) -> None:
+        for number in range(5):
+            journal.intent(f"{name}{number}")
+            journal.ended(f"{name}{number}", 0.0)
+
+    threads = [Thread(target=work, args=(name,)) for name in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    past = read_past(journal.folder)
+    assert len(past.ended) == 40 and not past.begun
+
+
 def test_two_applies_never_interleave(tmp_path: Path) -> None:
     file = str(tmp_path / "lock")
     with only_one(file), pytest.raises(Held, match="another raidplan"), only_one(file):

@@ -24,6 +24,7 @@ from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Run, Step
+from raidplan.run import Result
 from tests.apply.stacks import LAYOUT
 
 ROOT = Path(__file__).parents[2]
@@ -88,6 +89,20 @@ def test_f03_what_is_ignored_stays_ignored_and_everything_is_put_back() -> None:
         assert signal.getsignal(signal.SIGTERM) == before[signal.SIGTERM]
     finally:
         signal.signal(signal.SIGHUP, before[signal.SIGHUP])
+
+
+def test_f46_no_program_that_writes_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow disk takes as long as it takes."""
+    given: list[dict[str, object]] = []
+
+    def seen(argv: list[str], stdin: str = "", **more: object) -> Result:
+        given.append(more)
+        return Result(tuple(argv), 0, "", "")
+
+    monkeypatch.setattr("raidplan.apply.world.run", seen)
+    steps = (Step("a", "format", "a", Run(("mke2fs", "/dev/x")), "x", targets=("a",)),)
+    assert execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World([7])).complete
+    assert given == [{"keep": (7,)}]
 
 
 FEW_FILES = """

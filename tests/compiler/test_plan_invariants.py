@@ -48,6 +48,22 @@ def test_phases_come_in_order(plan: Plan) -> None:
     assert phases == sorted(phases)
 
 
+def test_what_a_boot_reads_comes_in_order(plan: Plan) -> None:
+    """mdadm.conf, the initramfs that holds it, and fstab when everything that it mounts is there."""
+    before: dict[str, set[str]] = {}
+    for step in plan.steps:
+        before[step.id] = {*step.needs}.union(*(before[need] for need in step.needs))
+    conf = {
+        s.id for s in plan.steps if isinstance(s.action, WriteBlock) and s.action.file.endswith("mdadm.conf")
+    }
+    initramfs = {s.id for s in plan.steps if isinstance(s.action, Run) and s.action.initramfs}
+    made = {s.id for s in plan.steps if s.creates and s.proof and not s.proof.key.startswith("file:")}
+    assert all(conf <= before[step] for step in initramfs) and len(initramfs) == len(conf)
+    for step in plan.steps:
+        if isinstance(step.action, WriteBlock) and step.action.file == "/etc/fstab":
+            assert made | initramfs <= before[step.id]
+
+
 def test_only_disks_of_the_layout_are_named(plan: Plan) -> None:
     names = {f"{{{disk.name}}}" for disk in plan.disks}
     for step in plan.steps:
