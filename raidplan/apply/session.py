@@ -78,7 +78,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     if here and past.is_open:
         named = looked_at(plan, named, disks, past)
     earlier, named = shows_through(plan, named, disks, past)
-    given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past))
+    given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past), past.made)
     left = given.left
     refusals += given.refusals
     try:
@@ -99,7 +99,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     said_whole = () if left.steps == whole.steps else whole.steps
     left = replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)
     said = tuple(dict.fromkeys(refusals))
-    standing = (*left_standing(plan, named, past), *left_running(plan, named))
+    standing = (*left_standing(plan, given.machine, past), *left_running(plan, named))
     over = written_over(left, earlier)
     return Decision(
         whole, left, disks, said, named, (*notes(left, named), *unheard(left, named)), standing, over

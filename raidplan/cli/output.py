@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from raidplan.render.visible import visible
@@ -105,8 +106,18 @@ def _utf8(stream: TextIO) -> None:
         reconfigure(encoding=encoding, errors="backslashreplace")
 
 
+def _is_disk(path: str) -> bool:
+    """A block device, which no output of ours goes to."""
+    try:
+        return stat.S_ISBLK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
 def _write_file(text: str, file: str) -> None:
     path = os.path.realpath(file)
+    if _is_disk(path):
+        raise Unable(f"{file} is a block device: what is on it would be written over")
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "w", encoding="utf-8") as opened:  # a device or a FIFO: nothing to replace

@@ -78,7 +78,8 @@ def read_tools(ask: Ask) -> Objects:
     found: Objects = {}
     for command, tools in VERSIONS.items():
         paths = {tool: path for tool in tools if (path := find_tool(tool))}
-        version = _version(ask, command) if command and command[0] in paths else ""
+        # Debian has sfdisk in a package of its own: of those that are one package, whichever is there is asked.
+        version = _version(ask, (next(iter(paths)), *command[1:])) if command and paths else ""
         found |= {tool: {"path": path, "version": version} for tool, path in paths.items()}
     return found
 

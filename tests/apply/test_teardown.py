@@ -244,6 +244,14 @@ def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
     )
 
 
+def test_f30_the_link_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
+    """Metadata 0.90 stores no name; what /dev/md/data leads to says a line of mdadm.conf."""
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").array("md5", "sdd", uuid=OTHER, name="")  # fmt: skip
+    assert decided(plan, box).refusals == ()
+    box.objects["array"][OTHER]["links"] = ["data"]
+    assert decided(plan, box).refusals == (f"the name pair:data is taken by the array {OTHER} (/dev/md5)",)
+
+
 def test_f30_the_name_of_an_array_that_is_given_up_is_free(plan: Plan) -> None:
     assert decided(plan, old_pair()).refusals == ()  # it is called data as well, of another host
 

@@ -147,6 +147,19 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert result.returncode == 2
 
 
+def test_no_output_goes_to_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-o /dev/sdb`, with a letter too few or too many."""
+
+    def written(*_: object, **__: object) -> None:
+        raise AssertionError("opened")
+
+    node = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
+    monkeypatch.setattr(os, "stat", lambda path: node)
+    monkeypatch.setattr("builtins.open", written)
+    with pytest.raises(Unable, match="/dev/sdb is a block device"):
+        emit("plan", "/dev/sdb")
+
+
 @pytest.mark.parametrize(
     ("redirection", "said"),
     [(">/dev/full", "cannot write to standard output: No space left"), (">&-", "standard output is closed")],

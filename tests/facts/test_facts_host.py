@@ -50,6 +50,14 @@ def test_no_modules_at_all(tmp_path, answering):
     assert not any(module["loaded"] or module["loadable"] for module in found.values())
 
 
+def test_a_package_of_which_one_program_is_missing(answering, monkeypatch):
+    """sfdisk is in a package of its own, and not every plan needs it."""
+    there = {"mkswap": "/sbin/mkswap", "wipefs": "/sbin/wipefs"}
+    monkeypatch.setattr(host, "find_tool", lambda tool: there.get(tool, ""))
+    found = host.read_tools(answering({"mkswap --version": (0, "mkswap from util-linux 2.38.1\n", "")}))
+    assert found == {tool: {"path": path, "version": "2.38.1"} for tool, path in there.items()}
+
+
 def test_units(answering):
     ask = answering({
         "systemctl is-enabled a.timer": (0, "enabled\n", ""),

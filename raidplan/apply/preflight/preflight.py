@@ -189,8 +189,9 @@ def names_free(situation: Situation) -> Iterator[str]:
     }
     ours = {step.proof.key for step in names.values() if step.proof}
     for uuid, array in situation.machine.objects.get("array", {}).items():
-        name = str(array.get("name", ""))
-        taken = next((mine for mine in names if mine.rpartition(":")[2] == name.rpartition(":")[2]), None)
+        links = array.get("links")
+        theirs = {str(array.get("name", "")).rpartition(":")[2], *(links if isinstance(links, list) else ())}
+        taken = next((mine for mine in names if mine.rpartition(":")[2] in theirs), None)
         if taken and uuid not in ours:
             yield f"the name {taken} is taken by the array {uuid} ({array.get('node', 'inactive')})"
     for step in _created(situation, "volume_group"):

@@ -27,9 +27,12 @@ REMADE = ("teardown.", "ghosts.", "release.")
 """How the ids of steps begin that a plan gets when it is held against a machine."""
 
 
-def taken_apart(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> GivenUp:
+def taken_apart(
+    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against, made: Iterable[str] = ()
+) -> GivenUp:
     """What is left to do, with the steps that clear what is in its way, or why that must stay.
 
+    `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
     The machine and the disks of the result are as they will be once it is gone, for checks of what follows.
     """
     given = give_up(plan, machine, disks, against)
@@ -37,7 +40,8 @@ def taken_apart(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], aga
     left = replace(given.left, steps=tuple(_waiting(step, ghosts) for step in given.left.steps))
     steps = [*left.steps, *ghosts.values(), *_released(plan, machine)]
     if given.targets:
-        steps = _with_teardown(plan, given, left.steps, ghosts)
+        own = lost.own_identities(plan) | {each.partition(":")[2] for each in made}
+        steps = _with_teardown(plan, given, left.steps, ghosts, own)
     if len(steps) > len(left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
     return replace(given, left=left, refusals=[*given.refusals, *kept(given)])
@@ -51,9 +55,9 @@ def _released(plan: Plan, machine: Machine) -> Iterator[Step]:
 
 
 def _with_teardown(
-    plan: Plan, given: GivenUp, waiting: Sequence[Step], ghosts: Mapping[str, Step]
+    plan: Plan, given: GivenUp, waiting: Sequence[Step], ghosts: Mapping[str, Step], own: frozenset[str]
 ) -> list[Step]:
-    left, own = given.left, lost.own_identities(plan)
+    left = given.left
     _, asks = next(iter(given.targets.values()))
     # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
     loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
