@@ -29,6 +29,8 @@ def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = Fa
     what is no log.
     """
     entries = [*_entries(log_of(disk).read_bytes())]
+    if not entries:
+        return 0
     last = entries.pop() if halted and entries and entries[-1][0] & _FLUSH and not entries[-1][2] else None
     flushed, later = _writes(entries)
     if last and len(later) <= 1:
@@ -62,9 +64,11 @@ def _writes(entries: Iterable[tuple[int, int, bytes]]) -> tuple[list[_Write], li
 
 
 def _entries(log: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Flags, offset and data. Raises ValueError."""
+    """Flags, offset and data; none of a log that QEMU has not begun, for want of a write. Raises ValueError."""
+    if not log:
+        return
     if len(log) < _SUPERBLOCK.size:
-        raise ValueError("the log of the disk is empty")
+        raise ValueError("the log of the disk is cut off")
     magic, _, count, sector = _SUPERBLOCK.unpack_from(log)
     if magic != _MAGIC:
         raise ValueError("this is no log of writes")

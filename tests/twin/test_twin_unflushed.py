@@ -83,7 +83,14 @@ def test_the_flush_of_a_machine_that_halts_is_its_own(
     assert disk.read_bytes()[::SECTOR][:2] == (b"x\0" if lost else b"xa")
 
 
-@pytest.mark.parametrize("text", [b"", b"\0" * SECTOR])
+def test_without_a_write_nothing_is_lost(disk: Path) -> None:
+    """QEMU begins the log with the first one."""
+    log_of(disk).write_bytes(b"")
+    assert lose_unflushed(disk, NONE) == 0
+    assert disk.read_bytes() == b"?" * SIZE
+
+
+@pytest.mark.parametrize("text", [b"\0" * 8, b"\0" * SECTOR])
 def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
     log_of(disk).write_bytes(text)
     with pytest.raises(ValueError, match="log"):
