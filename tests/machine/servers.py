@@ -126,8 +126,12 @@ def quick_initramfs(twin: Twin) -> None:
     twin.run(["sh", "-c", QUICK], timeout=300)
 
 
-DECOYS = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(4)]
-"""Disks of other people."""
+def decoys(size: int) -> list[Disk]:
+    """Disks of other people; the last one stays blank and looks like those of the layout, which have that size."""
+    filled = [Disk(f"decoy{n}", 2**26, f"DECOY-{n}") for n in range(3)]
+    return [*filled, Disk("decoy3", size, "DECOY-3")]
+
+
 FOREIGN = f"""set -e
 {NODE}
 mdadm --create /dev/md/foreign --run --quiet --level=1 --metadata=1.2 --bitmap=none --assume-clean \\
@@ -138,7 +142,7 @@ mke2fs -q -L precious "$(d DECOY-2)"
 
 
 def fill_decoys(twin: Twin) -> None:
-    """An array on two of them, a file system on the third; the last one stays blank."""
+    """An array on two of the decoys, a file system on the third."""
     twin.run(["sh", "-c", FOREIGN])
 
 

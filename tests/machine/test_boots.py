@@ -17,7 +17,7 @@ import pytest
 from raidplan.twin import Disk, Twin, UnreachableError, install_raidplan
 from raidplan.twin.ssh import Result
 from tests.machine.look import contents, open_steps, serials_by_node
-from tests.machine.servers import DECOYS, fill_decoys, quick_initramfs
+from tests.machine.servers import decoys, fill_decoys, quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -25,6 +25,7 @@ MIRROR = "{{level: raid1, members: [{0}<0-1>], initial_sync: assume-clean}}"
 PAIRS = ("first", "second", "gone")
 PULLED = ("p", "q")
 DISKS = [Disk(f"{name}{leg}", 2**28, f"{name}-{leg}") for name in (*PAIRS, *PULLED) for leg in (0, 1)]
+DECOYS = decoys(2**28)
 OTHERS = [disk.name for disk in DECOYS]
 PAUSE = "/root/pause"
 LEFT = "/run/mdadm/creating-md_first"

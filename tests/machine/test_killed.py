@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from signal import SIGKILL
 
@@ -12,7 +12,7 @@ import pytest
 from raidplan.cli import REFUSED
 from raidplan.twin import Disk, Twin, install_raidplan
 from tests.machine.look import contents, with_digest
-from tests.machine.servers import DECOYS, fill_decoys, quick_initramfs
+from tests.machine.servers import decoys, fill_decoys, quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -51,6 +51,7 @@ PROGRAMS = {
 }
 """At least these are killed; what clears after them comes on top."""
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(8)]
+DECOYS = decoys(2**30)
 SECONDS = (0.02, 0.1, 0.3, 0.0)
 """How long a program works before it is killed, in turn."""
 
@@ -66,7 +67,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         yield machine
 
 
-def decoys(twin: Twin) -> dict[str, str]:
+def others(twin: Twin) -> dict[str, str]:
     """What is on the disks of others, bit for bit."""
     found = contents(twin, [disk.name for disk in DECOYS])
     assert len(set(found.values())) == 4, "all differ, for one is blank and the legs of a mirror have numbers"
@@ -81,8 +82,10 @@ def layout(twin: Twin, name: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_killed_in_every_destructive_program(name: str, twin: Twin) -> None:
-    command, before = layout(twin, name, LAYOUTS[name]), decoys(twin)
+def test_killed_in_every_destructive_program(
+    name: str, twin: Twin, record_property: Callable[[str, object], None]
+) -> None:
+    command, before = layout(twin, name, LAYOUTS[name]), others(twin)
     kills = 0
     for turn in range(60):
         killer = ["python3", "-I", "/root/killer.py", f"/root/{name}.seen", str(SECONDS[turn % len(SECONDS)])]
@@ -98,6 +101,7 @@ def test_killed_in_every_destructive_program(name: str, twin: Twin) -> None:
     assert re.search("every property was read back|nothing to do", said), said[-3000:]
     killed = twin.run(["cat", f"/root/{name}.seen"]).stdout.splitlines()
     print(f"{name}: killed in {kills} programs, resumed")  # noqa: T201  # shown with -s
+    record_property("counted: kills in programs of the virtual server", kills)
     assert kills == len(killed) and PROGRAMS[name] <= {line.split()[0] for line in killed}, killed
     assert "nothing to do" in twin.run(["raidplan", *command]).stderr
-    assert decoys(twin) == before
+    assert others(twin) == before

@@ -6,7 +6,7 @@ another order. A few of the writes here; all of them, two boots a minute, with `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -14,7 +14,7 @@ from raidplan.cli import REFUSED
 from raidplan.twin import Disk, Twin, install_raidplan, lose_unflushed
 from tests.machine.look import contents, with_digest
 from tests.machine.power import applied_until_the_power_goes
-from tests.machine.servers import DECOYS, fill_decoys, quick_initramfs
+from tests.machine.servers import decoys, fill_decoys, quick_initramfs
 
 pytestmark = pytest.mark.machine
 
@@ -27,6 +27,7 @@ filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}}}}}
 """
 SAMPLE = ((0, 2), (1, 22))
 """Which of the two disks, and which write to it: while the array is made, and while the file system is, before its first flush."""
+DECOYS = decoys(2**28)
 PAIRS_AT_ONCE = 12
 UNTIL = 46
 """Writes to one disk; an apply makes fewer, 44 when this was written, and the power then goes at its end."""
@@ -71,7 +72,9 @@ def half_lost(twin: Twin, name: str, *, halted: bool) -> int:
     return sum(lose_unflushed(leg, lambda number: number % 2 == 1, halted=halted) for leg in legs)
 
 
-def test_f05_the_power_goes_at_a_write(pairs: tuple[Twin, dict[str, tuple[int, int]]]) -> None:
+def test_f05_the_power_goes_at_a_write(
+    pairs: tuple[Twin, dict[str, tuple[int, int]]], record_property: Callable[[str, object], None]
+) -> None:
     twin, cuts = pairs
     others = contents(twin, [disk.name for disk in DECOYS])
     went = lost = 0
@@ -96,6 +99,7 @@ def test_f05_the_power_goes_at_a_write(pairs: tuple[Twin, dict[str, tuple[int, i
         twin.run(f"umount /srv/{name} && e2fsck -fn /dev/md/{name}")
         when = "the power went" if cut else "it went after the end"
         print(f"disk {disk}, write {write}: {when}, {gone} unflushed writes were lost, converged")  # noqa: T201  # shown with -s
+    record_property("counted: power cuts at a write", went)
     assert went, "at least at one of the writes"
     assert lost or (1, 22) not in cuts.values(), "mke2fs has written and not flushed by then"
     assert contents(twin, [disk.name for disk in DECOYS]) == others

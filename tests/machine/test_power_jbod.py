@@ -5,7 +5,7 @@ At one write here; at three with `pytest tests/machine/test_power_jbod.py --ever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,11 +13,11 @@ import yaml
 
 from raidplan.cli import REFUSED
 from raidplan.pipeline import check
-from raidplan.twin import Disk, Twin, install_raidplan
+from raidplan.twin import Twin, install_raidplan
 from raidplan.twin.wiring import disks_of
 from tests.machine.look import contents, open_steps, with_digest
 from tests.machine.power import applied_until_the_power_goes
-from tests.machine.servers import DECOYS, EXAMPLES, LAYOUT, fill_decoys, quick_initramfs
+from tests.machine.servers import EXAMPLES, LAYOUT, decoys, fill_decoys, quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -25,9 +25,8 @@ CUTS = {"partitions": 2, "arrays": 6, "tuning": 9}
 """What is made about then, and which write to the disk the power goes at; the journal says what it really was."""
 DISK = "d34"
 SIZE = 2**27
-ALIKE = Disk("alike", SIZE, "JBOD-99")
-"""Blank, and of the make of the forty."""
-OTHERS = [disk.name for disk in (*DECOYS, ALIKE)]
+DECOYS = decoys(SIZE)
+OTHERS = [disk.name for disk in DECOYS]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -62,7 +61,7 @@ def jbod(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         for disk in disks_of(loaded)
     ]
     assert len(disks) == 40
-    with Twin.start([*disks, *DECOYS, ALIKE], directory=folder / "twin") as twin:
+    with Twin.start([*disks, *DECOYS], directory=folder / "twin") as twin:
         install_raidplan(twin)
         quick_initramfs(twin)
         fill_decoys(twin)
@@ -70,7 +69,9 @@ def jbod(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield twin
 
 
-def test_the_power_goes_while_forty_disks_are_written(jbod: Twin) -> None:
+def test_the_power_goes_while_forty_disks_are_written(
+    jbod: Twin, record_property: Callable[[str, object], None]
+) -> None:
     command = ["raidplan", "apply", LAYOUT, "--confirm", "jbod"]
     before = contents(jbod, OTHERS)
     assert applied_until_the_power_goes(jbod, command), "the disk has so many writes"
@@ -78,6 +79,7 @@ def test_the_power_goes_while_forty_disks_are_written(jbod: Twin) -> None:
     jbod.start_again()
     running = open_steps(jbod, "jbod")
     print(f"the power went in {', '.join(running)}")  # noqa: T201  # shown with -s
+    record_property("counted: power cuts at a write", 1)
     assert running, "the journal says what was running"
     done = jbod.run(command, check=False, timeout=600)
     if done.returncode == REFUSED:

@@ -13,11 +13,12 @@ from raidplan.facts.host import HOLD
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
 from tests.machine.look import NODE, contents
-from tests.machine.servers import DECOYS, quick_initramfs
+from tests.machine.servers import decoys, quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(14)]
+DECOYS = decoys(2**30)
 SHELL = (
     NODE
     + """
