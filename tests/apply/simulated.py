@@ -71,6 +71,8 @@ class Simulated(World):
         self.lie = lie or {}
         self.effects: list[tuple[str, str]] = []
         self.dead = False
+        self.watch: Callable[[str, str, str], None] = lambda when, kind, what: None
+        """Is told of every effect, before and after it: when, of which kind, what."""
         self.executed: list[str] = []
 
     # the doors
@@ -80,6 +82,7 @@ class Simulated(World):
             raise Killed
         self.effects.append((kind, what))
         mine = len(self.effects) == self.at
+        self.watch("before", kind, what)
         if mine and self.how == "before":
             self._die()
         if mine and self.how == "during" and kind == "run":
@@ -90,6 +93,7 @@ class Simulated(World):
             os.truncate(what, os.path.getsize(what) - 5)  # the last line is torn
         if mine and self.how != "before":
             self._die()
+        self.watch("after", kind, what)
         return result  # type: ignore[return-value]
 
     def _die(self) -> None:

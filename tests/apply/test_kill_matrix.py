@@ -19,6 +19,7 @@ from raidplan.apply import execute
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.plan import Plan, Run
+from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
 from tests.apply.simulated import Killed, Simulated, State
 from tests.initramfs import boot
@@ -108,25 +109,38 @@ def killed(
 Count = Callable[[str, object], None]
 
 
-@pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_killed_at_every_effect_and_resumed(
-    layout: str, how: str, tmp_path: Path, record_property: Count
-) -> None:
+def test_killed_at_every_effect_and_resumed(layout: str, tmp_path: Path, record_property: Count) -> None:
     plan = plan_of(layout)
-    wanted, effects = undisturbed(layout, tmp_path / "undisturbed")
-    for at in range(1, effects + 1):
-        root = tmp_path / str(at)
-        state = machine(root)
-        assert killed(plan, root, state, at, how)
-        assert state.others.hashes() == Others().hashes(), f"{how} effect {at}"
-        world = Simulated(plan, root, state)
+    once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
+    kills = Kills(once, tmp_path / "killed")
+    assert apply(plan, once) == "done"
+    wanted = end(once)
+    assert kills.points == len(HOWS) * len(once.effects)
+    for point, left in kills.machines():
+        assert left.state.others.hashes() == Others().hashes(), point
+        world = Simulated(plan, left.root, left.state)
         said = apply(plan, world)
-        assert said in ("done", "nothing to do"), f"{how} effect {at}: {said}"
-        assert end(world) == wanted, f"{how} effect {at}"
-        assert not read_past(root / "var/lib/raidplan").is_open
-        assert apply(plan, Simulated(plan, root, state)) == "nothing to do"
-    record_property("counted: kills, one at each effect and way", effects)
+        assert said in ("done", "nothing to do"), f"{point}: {said}"
+        assert end(world) == wanted, point
+        assert not read_past(left.root / "var/lib/raidplan").is_open
+        assert apply(plan, Simulated(plan, left.root, left.state)) == "nothing to do"
+    record_property("counted: kills, one at each effect and way", kills.points)
+    record_property("counted: machines that differ after those", len(kills.left))
+
+
+def test_a_process_that_is_killed_leaves_what_was_kept(tmp_path: Path) -> None:
+    """Its exception, which a real kill has not, runs nothing that the next process could see."""
+    plan = plan_of("raid1-pair")
+    once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
+    kills = Kills(once, tmp_path / "killed")
+    assert apply(plan, once) == "done"
+    for at in range(1, len(once.effects) + 1, 5):
+        for how in HOWS:
+            root = tmp_path / f"{how} {at}"
+            state = machine(root)
+            assert killed(plan, root, state, at, how)
+            assert seen(root, state) in kills.left, f"{how} effect {at}"
 
 
 def killed_again(
@@ -271,20 +285,22 @@ def test_a_journal_that_was_changed_is_refused(tmp_path: Path) -> None:
 def test_without_its_journal_an_interrupted_apply_is_not_taken_up(tmp_path: Path) -> None:
     """Wherever it was cut off: while nothing is on any disk it begins anew, and then it changes nothing any more."""
     plan = plan_of("raid1-pair")
-    wanted, effects = undisturbed("raid1-pair", tmp_path / "undisturbed")
-    refused = 0
-    for at in range(1, effects + 1):
-        root = tmp_path / str(at)
-        state = machine(root)
-        killed(plan, root, state, at, "during")
-        (root / "var/lib/raidplan/journal").unlink(missing_ok=True)
+    once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
+    kills = Kills(once, tmp_path / "killed")
+    assert apply(plan, once) == "done"
+    wanted, refused = end(once), 0
+    for point, left in kills.machines():
+        (left.root / "var/lib/raidplan/journal").unlink(missing_ok=True)
+        state = left.state
         blank, before = not state.content, deepcopy((state.objects, state.content))
-        world = Simulated(plan, root, state)
+        world = Simulated(plan, left.root, state)
         said = apply(plan, world)
         if blank or said == "nothing to do":
-            assert end(world) == wanted, at
+            assert end(world) == wanted, point
             continue
-        assert "no journal says that they were ever finished" in said or "not blank" in said, f"{at}: {said}"
-        assert not world.effects and (state.objects, state.content) == before, at
+        assert "no journal says that they were ever finished" in said or "not blank" in said, (
+            f"{point}: {said}"
+        )
+        assert not world.effects and (state.objects, state.content) == before, point
         refused += 1
-    assert refused > effects // 3
+    assert refused > len(kills.left) // 3

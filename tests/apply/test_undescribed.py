@@ -13,7 +13,8 @@ from raidplan.apply.configuration.files import BrokenBlock, wanted_text
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import Decision, decide
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
-from tests.apply.simulated import Killed, Simulated, State
+from tests.apply.left import Kills
+from tests.apply.simulated import Simulated, State
 from tests.apply.test_change import plan_of
 from tests.apply.test_kill_matrix import FSTAB, apply, end, impatient, machine
 
@@ -322,24 +323,18 @@ def test_a_broken_block_is_refused(before: tuple[Path, State], tmp_path: Path) -
     assert "do not stand once each" in apply(later, world) and world.effects == []
 
 
-@pytest.mark.parametrize("how", ["before", "after"])
-def test_killed_at_every_effect_and_resumed(how: str, before: tuple[Path, State], tmp_path: Path) -> None:
+def test_killed_at_every_effect_and_resumed(before: tuple[Path, State], tmp_path: Path) -> None:
     later = plan_of(tmp_path, bare)
     once = Simulated(later, tmp_path / "once", again(before, tmp_path / "once"))
+    kills = Kills(once, tmp_path / "killed")
     assert apply(later, once) == "done"
     wanted = end(once)
-    for at in range(1, len(once.effects) + 1):
-        root = tmp_path / str(at)
-        state = again(before, root)
-        with pytest.raises(Killed):
-            first = Simulated(later, root, state, (at, how))
-            apply(later, first)
-        world = Simulated(later, root, state)
-        assert apply(later, world) in ("done", "nothing to do"), f"{how} effect {at}"
-        assert end(world) == wanted, f"{how} effect {at}"
-        assert {*first.executed, *world.executed} == set(once.executed), f"{how} effect {at}"
-        assert apply(later, Simulated(later, root, state)) == "nothing to do"
-        shutil.rmtree(root)
+    for point, left in kills.machines():
+        world = Simulated(later, left.root, left.state)
+        assert apply(later, world) in ("done", "nothing to do"), point
+        assert end(world) == wanted, point
+        assert {*left.executed, *world.executed} == set(once.executed), point
+        assert apply(later, Simulated(later, left.root, left.state)) == "nothing to do"
 
 
 def test_without_content_a_block_or_a_file_goes() -> None:

@@ -21,6 +21,7 @@ LENGTH = 32
 def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
     """Of every step of the whole plan that writes over a device; `disks` by layout name."""
     below = disks_below(plan)
+    told = {name: _identity(disk) for name, disk in disks.items()}
     makers: dict[str, str] = {}
     for step in plan.steps:
         for node in step.awaits:
@@ -28,16 +29,17 @@ def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
 
     def on(target: str) -> list[object]:
         names = [target[1:-1]] if target.startswith("{") else sorted(below.get(makers.get(target, ""), ()))
-        return [_identity(disks.get(name)) for name in names]
+        return [told.get(name, []) for name in names]
 
     def mark(does: object, target: str) -> str:
         return digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]
 
     return {
-        step.id: {target: mark([step.id, asdict(step.action), list(step.guard), step.proof.key], target) for target in step.guard}
+        step.id: {target: mark(does, target) for target in step.guard}
         for step in plan.steps
         if step.guard and step.proof
-    }  # fmt: skip
+        for does in [[step.id, asdict(step.action), list(step.guard), step.proof.key]]
+    }
 
 
 def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
@@ -60,9 +62,7 @@ def held_against(past: Past, now: Marks) -> Past:
     return replace(past, ended=ended, ours=ours)
 
 
-def _identity(disk: DiskFact | None) -> list[str]:
+def _identity(disk: DiskFact) -> list[str]:
     """What tells a disk from others, wherever it is plugged in; its place only if it tells nothing else."""
-    if disk is None:
-        return []
     told = [comparable(name, getattr(disk, name)) for name in ("serial", "wwn")]
     return [*told, "" if any(told) else comparable("path", disk.path), str(disk.size)]
