@@ -7,6 +7,7 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from raidplan.findings import Finding, Path, Related, Severity
@@ -47,7 +48,7 @@ class Rule:
     @property
     def page(self) -> str:
         """The manual page: summary, why, a bad and a good example, source."""
-        return inspect.cleandoc(self.text)
+        return _page(self.text)
 
     @property
     def summary(self) -> str:
@@ -74,6 +75,11 @@ class Rule:
         if block is None:
             raise LookupError(f"the page of {self.name} has no example '{title}'")
         return block[1]
+
+
+@cache
+def _page(text: str) -> str:
+    return inspect.cleandoc(text)
 
 
 RULES: dict[str, Rule] = {}

@@ -25,7 +25,7 @@ def _command(line: str) -> Command | None:
         head, _, data = text[2:].partition("::")
         name, _, properties = head.partition(" ")
         return Command(name, _properties(properties), _undo(data, {"%0D": "\r", "%0A": "\n", "%25": "%"}))
-    old = re.search(r"##(\w*)\[([^\]]*)\]", text)
+    old = "##" in text and re.search(r"##(\w*)\[([^\]]*)\]", text)
     return Command(old[2], {}, text[old.end() :]) if old else None
 
 

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -93,7 +94,12 @@ def harmless(form: str, word: str) -> None:
         )
     else:
         assert commands(text) == []
-    same_shape(form, text, render(form, [layout("harmless")], Look()))
+    same_shape(form, text, plain(form))
+
+
+@cache
+def plain(form: str) -> str:
+    return render(form, [layout("harmless")], Look())
 
 
 def same_shape(form: str, hostile: str, plain: str) -> None:

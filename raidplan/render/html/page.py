@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from raidplan import __version__, pipeline
@@ -84,14 +85,20 @@ class Section:
 def render(checked: Sequence[Loaded], look: Look) -> str:
     """The page."""
     sections = [_Maker(f"l{number}", loaded).section() for number, loaded in enumerate(checked, start=1)]
+    template, style = _page()
+    return template.render(sections=sections, style=style, version=__version__, severities=list(Severity))
+
+
+@cache
+def _page() -> tuple[Template, Markup]:
+    """The page without values, and its style: our own files, read and compiled once."""
     resources = files("raidplan.render.html")
     # Every value is shown by `visible` and then escaped; markup is what this package made itself.
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=_visible, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(resources.joinpath("page.html").read_text("utf-8"))
-    style = Markup(resources.joinpath("page.css").read_text("utf-8"))  # our own file
-    return template.render(sections=sections, style=style, version=__version__, severities=list(Severity))
+    return template, Markup(resources.joinpath("page.css").read_text("utf-8"))
 
 
 def _visible(value: Any) -> Any:
