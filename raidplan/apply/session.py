@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.change.left import left_running, left_standing
 from raidplan.apply.change.undescribed import BACK, taken_back
-from raidplan.apply.configuration.conflicts import unheard
+from raidplan.apply.configuration.conflicts import put_inside, unheard
 from raidplan.apply.configuration.files import BrokenBlock
 from raidplan.apply.decide.against import against, unknown_origin, unproven
 from raidplan.apply.decide.blank import shows_through, written_over
@@ -87,6 +87,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         back, refusals = (), [*refusals, str(no)]
     whole, left = _with(plan, (*told, *back)), _with(left, back)
     refusals += unknown_origin(plan, left, given.machine, past)
+    refusals += put_inside(left, whole, named, past.made)
     if left.steps:
         refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
     refusals += still_held(named) if refusals else []

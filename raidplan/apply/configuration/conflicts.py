@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
 from raidplan.apply.configuration.files import BrokenBlock, file_text, outside_block
@@ -29,6 +29,34 @@ def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
             for key, word in keys.items():
                 if key in ours:
                     yield f"{action.file} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
+
+
+def put_inside(left: Plan, whole: Plan, machine: Machine, made: Collection[str]) -> Iterator[str]:
+    """Lines that somebody wrote into our block, and that would go with it: of nothing that any layout has `made`.
+
+    Without a journal nobody can tell them from those of an earlier layout.
+    """
+    proven = (f"{step.proof.kind}:{step.proof.key}" for step in whole.steps if step.proof)
+    known = {_spoken_of(*each.split(":", 1)) for each in (*made, *proven)}
+    for action, others in _files(left, machine) if made else ():
+        grammar, outside = GRAMMARS.get(action.file), {number for number, _ in others}
+        if grammar is None:
+            continue
+        lines = numbered(file_text(machine, action.file) or "")
+        for number, keys in grammar(line for line in lines if line[0] not in outside):
+            if known.isdisjoint(keys):
+                words = plain(" ".join(keys.values()))
+                yield (
+                    f"{action.file} line {number} ({words}) stands in the block of raidplan, which is written anew, and is of no "
+                    "layout: move it out of the block, or remove it"
+                )
+
+
+def _spoken_of(kind: str, key: str) -> Key:
+    """How our own lines call what was made."""
+    if kind == "array":
+        return "array", key.replace("-", "")
+    return ("node", key.removeprefix("file:")) if key.startswith("file:") else device(f"UUID={key}")
 
 
 def unheard(left: Plan, machine: Machine) -> Iterator[str]:
