@@ -38,6 +38,8 @@ CHANGING = re.compile(
 )
 LVMS_OWN = '"/dev/mapper/control"'
 """What LVM opens whatever it is asked, also for its version."""
+READING = ("rev-parse", "cat-file", "ls-tree", "show")
+"""What git is asked."""
 TERMINAL = re.compile(r"ioctl\(\d+, (TCGETS|TIOCGWINSZ|FIOCLEX|TIOCGPGRP)")
 
 
@@ -80,6 +82,26 @@ def test_a_plan_for_this_machine_only_asks(tmp_path: Path) -> None:
             assert not CHANGING.match(call), call
         else:
             assert call.startswith(("---", "+++", "<...", "execve(")), call
+
+
+def test_a_diff_of_two_revisions_only_reads(tmp_path: Path) -> None:
+    """It starts git, which looks up what a revision holds, and nothing else."""
+    file = tmp_path / "layout.yaml"
+    file.write_text("version: 1\nhost: h\n")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "x"]):
+        subprocess.run([*git, *words], check=True)
+    file.write_text("version: 1\nhost: i\n")
+    _, *calls = traced(["diff", "--git", "HEAD", file], tmp_path)
+    programs = [ast.literal_eval(found[1]) for call in calls if (found := STARTED.match(call))]
+    assert programs and {Path(words[0]).name for words in programs} == {"env", "git"}
+    assert all(any(word in READING for word in words[1:]) for words in programs), programs
+    for call in calls:
+        assert (
+            not call.startswith(("open(", "openat(")) or not WRITES.search(call) or '"/dev/null"' in call
+        ), call
+        assert call.startswith(("open(", "openat(", "---", "+++", "<...", "execve(", "ioctl(")), call
+        assert not CHANGING.match(call), call
 
 
 def test_the_trace_would_show_a_write(tmp_path: Path) -> None:
