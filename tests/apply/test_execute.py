@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
-from raidplan.plan import Plan, Run, SetAttribute, Step
+from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
+from raidplan.run import Result
 
 
 def step(
@@ -260,3 +262,50 @@ def test_udev_is_asked_to_look_again_at_what_was_formatted(
     world = Unseen()
     outcome = execute_in(Plan("h", "", "", (), (made,)), {}, lambda event: None, Record(), world)
     assert outcome.complete == seen and world.asked[:1] == (["/dev/md/x"] if seen else [])
+
+
+class Opened(World):
+    """Notes which disks are open while each program runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: dict[int, str] = {}
+        self.seen: dict[str, set[str]] = {}
+
+    def hold(self, node: str) -> int:
+        return self._opened(f"held {node}")
+
+    def still(self, node: str) -> int:
+        return self._opened(f"still {node}")
+
+    def _opened(self, words: str) -> int:
+        descriptor = os.open("/dev/null", os.O_RDONLY)
+        self.open[descriptor] = words
+        return descriptor
+
+    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+        return []
+
+    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+        there = {
+            words for descriptor, words in self.open.items() if Path(f"/proc/self/fd/{descriptor}").exists()
+        }
+        self.seen[argv[0]] = there
+        return Result(tuple(argv), 0, "", "")
+
+
+def test_a_disk_is_open_as_long_as_it_is_written_and_still_as_long_as_others_are() -> None:
+    """Open, its name means no other disk; still, udev takes away none of its partitions."""
+    proof = Proof("table", "guid", {"partitions": ["uuid 1048576 1048576 raid"]})
+    table = replace(step("a", "sfdisk", "{d0}"), proof=proof)
+    world = Opened()
+    outcome = execute_in(
+        plan(table, step("b", "mke2fs", needs=("a",))),
+        {"d0": DiskFact("/dev/x", "x", 0)},
+        Log(),
+        Record(),
+        world,
+    )
+    assert outcome.complete, outcome.failed
+    assert world.seen == {"sfdisk": {"held /dev/x"}, "mke2fs": {"still /dev/x"}}
+    assert not [number for number in world.open if os.path.realpath(f"/proc/self/fd/{number}") == "/dev/null"]

@@ -179,3 +179,24 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
     assert _apply(plan, arguments, world) == 4
     assert asked and not world.effects
     assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["apply", "x.yaml"], ["undo", "pair"], ["adopt", "x.yaml"]], ids=lambda words: words[0])  # fmt: skip
+def test_no_switch_covers_everything(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """None of what other tools have, not even as the beginning of a longer one."""
+    for switch in (
+        "--force",
+        "-f",
+        "--yes",
+        "-y",
+        "--assume-yes",
+        "--no-confirm",
+        "--conf",
+        "--dest",
+        "--wipe",
+    ):
+        given = (
+            [*command, switch] if not switch.startswith(("--conf", "--dest")) else [*command, switch, "pair"]
+        )
+        assert run(given) == 2, switch
+        assert "unrecognized arguments" in capsys.readouterr().err, switch
