@@ -24,7 +24,8 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "plan",
         description="Shows what apply would do, and writes nothing. By default for this machine: what stands "
-        "already is left out, and what is in the way is refused with exit code 4.",
+        "already is left out, and what is in the way is refused with exit code 4. With -o plan.json the form is json, "
+        "which `apply plan.json` takes.",
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
     machine = parser.add_mutually_exclusive_group()
@@ -45,13 +46,15 @@ def add(subparsers: Subparsers) -> None:
     add_state(parser)
     add_limit(parser)
     add_output(parser, "text", "json", "shell", "markdown")
-    parser.set_defaults(func=run)
+    parser.set_defaults(func=run, format=None)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes the plan and prints it, or prints why there is none."""
     from raidplan.cli import OK
 
+    if arguments.format is None:
+        arguments.format = "json" if (arguments.output or "").endswith(".json") else "text"
     code, plan = _run(arguments)
     if not arguments.detailed_exitcode:
         return code

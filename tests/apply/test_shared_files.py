@@ -194,6 +194,22 @@ def test_f56_an_address_that_counts_no_more_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("# x\nDEVICE /dev/sda*\n", True),
+        ("# x\ndev /dev/sda*\nDEVICE containers\n", True),
+        ("DEVICE /dev/sda*\nDEVICE partitions containers\n", False),
+        ("# DEVICE /dev/sda*\n", False),
+    ],
+)
+def test_devices_that_mdadm_will_not_look_at_are_told(text: str, told: bool, tmp_path: Path) -> None:
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", "/etc/mdadm/mdadm.conf", content=text, size=50)  # fmt: skip
+    decision = decided(plan_of(LAYOUT, tmp_path), box)
+    words = "/etc/mdadm/mdadm.conf line 2 lets mdadm look at /dev/sda* only: no array with members elsewhere is assembled at boot"
+    assert decision.refusals == () and (words in decision.notes) == told
+
+
+@pytest.mark.parametrize(
     ("file", "line"),
     [
         ("/etc/fstab", "# /dev/sdx1 /srv/data xfs defaults 0 0"),

@@ -56,6 +56,14 @@ def facts(tmp_path: Path, value: Machine) -> str:
     return str(tmp_path / "facts.json")
 
 
+def test_a_file_that_is_called_json_is_a_plan_for_apply(layout: str, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    assert run(["plan", layout, "--offline", "-o", str(file)]) == 0
+    assert plan_from_json(file.read_text()).steps == whole(layout).steps
+    assert run(["plan", layout, "--offline", "--format", "text", "-o", str(file)]) == 0
+    assert file.read_text().startswith("Plan for ")
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_offline_in_every_form(layout: str, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", layout, "--offline", "--format", form]) == 0

@@ -60,10 +60,14 @@ def _spoken_of(kind: str, key: str) -> Key:
 
 
 def unheard(left: Plan, machine: Machine) -> Iterator[str]:
-    """Addresses that get no mail any more: mdadm takes the first one only, and ours comes first (mdadm.conf(5))."""
+    """What mdadm will not heed (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices beside a list."""
     for action, others in _files(left, machine):
         if action.file != MDADM_CONF:
             continue
+        looked_at = [(number, words[1:]) for number, words in statements(others) if words[0] == "DEVICE"]
+        if looked_at and not any("partitions" in words for _, words in looked_at):
+            number, words = looked_at[0]
+            yield f"{action.file} line {number} lets mdadm look at {plain(' '.join(words))} only: no array with members elsewhere is assembled at boot"
         ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
         for number, words in statements(others):
             if ours and words[0] == "MAILADDR" and words != ours[0]:
