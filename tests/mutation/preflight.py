@@ -60,7 +60,8 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="also the reasons whose tests the page names")
     arguments = parser.parse_args()
     reasons = every_reason()
-    known = {} if arguments.all else named(PAGE.read_text())
+    before = named(PAGE.read_text())
+    known = {} if arguments.all else before
     known = {reason.key: known[reason.key] for reason in reasons if known.get(reason.key)}
 
     def told(reason: Reason, tests: Sequence[str]) -> None:
@@ -73,7 +74,7 @@ def main() -> int:
     print(f"{len(reasons)} reasons, {len(left)} are tried", flush=True)
     PAGE.write_text(page(reasons, known))
     if left:
-        pytest.main([*OPTIONS, *CHOSEN, *arguments.tests], plugins=[Trials(left, told)])
+        pytest.main([*OPTIONS, *CHOSEN, *arguments.tests], plugins=[Trials(left, told, before)])
     return int(any(not known.get(reason.key) for reason in reasons))
 
 
@@ -83,8 +84,13 @@ class Trials:
     Each trial is a fork of the process that has imported everything, in which one function has other code.
     """
 
-    def __init__(self, reasons: Sequence[Reason], told: Callable[[Reason, Sequence[str]], None]) -> None:
-        self.reasons, self.told = reasons, told
+    def __init__(
+        self,
+        reasons: Sequence[Reason],
+        told: Callable[[Reason, Sequence[str]], None],
+        before: Mapping[Key, Sequence[str]],
+    ) -> None:
+        self.reasons, self.told, self.before = reasons, told, before
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -102,19 +108,27 @@ class Trials:
             print(f"not asked, it fails without any change: {test}", file=sys.__stderr__, flush=True)
         items = {item.nodeid: item for item in session.items}
         for reason in self.reasons:
-            asked = [items[test] for test in to_ask(reason, seen)]
+            asked = [items[test] for test in to_ask(reason, seen, self.before.get(reason.key, ()))]
             self.told(reason, _failing(reason, sorted(asked, key=_needs_root)))
         return True
 
 
-def to_ask(reason: Reason, seen: Seen) -> list[str]:
-    """The tests that run the lines, those first that are about little else."""
+def to_ask(reason: Reason, seen: Seen, before: Sequence[str] = ()) -> list[str]:
+    """The tests that run the lines: first those that failed without it `before`, then those that are about little else."""
     file = str(reason.file.resolve())
     lines = {(file, line) for line in reason.lines}
     near = {(file, line) for line in reason.around}
     asked = [test for test, ran in seen.lines.items() if ran & lines and test not in seen.failed]
 
-    return sorted(asked, key=lambda test: (-len(seen.lines[test] & near), len(seen.lines[test]), test))[:MOST]
+    def turn(test: str) -> tuple[bool, int, int, str]:
+        return (
+            test.partition("[")[0] not in before,
+            -len(seen.lines[test] & near),
+            len(seen.lines[test]),
+            test,
+        )
+
+    return sorted(asked, key=turn)[:MOST]
 
 
 def _failing(reason: Reason, items: Sequence[pytest.Item]) -> list[str]:
