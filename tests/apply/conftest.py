@@ -3,10 +3,14 @@
 import os
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+
+from raidplan.facts import host
+from raidplan.facts.read import read_only
 
 MEMORY = Path("/dev/shm")
 ROOM = 256 * 2**20
@@ -30,3 +34,17 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="raidplan-", dir=MEMORY) as folder:
         yield Path(folder)
+
+
+@cache
+def programs() -> host.Objects:
+    """What is installed on this machine."""
+    return host.read_tools(read_only)
+
+
+@pytest.fixture(autouse=True)
+def versions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On loop devices the machine is read again and again: ten programs are asked for their versions once."""
+    if request.node.get_closest_marker("root"):
+        known = programs()
+        monkeypatch.setattr(host, "read_tools", lambda ask: known)
