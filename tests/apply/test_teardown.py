@@ -223,6 +223,17 @@ def test_f28_a_volume_group_with_a_part_elsewhere_is_refused(plan: Plan) -> None
     assert "the volume group 'vg0' stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
 
 
+def test_f28_a_physical_volume_that_lvm_does_not_show_is_refused(plan: Plan) -> None:
+    """Left out by its devices file, say: the other half of its group may be anywhere."""
+    volume = Trace(0x218, "LVM2_member", 0, TB, uuid=GROUP)
+    box = Box().disk("sdb", "PAIR-0", volume).disk("sdc", "PAIR-1")
+    (said,) = decided(plan, box).refusals
+    assert said.startswith(f"d0 carries the physical volume {GROUP}, which LVM does not show")
+    assert decided(plan, box.put("physical_volume", GROUP, device="/dev/sdb", group="")).refusals == ()
+    box = Box().disk("sdb", "PAIR-0", volume).disk("sdc", "PAIR-1").member("sdb", members=1)
+    assert decided(plan, box).refusals == (), "inside of an array that does not run it is nobody's"
+
+
 def test_f28_a_btrfs_with_a_device_elsewhere_is_refused(plan: Plan) -> None:
     box = Box()
     for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):

@@ -33,6 +33,7 @@ def kept(given: GivenUp) -> Iterator[str]:
             f"{stack.called(block)} is in use, {use}: what is in use is never cleared" for use in block.uses
         )
         yield from _not_understood(given, block)
+        yield from _hidden_from_lvm(given, block)
     yield from _shared_arrays(given)
     yield from _shared_groups(given)
     yield from _shared_traces(given)
@@ -52,6 +53,20 @@ def _not_understood(given: GivenUp, block: BlockFact) -> Iterator[str]:
         array = given.stack.machine.observe("array", block.identity.partition(":")[2]) or {}
         if str(array.get("metadata", "")).startswith("external"):
             yield f"{called} has the metadata of firmware ({array.get('metadata')}): delete it there"
+
+
+def _hidden_from_lvm(given: GivenUp, block: BlockFact) -> Iterator[str]:
+    """A physical volume that a filter or the devices file of LVM leaves out: its group may stand on others as well."""
+    own = [line.split(" ") for line in block.found if line.startswith("0 ")]
+    if any(words[2].endswith(MEMBER) for words in own):
+        return  # of an array that does not run: LVM looks at arrays, and not at their members
+    shown = given.stack.machine.objects.get("physical_volume", {})
+    for kind, uuid in (words[2:4] for words in own if len(words) == 4):
+        if kind == "LVM2_member" and uuid not in shown:
+            yield (
+                f"{given.stack.called(block)} carries the physical volume {uuid}, which LVM does not show (a filter, or its devices "
+                "file), so nobody knows what else its group stands on: let `pvs` see it, or remove it with its own tools"
+            )
 
 
 def _shared_arrays(given: GivenUp) -> Iterator[str]:
