@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -101,7 +101,7 @@ def plan_from_json(text: str) -> Plan:
                 "it was made by an earlier raidplan, whose plans do not say what stands: make it anew with `raidplan plan`"
             )
         host = _text(data["host"])
-        if "/" in host or host in ("", ".", ".."):
+        if {"/", "\0"} & {*host} or host in ("", ".", ".."):
             raise ValueError(f"this is not a plan: no host is called {host!r}")
         plan = Plan(
             host=host,
@@ -116,13 +116,14 @@ def plan_from_json(text: str) -> Plan:
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError(f"this is not a plan: {type(problem).__name__} {problem}") from None
-    if problems := [*_disorder(plan.steps), *_disorder(plan.whole)]:
+    names = {disk.name for disk in plan.disks}
+    if problems := [*_disorder(plan.steps, names), *_disorder(plan.whole, names)]:
         raise ValueError(f"this is not a plan: {problems[0]}")
     return plan
 
 
-def _disorder(steps: Sequence[Step]) -> Iterator[str]:
-    """What no plan of ours is like, so that nobody asks for it later."""
+def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[str]:
+    """What no plan of ours is like, so that nobody asks for it later; `disks` are those that it names."""
     ids = [step.id for step in steps]
     places = {id: place for place, id in enumerate(ids)}
     yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
@@ -130,6 +131,7 @@ def _disorder(steps: Sequence[Step]) -> Iterator[str]:
         runs_nothing = isinstance(step.action, Run) and not step.action.argv
         if not step.targets or step.phase not in PHASES or runs_nothing:
             yield f"the step {step.id} has no target, no phase or no command"
+        yield from (f"the step {step.id} is on {disk}, which is no disk of it" for disk in step.disks - disks)
         later = [need for need in step.needs if places.get(need, -1) >= place]
         yield from (f"the step {step.id} needs {need}, which does not come before it" for need in later)
         try:

@@ -153,6 +153,14 @@ def nothing(data: Data) -> None:
     next(step for step in data["steps"] if step.get("argv") and step.get("initramfs"))["argv"] = []
 
 
+def nowhere(data: Data) -> None:
+    edited(data)
+
+
+def cut(data: Data) -> None:
+    data["host"] = "pair\0"
+
+
 def unheard(data: Data) -> None:
     data["steps"][0]["phase"] = "later"
 
@@ -165,6 +173,8 @@ def unheard(data: Data) -> None:
         (elsewhere, "no host is called '../../../etc'"),
         (nothing, "has no target, no phase or no command"),
         (unheard, "has no target, no phase or no command"),
+        (nowhere, "is on d9, which is no disk of it"),
+        (cut, "no host is called"),
     ],
 )
 def test_f65_what_no_plan_is_like(plan: Plan, change: Callable[[Data], None], said: str) -> None:

@@ -92,7 +92,9 @@ def test_arrays_get_their_names(tmp_path: Path) -> None:
 
 def test_a_teardown_ends_well_and_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     plan = layout(LAYOUT, tmp_path)
-    wanted, effects, agreed = wiped.undisturbed(plan, tmp_path / "undisturbed")
+    once = wiped.Old(plan, tmp_path / "once", wiped.machine(tmp_path / "once"))
+    wanted, agreed = wiped.undisturbed(plan, once)
+    effects = len(once.effects)
     made = in_file(plan, wiped.Old(plan, tmp_path / "made", wiped.machine(tmp_path / "made")))
     for at in (*range(2, effects, 17), effects + 1000):
         root, how = tmp_path / str(at), ("before", "during", "after")[at % 3]
@@ -104,7 +106,7 @@ def test_a_teardown_ends_well_and_goes_on_where_it_was_killed(tmp_path: Path) ->
             assert at <= effects
         world = wiped.Old(plan, root, state)
         assert wiped.apply(made, world, agreed) in ("done", "nothing to do"), f"{how} effect {at}"
-        assert end(world)[:2] == wanted[:2], f"{how} effect {at}"  # type: ignore[index]
+        assert wiped.end(world) == wanted, f"{how} effect {at}"
         assert not world.path(wiped.HOLD).exists()
 
 
