@@ -31,9 +31,10 @@ def test_an_archive_that_cpio_made(tmp_path: Path) -> None:
 def test_every_compression_behind_microcode(packer: str, tmp_path: Path) -> None:
     if not shutil.which(packer.split()[0]):
         pytest.skip(f"{packer} is not installed")
-    file = image(tmp_path, EARLY + packed(MAIN, packer))
+    made = EARLY + packed(MAIN, packer)
+    file = image(tmp_path, made)
     assert arrays_named(file) == {UUID} and not initramfs.unpacker(file)
-    cut = image(tmp_path, (EARLY + packed(MAIN, packer))[:-100_000])
+    cut = image(tmp_path, made[:-100_000])
     with pytest.raises(Unreadable, match=r"ends in the middle|cannot be unpacked"):
         arrays_named(cut)
 

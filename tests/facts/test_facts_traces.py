@@ -251,9 +251,7 @@ def test_formats_where_a_partition_is_to_be(
 ) -> None:
     file, inner = image(tmp_path, 400 * MIB), image(tmp_path, 390 * MIB, "inner")
     tool(*argv, inner)
-    with inner.open("rb") as content, file.open("r+b") as disk:
-        disk.seek(4 * MIB)
-        disk.write(content.read())
+    tool("dd", f"if={inner}", f"of={file}", "bs=1M", "seek=4", "conv=sparse,notrunc", "status=none")
     future = Place(4 * MIB, 390 * MIB, "the range of a future partition")
     (found,) = [one for one in traces(file, future) if one.type == kind]
     (told,) = [line.split() for line in tool("blkid", "-p", "-s", "UUID", "-o", "value", inner).splitlines()]
