@@ -21,7 +21,7 @@ from raidplan.apply.session import carry_out, decide
 from raidplan.plan import Plan, Run
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
-from tests.apply.simulated import Killed, Simulated, State
+from tests.apply.simulated import AtOnce, Killed, Simulated, State
 from tests.initramfs import boot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -35,9 +35,11 @@ FSTAB = "# by hand\nUUID=1 / ext4 defaults 0 1\n"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device that does not appear at once never does here."""
+    """A device that does not appear at once never does here, and one worker needs no thread."""
     monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
     monkeypatch.setattr(execute, "LOOK_AGAIN_SECONDS", 0)
+    pool = execute.ThreadPoolExecutor
+    monkeypatch.setattr(execute, "ThreadPoolExecutor", lambda n: AtOnce() if n == 1 else pool(n))
 
 
 @cache
