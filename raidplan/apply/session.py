@@ -87,7 +87,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         back, refusals = (), [*refusals, str(no)]
     whole, left = _with(plan, (*told, *back)), _with(left, back)
     refusals += unknown_origin(plan, left, given.machine, past)
-    refusals += put_inside(left, whole, named, past.made)
+    refusals += put_inside(left, whole, named, past)
     if left.steps:
         refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
     refusals += still_held(named) if refusals else []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
 from raidplan.apply.configuration.files import BrokenBlock, file_text, outside_block
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, mdadm_conf, numbered, statements
+from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
@@ -31,11 +32,13 @@ def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
                     yield f"{action.file} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
 
 
-def put_inside(left: Plan, whole: Plan, machine: Machine, made: Collection[str]) -> Iterator[str]:
-    """Lines that somebody wrote into our block, and that would go with it: of nothing that any layout has `made`.
+def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[str]:
+    """Lines that somebody wrote into our block, and that would go with it: of nothing that any layout made.
 
-    Without a journal nobody can tell them from those of an earlier layout.
+    Without a journal nobody can tell them from those of an earlier layout; a run that was cut off wrote some of what it
+    never came to make.
     """
+    made = frozenset() if past.is_open else past.made
     proven = (f"{step.proof.kind}:{step.proof.key}" for step in whole.steps if step.proof)
     known = {_spoken_of(*each.split(":", 1)) for each in (*made, *proven)}
     for action, others in _files(left, machine) if made else ():
