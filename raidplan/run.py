@@ -19,8 +19,13 @@ if TYPE_CHECKING:
     import sh
 
 SEARCH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-ENVIRONMENT = {"LC_ALL": "C", "PATH": ":".join(SEARCH), "HOME": "/root", "LVM_SUPPRESS_FD_WARNINGS": "1"}
-"""All that a program gets to see; MDADM_*, LVM_* or a language of ours would change what it does."""
+ENVIRONMENT = {
+    "LC_ALL": "C", "PATH": ":".join(SEARCH), "HOME": "/root", "LVM_SUPPRESS_FD_WARNINGS": "1", "SYSTEMD_BUS_TIMEOUT": "600",
+}  # fmt: skip
+"""All that a program gets to see; MDADM_*, LVM_* or a language of ours would change what it does.
+
+systemctl waits ten minutes for systemd, not 25 seconds (sd_bus_set_method_call_timeout(3)): that is busy while many arrays appear.
+"""
 
 NOT_FOUND = 127
 TIMED_OUT = 124

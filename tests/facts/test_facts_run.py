@@ -24,7 +24,7 @@ def test_environment_is_fixed(monkeypatch):
     monkeypatch.setenv("MDADM_NO_SYSTEMCTL", "1")
     monkeypatch.setenv("LANG", "de_DE.UTF-8")
     names = {line.partition("=")[0] for line in run(["env"]).stdout.splitlines()}
-    assert names == {"LC_ALL", "PATH", "HOME", "LVM_SUPPRESS_FD_WARNINGS"}
+    assert names == {"LC_ALL", "PATH", "HOME", "LVM_SUPPRESS_FD_WARNINGS", "SYSTEMD_BUS_TIMEOUT"}
 
 
 def test_input_and_none():
