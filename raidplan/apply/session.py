@@ -110,7 +110,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
 def _split(plan: Plan) -> tuple[Plan, tuple[Step, ...]]:
     """The plan of a layout, and the steps that take back what an earlier one said: those depend on the machine."""
     back = tuple(step for step in plan.steps if step.id.startswith(BACK))
-    return replace(plan, steps=tuple(step for step in plan.steps if step not in back)), back
+    return replace(plan, steps=tuple(step for step in plan.steps if not step.id.startswith(BACK))), back
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:

@@ -105,7 +105,7 @@ class Twin:
     @property
     def pid(self) -> int | None:
         """The process id of QEMU while the machine is on."""
-        return self._process.pid if self.running else None  # type: ignore[union-attr]
+        return self._process.pid if self._process and self.running else None
 
     @property
     def running(self) -> bool:

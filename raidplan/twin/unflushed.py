@@ -31,7 +31,7 @@ def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = Fa
     entries = [*_entries(log_of(disk).read_bytes())]
     if not entries:
         return 0
-    last = entries.pop() if halted and entries and entries[-1][0] & _FLUSH and not entries[-1][2] else None
+    last = entries.pop() if halted and entries[-1][0] & _FLUSH and not entries[-1][2] else None
     flushed, later = _writes(entries)
     if last and len(later) <= 1:
         flushed, later = flushed + later, []

@@ -90,7 +90,7 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     """
     if half_done(step, machine, past):
         return _anew(step, machine, plan, past), []
-    if stands(step, machine) and differences(step.proof, machine):  # type: ignore[arg-type]
+    if step.proof and stands(step, machine) and differences(step.proof, machine):
         return changes(step, machine, plan, past)
     if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
         gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since; where it stood all blank, `raidplan adopt` lets it be made anew"
