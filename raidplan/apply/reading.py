@@ -9,7 +9,8 @@ from raidplan.plan.places import DEFAULTS
 
 
 def read_for(plan: Plan) -> Machine:
-    """The machine with everything that the plan's proofs speak of."""
+    """The machine with everything that the proofs speak of, of the plan as for a blank machine."""
+    plan = plan.complete
     ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
     # Of a disk that may be wiped, everything must be known.
     wiped = {disk.name for disk in plan.disks if disk.wipe}

@@ -84,7 +84,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
 
     folder = state_folder(arguments.state, plan.host)
     past = past_of_host(arguments.state, plan.host)
-    decision = decide(plan, world.read(plan.complete), past)
+    decision = decide(plan, world.read(plan), past)
     if decision.refusals:
         for reason in decision.refusals:
             talk(f"refused: {reason}")
@@ -96,7 +96,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         for words in not_closed(open_journal(folder, world)) if past.is_open else ():
             talk(f"note: {words}")
         talk(f"{plan.host} is as the layout says: nothing to do")
-        for sync in syncs(plan.complete, decision.machine, world):
+        for sync in syncs(decision.whole, decision.machine, world):
             talk(str(sync))
         return OK
     if past.is_open:
@@ -109,7 +109,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         return REFUSED
     # Reading the list takes a person some time, in which the machine goes on; what is cleared has no guard of its own.
     if any(step.clears for step in decision.left.steps):
-        now = decide(plan, world.read(plan.complete), past)
+        now = decide(plan, world.read(plan), past)
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
             talk("refused: the machine changed while the list was read; nothing was written")
             return REFUSED

@@ -121,7 +121,7 @@ class Simulated(World):
         objects["module"] = {
             name: {"loaded": name in self.state.nodes, "loadable": True} for name in plan.modules
         }
-        objects |= read_paths(self.root, paths_of(plan))
+        objects |= read_paths(self.root, paths_of(plan.complete))
         for key in objects.get("directory", {}):
             objects["directory"][key] = {"exists": True}
         if not self._initramfs_is_new():

@@ -60,7 +60,7 @@ def machine(root: Path) -> State:
 def apply(plan: Plan, world: Simulated) -> str:
     """As the command does it: "done", "nothing to do", or why not."""
     folder = world.root / "var/lib/raidplan"
-    decision = decide(plan, world.read(plan.complete), read_past(folder), here=False)
+    decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
         return "; ".join(decision.refusals)
     if decision.left.lost:

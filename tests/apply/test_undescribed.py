@@ -82,7 +82,7 @@ def again(before: tuple[Path, State], root: Path) -> State:
 
 
 def decided(plan: Plan, world: Simulated) -> Decision:
-    return decide(plan, world.read(plan.complete), read_past(world.root / "var/lib/raidplan"), here=False)
+    return decide(plan, world.read(plan), read_past(world.root / "var/lib/raidplan"), here=False)
 
 
 def texts(root: Path) -> dict[str, str]:

@@ -94,7 +94,7 @@ def machine(root: Path) -> State:
 def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
     """As the command does it, with a person who says yes to what was on the first list, and to nothing else."""
     folder = world.root / "var/lib/raidplan"
-    decision = decide(plan, world.read(plan.complete), read_past(folder), here=False)
+    decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
         return "; ".join(decision.refusals)
     assert set(decision.left.lost) <= agreed, set(decision.left.lost) - agreed
@@ -113,9 +113,7 @@ def end(world: Simulated) -> object:
 
 
 def undisturbed(plan: Plan, world: Old) -> tuple[object, set[str]]:
-    agreed = set(
-        decide(plan, world.read(plan.complete), read_past(world.root / "none"), here=False).left.lost
-    )
+    agreed = set(decide(plan, world.read(plan), read_past(world.root / "none"), here=False).left.lost)
     assert len(agreed) == 4, agreed
     assert apply(plan, world, agreed) == "done"
     assert not world.path(HOLD).exists()
