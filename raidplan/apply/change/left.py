@@ -9,11 +9,11 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
 
-from raidplan.apply.configuration.files import BrokenBlock, file_text, inside_block
+from raidplan.apply.configuration.files import file_text
+from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
-from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain
 from raidplan.facts.stack import SAFE_NAME
 from raidplan.plan import Plan, WriteBlock
@@ -86,12 +86,9 @@ def _kept(device: str, attribute: str, value: int, by: str) -> str:
 
 def _mounted(plan: Plan, machine: Machine) -> Iterator[str]:
     """Mounts and priorities of swap that our block in fstab still speaks of."""
-    try:
-        before = _rows(inside_block(file_text(machine, FSTAB) or "", plan.host))
-    except BrokenBlock:
-        return  # it is refused with these words
+    before = mounts_before(machine, plan.host)
     blocks = (step.action for step in plan.steps if isinstance(step.action, WriteBlock))
-    after = _rows("".join(block.content for block in blocks if block.file == FSTAB))
+    after = mounts("".join(block.content for block in blocks if block.file == FSTAB))
     points = {row[1] for row in after.values()}
     for source, row in before.items():
         if row[2] == "swap":
@@ -99,12 +96,6 @@ def _mounted(plan: Plan, machine: Machine) -> Iterator[str]:
         elif row[1] not in points and _is_mounted(source, row[1], machine):
             point = shlex.quote(row[1])
             yield f"left mounted: {plain(row[1])}, which the layout does not mount any more; it goes with the next boot, or now: umount {plain(point)}"
-
-
-def _rows(text: str) -> dict[str, list[str]]:
-    """The lines of fstab by what they mount."""
-    rows = ([unescaped(word) for word in line.split()] for line in text.split("\n"))
-    return {row[0]: row for row in rows if len(row) >= 4 and not row[0].startswith("#")}
 
 
 def _is_mounted(source: str, point: str, machine: Machine) -> bool:

@@ -41,14 +41,19 @@ def device(word: str) -> Key:
 
 def fstab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
     """Line by line, what it speaks of and the words that it has for that: the device first, then where it is mounted."""
-    for number, line in lines:
-        words = line.split()
-        if not words or words[0].startswith("#"):
-            continue
+    for number, words in rows(lines):
         keys = {device(words[0]): words[0]}
         if len(words) > 1 and words[1].startswith("/"):
             keys["mount point", normpath("/" + _decoded(OCTAL, 8, words[1]).lstrip("/"))] = words[1]
         yield number, keys
+
+
+def rows(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
+    """The lines of fstab that say something, and their words as they stand there."""
+    for number, line in lines:
+        words = line.split()
+        if words and not words[0].startswith("#"):
+            yield number, words
 
 
 def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:

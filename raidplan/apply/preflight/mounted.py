@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from raidplan.apply.configuration.files import BrokenBlock, file_text, inside_block
+from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.facts import Machine
-from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain
 from raidplan.plan import Step, WriteBlock
+from raidplan.plan.places import FSTAB
 
-FSTAB = "/etc/fstab"
 LIVE = frozenset(
     {
         "ro", "rw", "nosuid", "suid", "nodev", "dev", "noexec", "exec", "nodiratime", "diratime", "defaults",
@@ -25,14 +24,10 @@ def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
     """Why a changed line of fstab would say something else than what is mounted, in words."""
     if not isinstance(step.action, WriteBlock) or step.action.file != FSTAB:
         return
-    try:
-        before = _lines(inside_block(file_text(machine, FSTAB) or "", step.action.mark))
-    except BrokenBlock:
-        return  # `against` has said so
-    mounts = machine.objects.get("mount", {})
-    for source, (point, options) in _lines(step.action.content).items():
+    before = _lines(mounts_before(machine, step.action.mark))
+    for source, (point, options) in _lines(mounts(step.action.content)).items():
         was, had = before.get(source, (point, options))
-        if was not in mounts or machine.observe("file", FSTAB) is None:
+        if machine.observe("mount", was) is None:
             continue
         if was != point:
             yield f"{plain(source)} is mounted at {plain(was)}, and the layout wants {plain(point)}: umount {plain(was)}, then apply again"
@@ -42,13 +37,12 @@ def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
             yield f"{point} is wanted {' and '.join(map(plain, words))}, which no remount is sure to change: umount {point}, then apply again"
 
 
-def _lines(text: str) -> dict[str, tuple[str, frozenset[str]]]:
+def _lines(rows: Mapping[str, list[str]]) -> dict[str, tuple[str, frozenset[str]]]:
     """By source: mount point, and the options that a file system reads when it is mounted; swap is left out."""
-    rows = (line.split() for line in text.split("\n") if not line.startswith("#"))
     return {
-        row[0]: (unescaped(row[1]), frozenset(row[3].split(",")) - LIVE - _of_systemd(row[3]))
-        for row in rows
-        if len(row) >= 4 and row[2] != "swap"
+        source: (row[1], frozenset(row[3].split(",")) - LIVE - _of_systemd(row[3]))
+        for source, row in rows.items()
+        if row[2] != "swap"
     }
 
 
