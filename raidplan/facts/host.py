@@ -12,6 +12,7 @@ from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask
+from raidplan.facts.unit_files import read_unit_files
 from raidplan.run import find_tool
 
 MODULES = ("md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod")
@@ -35,6 +36,8 @@ CONFIGURATION = ("/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
+PARTS = ("etc/mdadm/mdadm.conf.d/[!.]*.conf", "etc/mdadm.conf.d/[!.]*.conf")
+"""What mdadm reads after its main file, in the order of the names (`conf_file_or_dir` in its config.c)."""
 READ_WHOLE = 1024**2
 """Bytes; a larger file is no configuration, and only its size is told."""
 
@@ -104,11 +107,11 @@ def read_units(units: Iterable[str], ask: Ask) -> Objects:
 
 
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
-    """The configuration files of interest, and the files and folders named: `file` and `directory`."""
-    rules = (f"/{rule.relative_to(root)}" for rule in sorted(root.glob(RULES)))
+    """The configuration files of interest, and the files and folders named: `file`, `directory`, `unit_file`."""
+    found = (f"/{file.relative_to(root)}" for each in (RULES, *PARTS) for file in sorted(root.glob(each)))
     files: Objects = {}
     folders: Objects = {}
-    for path in dict.fromkeys([*CONFIGURATION, HOLD, *rules, *paths]):
+    for path in dict.fromkeys([*CONFIGURATION, HOLD, *found, *paths]):
         file = root / path.lstrip("/")
         if file.is_dir():
             folders[path] = {"exists": True}
@@ -116,7 +119,7 @@ def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
             content = _file(file)
             if content is not None:
                 files[path] = content
-    return {"file": files, "directory": folders}
+    return {"file": files, "directory": folders, "unit_file": read_unit_files(root)}
 
 
 def _file(file: Path) -> Properties | None:

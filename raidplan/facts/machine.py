@@ -20,7 +20,7 @@ Objects = Mapping[str, Mapping[str, Properties]]
 SORTED = ("spares", "devices", "faulty")
 """Lists without an order of their own; they are kept sorted."""
 
-NO_DEVICES = ("file", "directory", "tool", "unit", "module", "kernel")
+NO_DEVICES = ("file", "directory", "tool", "unit", "unit_file", "module", "kernel")
 """Kinds whose texts never name a device, whatever they look like."""
 
 

@@ -85,6 +85,33 @@ def test_paths(tmp_path):
             "/swapfile": {"size": 1 << 30},
         },
         "directory": {"/data": {"exists": True}},
+        "unit_file": {},
+    }
+
+
+def test_what_mdadm_and_systemd_read_beside(tmp_path):
+    for name in ("b.conf", "a.conf", ".c.conf", "d"):
+        put(tmp_path, f"etc/mdadm/mdadm.conf.d/{name}", "ARRAY x\n")
+    put(tmp_path, "etc/mdadm.conf.d/e.conf", "")
+    put(tmp_path, "etc/systemd/system/srv-a.mount", "[Mount]\nWhat=/dev/a\n")
+    put(tmp_path, "run/systemd/system/srv-a.automount", "[Automount]\nWhere=/srv/a\n")
+    put(tmp_path, "etc/systemd/system/a.swap", "[Swap]\nWhat=/dev/a\nWhat=/a\n")
+    (tmp_path / "etc/systemd/system/srv-b.mount").symlink_to("/dev/null")
+    os.mkfifo(tmp_path / "etc/systemd/system/srv-c.mount")
+    for other in ("etc/systemd/system/a.service", "run/systemd/generator/srv-d.mount"):
+        put(tmp_path, other, "What=/dev/d\n")
+    found = host.read_paths(tmp_path, ())
+    assert [*found["file"]] == [
+        "/etc/mdadm/mdadm.conf.d/a.conf",
+        "/etc/mdadm/mdadm.conf.d/b.conf",
+        "/etc/mdadm.conf.d/e.conf",
+    ]
+    assert found["unit_file"] == {
+        "/etc/systemd/system/a.swap": {"what": "/a"},
+        "/etc/systemd/system/srv-a.mount": {"what": "/dev/a"},
+        "/etc/systemd/system/srv-b.mount": {"what": ""},
+        "/etc/systemd/system/srv-c.mount": {"what": ""},
+        "/run/systemd/system/srv-a.automount": {"what": ""},
     }
 
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
-from raidplan.apply.configuration.files import BrokenBlock, file_text, outside_block
-from raidplan.apply.configuration.lines import Key, Line, device, fstab, mdadm_conf, numbered, statements
+from raidplan.apply.configuration.files import BrokenBlock, behind_block, file_text, outside_block
+from raidplan.apply.configuration.lines import (
+    Key,
+    Line,
+    continuing,
+    device,
+    fstab,
+    mdadm_conf,
+    numbered,
+    statements,
+    unit,
+)
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
@@ -16,20 +26,39 @@ from raidplan.plan.places import FSTAB, MDADM_CONF
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
+PARTS = (f"{MDADM_CONF}.d/", "/etc/mdadm.conf.d/")
+"""Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
 
 
 def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
-    """Each such line of a file that a step is to write, with its number and the word that is taken."""
+    """Each such line of a file that a step is to write or that is read with it, with its number and the word that is taken."""
     for action, others in _files(left, machine):
         grammar = GRAMMARS.get(action.file)
         if grammar is None:
             continue
         ours = {key for _, keys in grammar(numbered(action.content)) for key in keys}
         ours |= set(_meant(action.file, whole, machine))
-        for number, keys in grammar(others):
-            for key, word in keys.items():
-                if key in ours:
-                    yield f"{action.file} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
+        for file, lines in ((action.file, others), *_parts(action, machine)):
+            for number, keys in grammar(lines):
+                for word in (word for key, word in keys.items() if key in ours):
+                    yield f"{plain(file)} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
+        for file, keys in _units(action, machine):
+            if taken := [word for key, word in keys.items() if key in ours]:
+                yield f"{plain(file)} speaks of {plain(' and '.join(taken))} already, and systemd heeds it before {FSTAB}: remove that unit, or take it out of the layout"
+
+
+def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
+    """What others wrote for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
+    for action, _ in _files(left, machine):
+        if action.file != MDADM_CONF:
+            continue
+        text = file_text(machine, MDADM_CONF)
+        # Neither a comment nor an empty line ends a statement.
+        if number := continuing(behind_block(text or "", action.mark)):
+            yield f"{MDADM_CONF} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space"
+        for file in machine.objects.get("file", {}) if text is None else ():
+            if file.startswith("/etc/mdadm.conf"):
+                yield f"{plain(file)} would be read no more, because mdadm takes {MDADM_CONF} in its place once that is there: move it to /etc/mdadm"
 
 
 def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[str]:
@@ -67,14 +96,20 @@ def unheard(left: Plan, machine: Machine) -> Iterator[str]:
     for action, others in _files(left, machine):
         if action.file != MDADM_CONF:
             continue
-        looked_at = [(number, words[1:]) for number, words in statements(others) if words[0] == "DEVICE"]
+        read = ((action.file, others), *_parts(action, machine))
+        told = [
+            (f"{plain(file)} line {number}", words)
+            for file, lines in read
+            for number, words in statements(lines)
+        ]
+        looked_at = [(place, words[1:]) for place, words in told if words[0] == "DEVICE"]
         if looked_at and not any("partitions" in words for _, words in looked_at):
-            number, words = looked_at[0]
-            yield f"{action.file} line {number} lets mdadm look at {plain(' '.join(words))} only: no array with members elsewhere is assembled at boot"
+            place, words = looked_at[0]
+            yield f"{place} lets mdadm look at {plain(' '.join(words))} only: no array with members elsewhere is assembled at boot"
         ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
-        for number, words in statements(others):
+        for place, words in told:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
-                yield f"{action.file} line {number} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
+                yield f"{place} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
 
 
 def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, list[Line]]]:
@@ -85,6 +120,19 @@ def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, list[Line
                 yield step.action, outside_block(text, step.action.mark)
             except BrokenBlock:
                 continue  # `against` has said so
+
+
+def _parts(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[Line]]]:
+    """The further files that mdadm reads, and their lines."""
+    for file, found in machine.objects.get("file", {}).items():
+        if action.file == MDADM_CONF and file.startswith(PARTS):
+            yield file, [*numbered(str(found.get("content", "")))]
+
+
+def _units(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, dict[Key, str]]]:
+    """Units that count in place of those which systemd makes of fstab, and what they speak of."""
+    for file, found in machine.objects.get("unit_file", {}).items() if action.file == FSTAB else ():
+        yield file, unit(file, str(found.get("what", "")))
 
 
 def _meant(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:

@@ -78,6 +78,14 @@ def inside_block(text: str, mark: str) -> str:
     return "".join(lines[found[0] + 1 : found[1]]) if found else ""
 
 
+def behind_block(text: str, mark: str) -> list[tuple[int, str]]:
+    """The numbered lines that follow our block; all of them where it is yet to come, at the top. Raises BrokenBlock."""
+    lines = LINES.findall(text)
+    found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
+    first = found[1] + 1 if found else 0
+    return [(number, line.removesuffix("\n")) for number, line in enumerate(lines[first:], first + 1)]
+
+
 def outside_block(text: str, mark: str) -> list[tuple[int, str]]:
     """The numbered lines that are not ours. Raises BrokenBlock."""
     lines = LINES.findall(text)

@@ -63,6 +63,15 @@ def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
             yield number, {key: word for word in words if (key := _of_array(word))}
 
 
+def unit(file: str, what: str) -> dict[Key, str]:
+    """What a unit of systemd speaks of that mounts or swaps on `what`; its name says where (systemd.unit(5), string
+    escaping for inclusion in unit names)."""
+    name, _, kind = file.rpartition("/")[2].rpartition(".")
+    path = normpath("/" + _decoded(HEX, 16, name.replace("-", "/")).lstrip("/"))
+    keys = {device(path) if kind == "swap" else ("mount point", path): path}
+    return keys | ({device(what): what} if what else {})
+
+
 def statements(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
     """The statements of mdadm.conf: where each begins, its keyword in full and capitals, its words without quotation marks."""
     begun: tuple[int, list[str]] | None = None
@@ -76,6 +85,12 @@ def statements(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
             begun = number, [_keyword(words[0]), *words[1:]]
     if begun:
         yield begun
+
+
+def continuing(lines: Iterable[Line]) -> int | None:
+    """The number of the first line that is no comment, if it would be more of a statement above; None if it begins its own."""
+    first = next(((number, line) for number, line in lines if [*_words(line)]), None)
+    return first[0] if first and first[1].startswith((" ", "\t")) else None
 
 
 def _words(line: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.apply.configuration.conflicts import conflicting
+from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting
 from raidplan.apply.configuration.files import file_text
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
@@ -221,8 +221,9 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
-    """A line of somebody else for the same mount point, file system or array: two truths in one file."""
+    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change."""
     yield from conflicting(situation.plan, situation.whole or situation.plan, situation.machine)
+    yield from changed_by_ours(situation.plan, situation.machine)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[str]:
