@@ -122,6 +122,8 @@ class BlockFact:
     """Of an array, the kernel's word."""
     group: str = ""
     """Of a volume, the UUID of its group."""
+    unknown_from: int = -1
+    """Where bytes begin that nothing recognises; -1 where there are none, or it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.facts.block import PAGE, Block, Names, read_at
+from raidplan.facts.machine import Trace
 from raidplan.facts.seen import Seen
 from raidplan.facts.superblock import Reader
-from raidplan.facts.traces import Place, read_traces, words
+from raidplan.facts.traces import Place, read_traces
 
 
-def read_silent(seen: Seen, names: Names, uses: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Kernel name to what is on a device, in words; nothing if it is proven blank.
+def read_silent(seen: Seen, names: Names, uses: Mapping[str, Sequence[str]]) -> dict[str, tuple[Trace, ...]]:
+    """Kernel name to what is on a device; nothing if it is proven blank.
 
     Only of what steps write over, and of that only what would else be taken for blank: all other devices have
     something that speaks for them, and are not read.
@@ -37,15 +38,15 @@ def read_silent(seen: Seen, names: Names, uses: Mapping[str, Sequence[str]]) -> 
         return dict(zip((block.name for block in silent), found, strict=True))
 
 
-def _look(root: Path, block: Block) -> tuple[str, ...]:
+def _look(root: Path, block: Block) -> tuple[Trace, ...]:
     node = root / "dev" / block.name
-    return tuple(unrecognised(node, block.size, block.logical, joined=bool(block.slaves)))
+    return unrecognised(node, block.size, block.logical, joined=bool(block.slaves))
 
 
-def unrecognised(node: str | Path, size: int, sector: int, *, joined: bool) -> list[str]:
-    """Everything on a device of `size` bytes on which libblkid finds nothing, in words; `joined`: the kernel makes it of others."""
+def unrecognised(node: str | Path, size: int, sector: int, *, joined: bool) -> tuple[Trace, ...]:
+    """Everything on a device of `size` bytes on which libblkid finds nothing; `joined`: the kernel makes it of others."""
     read = partial(read_at, node)
-    return [*map(words, read_traces(_alike(read) if joined else read, sector, Place(0, size, told=())))]
+    return read_traces(_alike(read) if joined else read, sector, Place(0, size, told=()))
 
 
 def _alike(read: Reader) -> Reader:

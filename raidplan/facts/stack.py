@@ -12,6 +12,7 @@ from raidplan.facts.machine import BlockFact
 from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import plain
 from raidplan.facts.silent import read_silent
+from raidplan.facts.traces import words
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Kernel names of arrays can come from a disk; one that a command may name has nothing special in it."""
@@ -27,7 +28,7 @@ def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact
     silent = read_silent(seen, names, uses)
 
     def fact(block: Block) -> BlockFact:
-        kind = _kind(block)
+        kind, traces = _kind(block), silent.get(block.name, ())
         group = re.match(r"LVM-(\w{6})(\w{4})(\w{4})(\w{4})(\w{4})(\w{4})(\w{6})", block.dm_uuid, re.ASCII)
         return BlockFact(
             name=block.name,
@@ -39,7 +40,8 @@ def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact
             below=block.slaves or ((block.disk,) if block.disk else ()),
             uses=tuple(uses.get(block.name, ())),
             found=tuple(_found(seen, block)),
-            content=silent.get(block.name) or tuple(_content(seen, block)),
+            content=tuple(map(words, traces)) or tuple(_content(seen, block)),
+            unknown_from=next((one.offset for one in traces[:1] if one.type == "data" and not one.place), -1),
             state=text_of(seen.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
             group="-".join(group.groups()) if group else "",
         )

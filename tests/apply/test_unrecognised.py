@@ -28,7 +28,7 @@ CAREFUL = LAYOUT.replace(", wipe: true", "")
 DATA = "data that nothing here recognises from byte 4096 on"
 
 
-def made_before(plan: Plan, content: tuple[str, ...] = (DATA,)) -> tuple[Box, Past]:
+def made_before(plan: Plan, content: tuple[str, ...] = (DATA,), begins: int = 4096) -> tuple[Box, Past]:
     """The array of an earlier apply, whose layout had no file system yet; `content` as it was read since."""
     box = Box()
     for disk, name, serial in (("sdb", "d0", "PAIR-0"), ("sdc", "d1", "PAIR-1")):
@@ -40,7 +40,7 @@ def made_before(plan: Plan, content: tuple[str, ...] = (DATA,)) -> tuple[Box, Pa
     array = next(step.proof for step in plan.steps if step.proof and step.proof.kind == "array")
     box.array("md127", "sdb1", "sdc1", uuid=array.key)
     box.objects["array"][array.key] |= {**array.expect, "node": "/dev/md127"}
-    box.blocks["md127"] = replace(box.blocks["md127"], content=content)
+    box.blocks["md127"] = replace(box.blocks["md127"], content=content, unknown_from=begins)
     finished = (step for step in plan.steps if not step.id.startswith("filesystem."))
     return box, Past(frozenset(f"{s.proof.kind}:{s.proof.key}" for s in finished if s.proof and s.creates))
 
@@ -90,8 +90,12 @@ def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Pa
     """Cut off between mdadm and mkfs, and used in between without a signature, as plain dm-crypt does."""
     plan = plan_of(LAYOUT, tmp_path)
     deep = f"data that nothing here recognises from byte {100 * MIB} on"
-    for content, wanted in ((DATA, [DATA]), (deep, []), ("cannot be read", ["cannot be read"])):
-        box, past = made_before(plan, (content,))
+    for content, begins, wanted in (
+        (DATA, 4096, [DATA]),
+        (deep, 100 * MIB, []),
+        ("cannot be read", -1, ["cannot be read"]),
+    ):
+        box, past = made_before(plan, (content,), begins)
         past = interrupted(plan, past, box)
         past = replace(past, ended=past.ended | {"ghosts.data"})
         decision = decided(plan, box, past)

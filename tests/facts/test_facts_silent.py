@@ -10,9 +10,11 @@ import pytest
 
 from raidplan.facts import silent
 from raidplan.facts.block import Block, Names
+from raidplan.facts.machine import Trace
 from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Signature
 from raidplan.facts.silent import read_silent, unrecognised
+from raidplan.facts.stack import read_stack
 from tests.images import MIB, image, put
 
 SIZE = 32 * MIB
@@ -33,8 +35,15 @@ def seen(tmp_path: Path) -> Seen:
 
 
 def test_what_nobody_recognises_is_found(seen: Seen) -> None:
-    said = ("data that nothing here recognises from byte 0 on",)
-    assert read_silent(seen, NAMES, {}) == {"sda1": said, "md127": said}
+    data = (Trace(0, "data", 0, SIZE),)
+    assert read_silent(seen, NAMES, {}) == {"sda1": data, "md127": data}
+
+
+def test_it_is_said_with_where_it_begins(seen: Seen) -> None:
+    put(seen.root / "dev/md127", 0, bytes(4096))
+    said = "data that nothing here recognises from byte {} on"
+    told = {fact.name: (fact.content, fact.unknown_from) for fact in read_stack(seen, NAMES, ())}
+    assert told == {"sda1": ((said.format(0),), 0), "md127": ((said.format(4096),), 4096)}
 
 
 @pytest.mark.parametrize(
@@ -55,20 +64,20 @@ def test_what_something_speaks_for_is_not_read(seen: Seen, spoken_for, monkeypat
 
 def test_data_between_blank_ends_is_found(tmp_path: Path) -> None:
     put(image(tmp_path, SIZE), 12 * MIB, RAW)
-    (said,) = unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
-    assert said.startswith("data that nothing here recognises from byte ")
+    (found,) = unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
+    assert found.type == "data" and 12 * MIB <= found.offset < 20 * MIB
 
 
 @pytest.mark.parametrize("joined", [False, True])
 def test_blank_is_zeroes_or_erased_flash(tmp_path: Path, joined: bool) -> None:
     for name, byte in (("zeroes", b"\0"), ("flash", b"\xff")):
         put(image(tmp_path, SIZE, name), 0, byte * SIZE)
-        assert unrecognised(tmp_path / name, SIZE, 512, joined=joined) == []
+        assert unrecognised(tmp_path / name, SIZE, 512, joined=joined) == ()
 
 
 def test_an_array_of_disks_that_are_blank_in_their_own_ways_is_blank(tmp_path: Path) -> None:
     put(image(tmp_path, SIZE), 0, (bytes(65536) + b"\xff" * 65536) * (SIZE // 131072))
-    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True) == []
+    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True) == ()
     assert unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
     put(tmp_path / "disk", 70_000, b"\xfe")
     assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True)

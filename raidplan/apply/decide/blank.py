@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,9 +12,6 @@ from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan
-
-BEGINS = re.compile(r"from byte (\d+) on$")
-"""How facts/traces.py says where such bytes begin."""
 
 
 def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
@@ -61,5 +57,4 @@ def shows_through(
 
 def _at_an_end(block: BlockFact) -> bool:
     """What nobody recognises begins within what is cleared of a device, and not deeper in it; or it is not said where."""
-    found = next((BEGINS.search(words) for words in block.content), None)
-    return bool(block.content) and not (found and FRONT <= int(found[1]) < block.size - BACK)
+    return bool(block.content) and not FRONT <= block.unknown_from < block.size - BACK

@@ -10,6 +10,7 @@ from pathlib import Path
 from raidplan.facts.block import SECTOR, number_of, read_at
 from raidplan.facts.silent import unrecognised
 from raidplan.facts.tables import read_table
+from raidplan.facts.traces import words
 from raidplan.run import run
 
 SYS_BLOCK = Path("/sys/dev/block")
@@ -93,7 +94,7 @@ def _unrecognised(target: str, number: int) -> list[str]:
     whole = sys.parent if (sys / "partition").exists() else sys
     size, sector = number_of(sys / "size") * SECTOR, number_of(whole / "queue/logical_block_size")
     found = unrecognised(target, size, sector, joined=any((sys / "slaves").glob("*")))
-    return [f"{target} is not blank: {words}" for words in found]
+    return [f"{target} is not blank: {words(trace)}" for trace in found]
 
 
 def _signatures(target: str) -> list[str]:
