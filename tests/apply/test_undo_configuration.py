@@ -24,8 +24,12 @@ LINK = "etc/mdadm/mdadm.conf"
 
 
 def undone(plan: Plan, root: Path, state: State) -> int:
-    arguments = argparse.Namespace(host=plan.host, state=str(root / FOLDER), confirm=plan.host)
-    return undo(arguments, Simulated(plan, root, state))
+    return undone_on(Simulated(plan, root, state))
+
+
+def undone_on(world: Simulated) -> int:
+    host = world.plan.host
+    return undo(argparse.Namespace(host=host, state=str(world.root / FOLDER), confirm=host), world)
 
 
 def configuration(root: Path, state: State) -> object:
@@ -68,6 +72,19 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, State]:
 def again(before: tuple[Path, State], root: Path) -> State:
     shutil.copytree(before[0], root, symlinks=True)
     return deepcopy(before[1])
+
+
+Changed = tuple[Path, State, Plan, object]
+
+
+@pytest.fixture
+def changed(before: tuple[Path, State], tmp_path: Path) -> Changed:
+    """The machine after another layout was applied, that layout's plan, and its configuration before."""
+    root = tmp_path / "root"
+    state, later = again(before, root), changed_plan(tmp_path, both)
+    was = configuration(root, state)
+    assert apply(later, Simulated(later, root, state)) == "done"
+    return root, state, later, was
 
 
 @pytest.mark.parametrize(
@@ -132,20 +149,13 @@ def test_f61_configuration_comes_back_wherever_the_apply_was_killed(
     assert points > 10
 
 
-def test_f61_configuration_comes_back_wherever_the_undo_was_killed(
-    before: tuple[Path, State], tmp_path: Path
-) -> None:
-    later, done = changed_plan(tmp_path, both), tmp_path / "done"
-    state = again(before, done)
-    was = configuration(done, state)
-    assert apply(later, Simulated(later, done, state)) == "done"
+def test_f61_configuration_comes_back_wherever_the_undo_was_killed(changed: Changed, tmp_path: Path) -> None:
+    done, state, later, was = changed
     for at in range(1, 1000):
         root = tmp_path / str(at)
         now = again((done, state), root)
-        arguments = argparse.Namespace(host=later.host, state=str(root / FOLDER), confirm=later.host)
-        world = Simulated(later, root, now, (at, "before"))
         try:
-            assert undo(arguments, world) == 0
+            assert undone_on(Simulated(later, root, now, (at, "before"))) == 0
             assert at > 10
             break
         except Killed:
@@ -214,8 +224,7 @@ def test_what_somebody_writes_while_it_is_undone_is_kept(was: bool, tmp_path: Pa
                 file.write_text("# theirs\n")
             return super().effect(kind, what, act)
 
-    arguments = argparse.Namespace(host=plan.host, state=str(tmp_path / FOLDER), confirm=plan.host)
-    assert undo(arguments, Busy(plan, tmp_path, state)) == 3
+    assert undone_on(Busy(plan, tmp_path, state)) == 3
     assert file.read_text() == "# theirs\n"
 
 
@@ -272,11 +281,9 @@ def record(number: int) -> Callable[[str, str], bool]:
 
 
 def test_a_unit_that_somebody_switched_since_is_left(
-    before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changed: Changed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = tmp_path / "root"
-    state, later = again(before, root), changed_plan(tmp_path, both)
-    assert apply(later, Simulated(later, root, state)) == "done"
+    root, state, later, _ = changed
     state.objects["unit"]["mdcheck_start.timer"] = {"enabled": "masked"}
     was = configuration(root, state)
     assert undone(later, root, state) == 4
@@ -301,12 +308,10 @@ def test_a_file_without_a_copy_is_named(
 
 
 def test_a_plan_that_is_not_that_of_the_run_undoes_nothing(
-    before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changed: Changed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """plan.json is replaced before the journal says so; the power goes in between."""
-    root = tmp_path / "root"
-    state, later = again(before, root), changed_plan(tmp_path, both)
-    assert apply(later, Simulated(later, root, state)) == "done"
+    root, state, *_ = changed
     was = configuration(root, state)
     mail = changed_plan(tmp_path / "mail", set_to("monitoring", "mail", "third@example.org"))
     killed_before(mail, root, state, lambda kind, what: kind == "write" and what.endswith("/journal"))
@@ -324,14 +329,10 @@ def test_a_plan_that_is_not_that_of_the_run_undoes_nothing(
     ],
 )
 def test_what_does_not_hear_of_it_is_told_and_tried_again(
-    line: str, lie: str, words: str, before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:  # fmt: skip
-    root = tmp_path / "root"
-    state, later = again(before, root), changed_plan(tmp_path, both)
-    was = configuration(root, state)
-    assert apply(later, Simulated(later, root, state)) == "done"
-    arguments = argparse.Namespace(host=later.host, state=str(root / FOLDER), confirm=later.host)
-    assert undo(arguments, Simulated(later, root, state, lie={line: lie})) == 3
+    line: str, lie: str, words: str, changed: Changed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, state, later, was = changed
+    assert undone_on(Simulated(later, root, state, lie={line: lie})) == 3
     said = capsys.readouterr().err
     assert words in said and "`undo` again goes on from there" in said and "everything is" not in said
     assert undone(later, root, state) == 0
@@ -346,12 +347,9 @@ def test_what_does_not_hear_of_it_is_told_and_tried_again(
     ],
 )
 def test_a_journal_that_takes_no_record_of_an_undo(
-    kind: str, code: int, said: str, before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:  # fmt: skip
-    root = tmp_path / "root"
-    state, later = again(before, root), changed_plan(tmp_path, both)
-    was = configuration(root, state)
-    assert apply(later, Simulated(later, root, state)) == "done"
+    kind: str, code: int, said: str, changed: Changed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, state, later, was = changed
     now = configuration(root, state)
 
     class Full(Simulated):
@@ -360,8 +358,7 @@ def test_a_journal_that_takes_no_record_of_an_undo(
                 raise OSError(28, "No space left on device")
             super().append(file, data)
 
-    arguments = argparse.Namespace(host=later.host, state=str(root / FOLDER), confirm=later.host)
-    assert undo(arguments, Full(later, root, state)) == code
+    assert undone_on(Full(later, root, state)) == code
     assert said in capsys.readouterr().err
     assert configuration(root, state) == (now if code == 4 else was)
     assert undone(later, root, state) == 0 and configuration(root, state) == was
