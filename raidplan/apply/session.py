@@ -19,7 +19,8 @@ from raidplan.apply.journal.adopt import unplanned
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.marks import held_against, marks
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.preflight import Situation, preflight
+from raidplan.apply.preflight.preflight import preflight
+from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.hold import lift, still_held

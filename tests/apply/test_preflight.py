@@ -12,7 +12,8 @@ import pytest
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
-from raidplan.apply.preflight.preflight import Situation, preflight
+from raidplan.apply.preflight.preflight import preflight
+from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Step, Zero

@@ -14,7 +14,7 @@ import pytest
 from raidplan.apply.configuration.files import write
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight, surroundings
-from raidplan.apply.preflight.preflight import Situation
+from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
     cannot_administer,
     changed_by_others,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting
@@ -14,6 +13,7 @@ from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.doubles import doubles
 from raidplan.apply.preflight.in_use import alone, used_by_others
 from raidplan.apply.preflight.mounted import kept_as_mounted
+from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
     cannot_administer,
     changed_by_others,
@@ -24,42 +24,13 @@ from raidplan.apply.preflight.surroundings import (
 from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.apply.teardown.hold import HOLDING
-from raidplan.facts import DiskFact, Machine
 from raidplan.facts.traces import words
-from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.run import find_tool
 from raidplan.size import human
 
 MOST_SHOWN = 12
 """Of the things on one disk that are in the way."""
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What a check may look at: the steps left to do, the machine, and which node is which disk."""
-
-    plan: Plan
-    machine: Machine
-    disks: Mapping[str, DiskFact]
-    whole: Plan | None = None
-    """The plan as for a blank machine, where that is another one."""
-
-    @property
-    def nodes(self) -> dict[str, str]:
-        """The disks' nodes by layout name."""
-        return {name: disk.node for name, disk in self.disks.items()}
-
-    @property
-    def guarded(self) -> list[tuple[Step, str]]:
-        """What pending steps write over and no step before clears: it must be blank now."""
-        cleared = {target for step in self.plan.steps for target in step.clears}
-        return [(step, target) for step in self.plan.steps for target in step.guard if target not in cleared]
-
-    @property
-    def written_disks(self) -> dict[str, DiskFact]:
-        """The disks that a pending step writes over as a whole."""
-        names = {target[1:-1] for _, target in self.guarded if target.startswith("{")}
-        return {name: disk for name, disk in self.disks.items() if name in names}
 
 
 def preflight(situation: Situation, *, here: bool = True) -> list[str]:
