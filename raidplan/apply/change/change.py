@@ -11,6 +11,7 @@ from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.change.change_array import consistency, spares
 from raidplan.apply.change.change_contents import flags, label, priority, reserved, volume_read_ahead
 from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.prove import differing
@@ -44,6 +45,10 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     fixed = [name for name in by_name if (step.proof.kind, name) not in IN_PLACE]
     # Kept in the plan, so that it is known what it would write over, where the layout says `wipe: true`.
     steps = [step] if fixed and step.creates else []
+    if PLACES.get(step.proof.kind) in by_name:
+        refusals += copy_elsewhere(step, found, machine)
+    if refusals:
+        return steps, refusals
     for name in fixed or by_name:
         difference = Difference(
             step, name, step.proof.expect[name], found.get(name), found, machine, plan, past

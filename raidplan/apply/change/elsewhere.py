@@ -1,0 +1,43 @@
+"""What has the identity of a planned object and lies on a disk that no layout names: a copy, and no earlier shape of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from raidplan.apply.decide.stack import Stack
+from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
+from raidplan.plan import Step
+
+PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}
+"""Kinds that lie on one device, and the property that says which."""
+CALLED = {"table": "a partition table", "filesystem": "a file system", "swap": "swap"}
+ANOTHER_UUID: Mapping[str, str] = {
+    **dict.fromkeys(("ext2", "ext3", "ext4"), "tune2fs -U random"),
+    "xfs": "xfs_admin -U generate",
+    "btrfs": "btrfstune -u",
+    "swap": "swaplabel --uuid $(uuidgen)",
+}
+"""By type, what gives it a UUID of its own and keeps all data (tune2fs(8), xfs_admin(8), btrfstune(8), swaplabel(8))."""
+
+
+def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[str]:
+    """Why a person has to look at what is `found` elsewhere, in words; nothing if it is on disks of the layout."""
+    assert step.proof is not None
+    kind, key = step.proof.kind, step.proof.key
+    place = found.get(PLACES.get(kind, ""))
+    name = next((block.name for block in machine.blocks if block.identity == place), "")
+    base = Stack(machine, {}).base(name)
+    # A disk of the layout is called by its name there: `{d00}`.
+    if not name or any(block.name in base and block.identity.startswith("{") for block in machine.blocks):
+        return
+    argv = ANOTHER_UUID.get(str(found.get("type")))
+    other = (
+        f"give that one another UUID ({argv} /dev/{name})"
+        if argv
+        else "clear it by hand if nobody misses what is on it"
+    )
+    yield (
+        f"{step.because} (line {step.line}): {CALLED[kind]} with its UUID {key} is on /dev/{name}, which is on no disk of this "
+        f"layout (a copy, or a disk that was in it before), and a boot could take one for the other: unplug that disk, or {other}"
+    )
