@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from raidplan.twin.arguments import Machine, disk_device, disk_id, qemu_arguments
+from raidplan.twin.boot import PortTakenError, connected, free_port
 from raidplan.twin.boot_files import take_boot_files
 from raidplan.twin.failure import BootError, CommandTimeoutError, TwinError, UnreachableError, with_console
 from raidplan.twin.folders import lay_out, lay_out_disks, paths_in, socket_folder
@@ -29,11 +28,6 @@ from raidplan.twin.ssh import HOST, Result, Shell
 BOOT_SECONDS = 240.0
 COMMAND_SECONDS = 600.0
 _PORT_TRIES = 5
-_GIVEN_UP = re.compile(rb"You are in emergency mode|Cannot open access to console|Kernel panic")
-
-
-class _PortTakenError(Exception):
-    """Another process took the port between our choice and QEMU's start."""
 
 
 class Twin:
@@ -254,35 +248,17 @@ class Twin:
 
     def _power_on(self, deadline: float) -> None:
         for _ in range(_PORT_TRIES):
-            port = _free_port()
+            port = free_port()
             self._shell = replace(self._shell, port=port)
             self._shell.write_config(self._image.identity, self._image.host_key)
             arguments = qemu_arguments(self.machine, self._paths, port)
             self._process = QemuProcess(arguments, self.directory / "qemu.log")
             try:
-                return self._await_ssh(self._process, deadline)
-            except _PortTakenError:
+                self._master = connected(self._shell, self._process, self.console, deadline)
+                return
+            except PortTakenError:
                 continue
         raise BootError("no free port on the loopback address")
-
-    def _await_ssh(self, process: QemuProcess, deadline: float) -> None:
-        heard = self.console.stat().st_size
-        while not self._shell.greets():
-            if process.ended():
-                if "host forwarding" in process.messages:
-                    raise _PortTakenError
-                raise BootError(
-                    with_console(f"the machine ended while booting: {process.messages}", self.console)
-                )
-            if _GIVEN_UP.search(self.console.read_bytes()[heard:]):
-                raise BootError(with_console("the guest gave up booting", self.console))
-            if time.monotonic() > deadline:
-                raise BootError(with_console("the guest could not be reached in time", self.console))
-            time.sleep(0.1)
-        try:
-            self._master = self._shell.connect(max(10.0, deadline - time.monotonic()))
-        except UnreachableError as error:
-            raise BootError(with_console(str(error), self.console)) from error
 
     def _disconnect(self) -> None:
         if self._master:
@@ -302,10 +278,3 @@ class Twin:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
