@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
-    from raidplan.cli.parser import add_colour
+    from raidplan.cli.parser import add_colour, add_devices
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -26,9 +26,7 @@ def add(subparsers: Subparsers) -> None:
         "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not.",
     )
     parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
-    parser.add_argument(
-        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
-    )
+    add_devices(parser)
     add_state(parser)
     add_colour(parser)
     parser.set_defaults(func=run)

@@ -24,7 +24,7 @@ MOST = 64 * 2**20
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
     from raidplan.cli.consent import add_consent
-    from raidplan.cli.parser import add_colour
+    from raidplan.cli.parser import add_colour, add_devices
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -36,9 +36,7 @@ def add(subparsers: Subparsers) -> None:
         "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
     )
     add_consent(parser)
-    parser.add_argument(
-        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
-    )
+    add_devices(parser)
     add_state(parser)
     parser.add_argument(
         "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"

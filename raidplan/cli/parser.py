@@ -61,6 +61,13 @@ def add_colour(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_devices(parser: argparse.ArgumentParser) -> None:
+    """The option of a command that matches disks."""
+    parser.add_argument(
+        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
+    )
+
+
 def add_limit(parser: argparse.ArgumentParser) -> None:
     """The option of a command that has a Markdown form."""
     parser.add_argument(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Describes the arguments."""
-    from raidplan.cli.parser import add_limit, add_output
+    from raidplan.cli.parser import add_devices, add_limit, add_output
     from raidplan.cli.state import add_state
 
     parser = subparsers.add_parser(
@@ -35,9 +35,7 @@ def add(subparsers: Subparsers) -> None:
     machine.add_argument(
         "--machine", metavar="FACTS", help="the facts of a machine as JSON, instead of this machine"
     )
-    parser.add_argument(
-        "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
-    )
+    add_devices(parser)
     parser.add_argument(
         "--detailed-exitcode",
         action="store_true",
