@@ -152,16 +152,14 @@ def _read(file: str) -> str:
 
 def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
     from raidplan import pipeline
-    from raidplan.cli.output import talk_rendered, wants_colour
+    from raidplan.cli.output import talk_findings
     from raidplan.cli.settings import settings_for
-    from raidplan.render.findings_text import findings_text
 
     loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
     plan = None
     if loaded.valid:
         plan, loaded = pipeline.plan(loaded)
-    colour = wants_colour(arguments, sys.stderr)
-    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
+    talk_findings(loaded, arguments)
     return plan
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,14 +26,12 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the picture, or what is wrong with the layout."""
     from raidplan.cli import OK, UNABLE
-    from raidplan.cli.output import emit, talk, talk_rendered, wants_colour
+    from raidplan.cli.output import emit, talk, talk_findings
     from raidplan.draw import MOST_TEXT, marks_of, mermaid, svg
     from raidplan.pipeline import load
-    from raidplan.render.findings_text import findings_text
 
     loaded = load(arguments.layout)
-    colour = wants_colour(arguments, sys.stderr)
-    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
+    talk_findings(loaded, arguments)
     if loaded.topology is None:
         return UNABLE
     draw = {"svg": svg, "mermaid": mermaid}[arguments.format]

@@ -27,16 +27,14 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the estimate, or what is in its way."""
     from raidplan.cli import OK, UNABLE
-    from raidplan.cli.output import emit, talk_rendered, wants_colour
+    from raidplan.cli.output import emit, talk_findings, wants_colour
     from raidplan.estimate import estimate
     from raidplan.pipeline import load
     from raidplan.render.estimate_json import estimate_json
     from raidplan.render.estimate_text import estimate_text
-    from raidplan.render.findings_text import findings_text
 
     loaded = load(arguments.layout)
-    colour = wants_colour(arguments, sys.stderr)
-    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
+    talk_findings(loaded, arguments)
     if loaded.topology is None:
         return UNABLE
     made = estimate(loaded.topology)

@@ -96,10 +96,9 @@ def _up(arguments: argparse.Namespace) -> int:
 def _invalid(loaded: Loaded) -> int:
     """What is wrong with the layout, on standard error."""
     from raidplan.cli import UNABLE
-    from raidplan.cli.output import talk_rendered
-    from raidplan.render.findings_text import findings_text
+    from raidplan.cli.output import talk_findings
 
-    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=False))
+    talk_findings(loaded)
     return UNABLE
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import argparse
     from typing import TextIO
 
+    from raidplan.pipeline import Loaded
+
 
 class Unable(Exception):
     """The command cannot do its work; the message says why. Exit code 2."""
@@ -63,10 +65,14 @@ def talk(text: str) -> None:
         _silence(sys.stderr)
 
 
-def talk_rendered(text: str) -> None:
-    """Like `talk`, for text that a renderer has made safe (and may have coloured)."""
+def talk_findings(loaded: Loaded, arguments: argparse.Namespace | None = None) -> None:
+    """Says what is wrong or unwise in a layout; in colour where the arguments want it."""
+    from raidplan.render.findings_text import findings_text
+
     if sys.stderr is None:
         return
+    colour = arguments is not None and wants_colour(arguments, sys.stderr)
+    text = findings_text(loaded.findings, loaded.sources, colour=colour)
     try:
         print(text, end="", file=sys.stderr, flush=True)
     except OSError:

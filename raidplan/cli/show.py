@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,16 +26,14 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the layout, or what is wrong with it."""
     from raidplan.cli import OK, UNABLE
-    from raidplan.cli.output import emit, talk_rendered, wants_colour
+    from raidplan.cli.output import emit, talk_findings
     from raidplan.pipeline import read
-    from raidplan.render.findings_text import findings_text
     from raidplan.render.layout_data import layout_to_data
     from raidplan.render.placement_text import placement_lines
     from raidplan.render.yaml_text import yaml_text
 
     loaded = read(arguments.layout)
-    colour = wants_colour(arguments, sys.stderr)
-    talk_rendered(findings_text(loaded.findings, loaded.sources, colour=colour))
+    talk_findings(loaded, arguments)
     if loaded.layout is None:
         return UNABLE
     why = "".join(f"# {line}\n" for line in placement_lines(loaded.placements))
