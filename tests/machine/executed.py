@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+from raidplan.plan import Plan, Run, plan_from_json
+from raidplan.twin import Twin
+from raidplan.twin.ssh import Result
+from tests.machine.look import serials_by_node
 
 TRACE = "strace --follow-forks --seccomp-bpf --quiet=all --string-limit=65536 --trace=execve,fork,vfork,clone,clone3"
 """In front of a command, with `--output FILE`."""
@@ -33,6 +38,63 @@ PROBES = (
 def is_probe(argv: list[str]) -> bool:
     """A program that only looks."""
     return any(re.fullmatch(probe, " ".join(argv), re.DOTALL) for probe in PROBES)
+
+
+def traced(twin: Twin, file: str, consent: Sequence[str]) -> Result:
+    """`raidplan apply` of the plan in a file there, with every program that it starts written down."""
+    command = ["raidplan", "apply", file, *consent]
+    return twin.run([*TRACE.split(), f"--output={file}.programs", *command], check=False, timeout=600)
+
+
+def programs_as_planned(twin: Twin, file: str) -> int:
+    """How many programs of a plan `traced` saw; asserts that they are all of it and no others, each after what it needs."""
+    plan = plan_from_json(twin.get(file).decode())
+    ran = [argv for argv in executed(twin.get(f"{file}.programs").decode()) if not is_probe(argv)]
+    by_serial = {serial: f"/dev/{node}" for node, serial in serials_by_node(twin).items()}
+    nodes = {f"{{{disk.name}}}": by_serial[disk.serial] for disk in plan.disks}
+    # What the machine has already is not done again: modules that the initramfs has loaded.
+    planned = [argv for argv in programs_of(plan, nodes).values() if argv[0] != "modprobe" or argv in ran]
+    assert sorted(ran) == sorted(planned)
+    assert not before_what_it_needs(plan, ran, nodes)
+    return len(ran)
+
+
+def programs_of(plan: Plan, nodes: Mapping[str, str]) -> dict[str, list[str]]:
+    """The words of each step's program, on the disks' nodes, by the step's id."""
+    return {
+        step.id: [nodes.get(word, word) for word in step.action.argv]
+        for step in plan.steps
+        if isinstance(step.action, Run)
+    }
+
+
+def before_what_it_needs(plan: Plan, ran: Sequence[Sequence[str]], nodes: Mapping[str, str]) -> list[str]:
+    """The steps whose program began before that of a step which they need; of equal programs, the first is the first step's."""
+    words, places = programs_of(plan, nodes), list(enumerate(ran))
+    at: dict[str, int] = {}
+    for step, argv in words.items():
+        place = next((place for place, other in places if other == argv and place not in at.values()), None)
+        if place is not None:
+            at[step] = place
+    needs = {step.id: step.needs for step in plan.steps}
+    return [
+        f"{step} before {need}"
+        for step, place in at.items()
+        for need in all_needs(step, needs)
+        if at.get(need, -1) > place
+    ]
+
+
+def all_needs(step: str, needs: Mapping[str, Sequence[str]]) -> set[str]:
+    """The steps that must have ended before it, of every depth."""
+    found: set[str] = set()
+    waiting = list(needs[step])
+    while waiting:
+        need = waiting.pop()
+        if need not in found:
+            found.add(need)
+            waiting += needs[need]
+    return found
 
 
 def executed(trace: str) -> list[list[str]]:

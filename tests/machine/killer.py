@@ -1,7 +1,7 @@
-"""Runs raidplan and dies, with all programs that it has started, in the first destructive one not killed before.
+"""Runs raidplan and dies, with all programs that it has started, in the first destructive act not killed before.
 
 Copied into the virtual server: `python3 killer.py SEEN SECONDS COMMAND...`; SEEN lists what was killed already,
-SECONDS is how long the program may work.
+SECONDS is how long a program may work. Where raidplan clears a device itself, it dies after the first part of that.
 """
 
 import os
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -17,9 +17,10 @@ from threading import Lock
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
+from raidplan.plan import Zero
 from raidplan.run import ENVIRONMENT, Result
 
-DESTRUCTIVE = (
+ALWAYS = (
     "sfdisk",
     "mke2fs",
     "mkfs.xfs",
@@ -31,16 +32,19 @@ DESTRUCTIVE = (
     "lvcreate",
     "wipefs",
     "dd",
+    "tune2fs",
+    "xfs_admin",
+    "vgchange",
+    "vgremove",
 )
+OF_MDADM = {"--create", "--zero-superblock", "--stop", "--add-spare", "--remove", "--grow"}
 seen, seconds = Path(sys.argv[1]), float(sys.argv[2])
-really_run, one = world.run, Lock()
+really_run, really_zero, one = world.run, world.zero, Lock()
 
 
 def is_destructive(argv: Sequence[str]) -> bool:
     """It writes to a device or makes something on it."""
-    return argv[0] in DESTRUCTIVE or (
-        argv[0] == "mdadm" and {"--create", "--zero-superblock"} & set(argv) != set()
-    )
+    return argv[0] in ALWAYS or (argv[0] == "mdadm" and bool(OF_MDADM & set(argv)))
 
 
 def not_yet(line: str) -> bool:
@@ -84,5 +88,19 @@ def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
     return really_run(argv, stdin, **more)  # type: ignore[arg-type]
 
 
+def killing_zero(device: str, action: Zero, tell: Callable[[float], None]) -> None:
+    """Clears it, or clears its first part and dies."""
+    with one:
+        dies = not_yet(f"zero {device} {action.ranges}")
+
+    def told(share: float) -> None:
+        if dies:
+            kill_all()
+        tell(share)
+
+    really_zero(device, action, told)
+
+
 world.run = killing  # type: ignore[assignment]
+world.zero = killing_zero
 sys.exit(run(sys.argv[3:]))

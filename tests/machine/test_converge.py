@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 import yaml
 
-from raidplan import pipeline
-from raidplan.plan import Run
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
-from tests.machine.executed import TRACE, executed, is_probe
+from tests.machine.executed import programs_as_planned, traced
+from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.servers import quick_initramfs
 
 pytestmark = pytest.mark.machine
@@ -31,8 +29,9 @@ filesystems:
 swap:
   file: {file: /srv/mirror/swap, size: 64MiB, priority: 5}
 """
-LOG = "/root/programs"
-"""What strace saw of the first apply."""
+FILE = "/root/moves.yaml"
+PLAN, NEXT_PLAN = "/root/first.json", "/root/next.json"
+"""Of the first apply, and of the changes."""
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +39,9 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     disks = [Disk(f"disk{n}", 2**30, f"MOVE-{n}") for n in range(5)]
     with Twin.start(disks, directory=tmp_path_factory.mktemp("converge")) as machine:
         install_raidplan(machine)
-        done = apply(machine, yaml.safe_load(LAYOUT), *TRACE.split(), f"--output={LOG}")
+        done = apply_traced(machine, yaml.safe_load(LAYOUT), PLAN)
         assert done.returncode == 0, done.stderr[-3000:]
+        install_killer(machine)
         quick_initramfs(machine)  # the names of the arrays are in it by now
         machine.run("sysctl -q dev.raid.speed_limit_max=200000")  # what is in sync takes a bitmap at once
         machine.run(
@@ -50,33 +50,20 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         yield machine
 
 
-def apply(twin: Twin, layout: object, *before: str) -> Result:
-    twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), "/root/moves.yaml")
-    command = ["raidplan", "apply", "/root/moves.yaml", "--confirm", "moves"]
-    return twin.run([*before, *command], check=False, timeout=600)
+def apply(twin: Twin, layout: object) -> Result:
+    twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), FILE)
+    return twin.run(["raidplan", "apply", FILE, "--confirm", "moves"], check=False, timeout=600)
 
 
-def test_the_programs_that_ran_are_those_of_the_plan_and_probes(twin: Twin, tmp_path: Path) -> None:
-    file = tmp_path / "moves.yaml"
-    file.write_text(LAYOUT)
-    plan, _ = pipeline.plan(pipeline.check(str(file)))
-    assert plan
-    told = twin.run("lsblk -dnro NAME,SERIAL").stdout.split("\n")
-    nodes = {
-        f"{{m{serial[-1]}}}": f"/dev/{name}"
-        for name, _, serial in (line.partition(" ") for line in told)
-        if serial
-    }
-    planned = [
-        [nodes.get(word, word) for word in step.action.argv]
-        for step in plan.steps
-        if isinstance(step.action, Run)
-    ]
-    ran = executed(twin.get(LOG).decode())
-    changing = sorted(argv for argv in ran if not is_probe(argv))
-    # What the machine has already is not done again: modules that the initramfs has loaded.
-    assert changing == sorted(argv for argv in planned if argv[0] != "modprobe" or argv in ran)
-    assert len(planned) > 20 and len(ran) > len(planned) + 5
+def apply_traced(twin: Twin, layout: object, plan: str) -> Result:
+    """Its plan is written to a file first, and that is applied."""
+    twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), FILE)
+    twin.run(["raidplan", "plan", FILE, "-o", plan], timeout=300)
+    return traced(twin, plan, ["--confirm", "moves"])
+
+
+def test_the_programs_that_ran_are_those_of_the_plan_and_probes(twin: Twin) -> None:
+    assert programs_as_planned(twin, PLAN) > 20
 
 
 def changed() -> dict[str, dict[str, dict[str, object]]]:
@@ -94,8 +81,9 @@ def contents(twin: Twin) -> str:
 
 def test_changes_in_place_keep_every_file_and_outlive_a_reboot(twin: Twin) -> None:
     before = contents(twin)
-    done = apply(twin, changed())
+    done = apply_traced(twin, changed(), NEXT_PLAN)
     assert done.returncode == 0 and "every property was read back" in done.stderr, done.stderr[-3000:]
+    assert programs_as_planned(twin, NEXT_PLAN) > 5
     again = apply(twin, changed())
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
     look = {
@@ -138,3 +126,25 @@ def test_what_cannot_be_changed_in_place_is_refused(
     done = apply(twin, layout)
     assert done.returncode == 4 and words in done.stderr and "nothing was written" in done.stderr
     assert contents(twin) == before
+
+
+@pytest.mark.long
+def test_killed_in_every_program_of_changes_in_place(
+    twin: Twin, record_property: Callable[[str, object], None]
+) -> None:
+    """And while a spare that was taken out is cleared: every file is still there, and the next `apply` goes on."""
+    layout = changed()
+    layout["arrays"]["mirror"] |= {"bitmap": "none", "spares": []}
+    layout["arrays"]["parity"] |= {"spares": ["m3.more"], "stripe_cache_size": 256}
+    layout["filesystems"]["mirror"] |= {"label": "newest", "options": ["nodev"]}
+    layout["swap"]["file"]["priority"] = 9
+    twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), FILE)
+    before = contents(twin)
+    done, kills = killed_to_the_end(twin, "moves", ["apply", FILE, "--confirm", "moves"])
+    assert "every property was read back" in done.stderr, done.stderr[-3000:]
+    killed = {line.split()[0] for line in kills}
+    assert {"mdadm", "zero", "tune2fs"} <= killed, kills
+    assert {"--add-spare", "--remove", "--grow"} <= {word for line in kills for word in line.split()}
+    record_property("counted: kills in changes in place in the virtual server", len(kills))
+    assert contents(twin) == before
+    assert "nothing to do" in apply(twin, layout).stderr

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from signal import SIGKILL
 
 import pytest
 
-from raidplan.cli import REFUSED
 from raidplan.twin import Disk, Twin, install_raidplan
-from tests.machine.look import contents, with_digest
+from tests.machine.kills import install_killer, killed_to_the_end
+from tests.machine.look import contents
 from tests.machine.servers import decoys, fill_decoys, quick_initramfs
 
 pytestmark = pytest.mark.machine
@@ -52,8 +50,6 @@ PROGRAMS = {
 """At least these are killed; what clears after them comes on top."""
 DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(8)]
 DECOYS = decoys(2**30)
-SECONDS = (0.02, 0.1, 0.3, 0.0)
-"""How long a program works before it is killed, in turn."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +57,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array, a file system, and a blank one of the same make."""
     with Twin.start([*DISKS, *DECOYS], directory=tmp_path_factory.mktemp("killed")) as machine:
         install_raidplan(machine)
-        machine.put(Path(__file__).with_name("killer.py"), "/root/killer.py")
+        install_killer(machine)
         quick_initramfs(machine)
         fill_decoys(machine)
         yield machine
@@ -86,22 +82,10 @@ def test_killed_in_every_destructive_program(
     name: str, twin: Twin, record_property: Callable[[str, object], None]
 ) -> None:
     command, before = layout(twin, name, LAYOUTS[name]), others(twin)
-    kills = 0
-    for turn in range(60):
-        killer = ["python3", "-I", "/root/killer.py", f"/root/{name}.seen", str(SECONDS[turn % len(SECONDS)])]
-        shell = ["sh", "-c", '"$@"; exit $?', "sh", *killer]
-        done = twin.run([*shell, *command], check=False, timeout=300)
-        if done.returncode == REFUSED:
-            done = twin.run([*shell, *with_digest(command, done.stderr)], check=False, timeout=300)
-        if done.returncode != 128 + SIGKILL:
-            break
-        kills += 1
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-3000:]
-    assert re.search("every property was read back|nothing to do", said), said[-3000:]
-    killed = twin.run(["cat", f"/root/{name}.seen"]).stdout.splitlines()
-    print(f"{name}: killed in {kills} programs, resumed")  # noqa: T201  # shown with -s
-    record_property("counted: kills in programs of the virtual server", kills)
-    assert kills == len(killed) and PROGRAMS[name] <= {line.split()[0] for line in killed}, killed
+    done, kills = killed_to_the_end(twin, name, command)
+    assert re.search("every property was read back|nothing to do", done.stdout + done.stderr)
+    print(f"{name}: killed in {len(kills)} programs, resumed")  # noqa: T201  # shown with -s
+    record_property("counted: kills in programs of the virtual server", len(kills))
+    assert PROGRAMS[name] <= {line.split()[0] for line in kills}, kills
     assert "nothing to do" in twin.run(["raidplan", *command]).stderr
     assert others(twin) == before

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from signal import SIGKILL
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from raidplan.facts.host import HOLD
 from raidplan.twin import Disk, Twin, install_raidplan
 from raidplan.twin.ssh import Result
+from tests.machine.executed import programs_as_planned, traced
+from tests.machine.kills import KILLED, acts_killed, install_killer, killed_once, killed_to_the_end
 from tests.machine.look import NODE, contents
 from tests.machine.servers import decoys, quick_initramfs
 
@@ -48,6 +48,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array that runs, a file system, and a blank one of the same make."""
     with Twin.start([*DISKS, *DECOYS], directory=tmp_path_factory.mktemp("wipe")) as machine:
         install_raidplan(machine)
+        install_killer(machine)
         quick_initramfs(machine)
         make = f"set -e; {SHELL}\n"
         make += "mirror foreign --metadata=1.2 $(d DECOY-0) $(d DECOY-1)\n"
@@ -77,17 +78,17 @@ def planned(twin: Twin, name: str, text: str) -> tuple[Result, str]:
 
 
 def wiped(twin: Twin, name: str, text: str) -> str:
-    """Applied with the digest of the list; the list that `plan` printed."""
+    """Applied with the digest of the list, by the programs of the plan and no others; the list that `plan` printed."""
     plan, digest = planned(twin, name, text)
     assert plan.returncode == 0, plan.stderr
     refused = twin.run(
         ["raidplan", "apply", f"/root/{name}.yaml", "--confirm", name], check=False, timeout=300
     )
     assert refused.returncode == 4 and "--confirm is not enough" in refused.stderr
-    done = twin.run(
-        ["raidplan", "apply", f"/root/{name}.yaml", "--destroy", digest], check=False, timeout=600
-    )
+    twin.run(["raidplan", "plan", f"/root/{name}.yaml", "-o", f"/root/{name}.json"], timeout=300)
+    done = traced(twin, f"/root/{name}.json", ["--destroy", digest])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    programs_as_planned(twin, f"/root/{name}.json")
     assert "every property was read back" in done.stderr
     assert sh(twin, f"test ! -e {HOLD}").returncode == 0
     return plan.stdout.partition(" will be destroyed:\n")[2]
@@ -242,23 +243,45 @@ def test_f61_f62_undo_until_an_array_is_begun(twin: Twin) -> None:
     make += "mke2fs -q -F -L keep $(d DISK-0)1; mkswap -q -L old $(d DISK-1); udevadm settle"
     sh(twin, make)
     text = layout("back", 0, 1).replace("wipe: true", "wipe: true, partitions: {data: {size: rest}}")
-    twin.put(Path(__file__).with_name("killer.py"), "/root/killer.py")
     _, digest = planned(twin, "back", text.replace("w<0-1>]", "w<0-1>.data]"))
     assert digest
     files = "sha256sum /etc/fstab /etc/mdadm/mdadm.conf"
     before, said = contents(twin, ["disk0", "disk1"]), sh(twin, files).stdout
-    killed = ["python3", "-I", "/root/killer.py", "/root/back.seen", "0.3", "apply", "/root/back.yaml", "--destroy", digest]  # fmt: skip
     undone = 0
     while True:
-        done = twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killed], check=False, timeout=300)
-        assert done.returncode == 128 + SIGKILL, done.stderr[-3000:]
-        in_program = sh(twin, "tail -n 1 /root/back.seen").stdout
+        done = killed_once(twin, "back", ["apply", "/root/back.yaml", "--destroy", digest], 0.3)
+        assert done.returncode == KILLED, done.stderr[-3000:]
+        killed_in = acts_killed(twin, "back")[-1]
         undo = twin.run(["raidplan", "undo", "back", "--confirm", "back"], check=False, timeout=300)
-        if in_program.startswith("mdadm --create"):
+        if killed_in.startswith("mdadm --create"):
             assert undo.returncode == 4 and "the point of no return was passed" in undo.stderr, undo.stderr
             break
         assert undo.returncode == 0, undo.stderr
         undone += 1
-        assert contents(twin, ["disk0", "disk1"]) == before, in_program
+        assert contents(twin, ["disk0", "disk1"]) == before, killed_in
         assert sh(twin, files).stdout == said
     assert undone >= 2, "two disks were partitioned"
+
+
+def test_killed_in_every_act_of_a_teardown(
+    twin: Twin, record_property: Callable[[str, object], None]
+) -> None:
+    """Volumes on a mirror of partitions, which all run; and while raidplan clears a device, too."""
+    make = "quiet; bare 2 3 4; for n in 2 3; do printf 'label: gpt\\nsize=600MiB\\nsize=300MiB\\n' | sfdisk -q $(d DISK-$n); done\n"
+    make += "udevadm settle; set -e; mirror low --metadata=1.0 $(d DISK-2)1 $(d DISK-3)1\n"
+    make += "vgcreate -q oldgroup /dev/md/low $(d DISK-2)2; lvcreate -q -y -n home -L 700M oldgroup; mke2fs -q -L oldhome /dev/oldgroup/home\n"
+    make += "mkswap -q -L oldswap $(d DISK-3)2; mke2fs -q -F -L oldwhole $(d DISK-4); udevadm settle"
+    sh(twin, make)
+    text = layout("torn", 2, 4, "raid5")
+    listed, _ = planned(twin, "torn", text)
+    assert all(old in listed.stdout for old in ("oldhome", "oldswap", "oldwhole", "'oldgroup'")), (
+        listed.stderr
+    )
+    done, acts = killed_to_the_end(twin, "torn", ["apply", "/root/torn.yaml", "--confirm", "torn"])
+    assert "every property was read back" in done.stderr, done.stderr[-3000:]
+    record_property("counted: kills in a teardown in the virtual server", len(acts))
+    assert sum(act.startswith("zero ") for act in acts) >= 5, acts
+    assert {"mdadm --stop", "mdadm --create"} <= {" ".join(act.split()[:2]) for act in acts}, acts
+    only_ours(
+        twin, "torn", range(2, 5), "oldhome", "oldswap", "oldwhole", "oldgroup", "LVM2_member", boot=True
+    )

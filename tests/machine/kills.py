@@ -1,0 +1,51 @@
+"""raidplan in a virtual server, killed in one destructive act after the other and begun again (`killer.py` is what runs there)."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from pathlib import Path
+from signal import SIGKILL
+
+from raidplan.cli import REFUSED
+from raidplan.twin import Twin
+from raidplan.twin.ssh import Result
+from tests.machine.look import with_digest
+
+KILLER = "/root/killer.py"
+SECONDS = (0.02, 0.1, 0.3, 0.0)
+"""How long a program works before it is killed, in turn."""
+MOST = 60
+KILLED = 128 + SIGKILL
+
+
+def install_killer(twin: Twin) -> None:
+    """Once for a server."""
+    twin.put(Path(__file__).with_name("killer.py"), KILLER)
+
+
+def killed_once(twin: Twin, name: str, command: list[str], seconds: float) -> Result:
+    """One run, killed in the first act that no run of that name was killed in before; KILLED, if there was one left."""
+    killer = ["python3", "-I", KILLER, f"/root/{name}.seen", str(seconds)]
+    return twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killer, *command], check=False, timeout=600)
+
+
+def acts_killed(twin: Twin, name: str) -> list[str]:
+    """What the runs of a name were killed in: programs with their words, and `zero DEVICE …`."""
+    return twin.run(["cat", f"/root/{name}.seen"]).stdout.splitlines()
+
+
+def killed_to_the_end(twin: Twin, name: str, command: list[str]) -> tuple[Result, list[str]]:
+    """What the run said that came to its end, and what the others were killed in. What a killed run left is given up
+    where raidplan asks for that."""
+    kills = 0
+    for seconds in cycle(SECONDS):
+        done = killed_once(twin, name, command, seconds)
+        if done.returncode == REFUSED:
+            done = killed_once(twin, name, with_digest(command, done.stderr), seconds)
+        if done.returncode != KILLED or kills == MOST:
+            break
+        kills += 1
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    acts = acts_killed(twin, name)
+    assert len(acts) == kills
+    return done, acts
