@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
-    asked, entire = {step.id for step in plan.steps}, plan.complete
+    asked, entire = plan, plan.complete
     plan, told = _split(entire)
     disks, mismatches = match(plan.disks, machine)
     refusals = [str(mismatch) for mismatch in mismatches]
@@ -94,10 +94,10 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     refusals += still_held(named) if refusals else []
     if plan.machine:
         resumed = past.is_open and past.plan_digest == plan_digest(entire)
-        refusals += changed(plan.machine, seen(plan, disks, machine), resumed=resumed)
+        refusals += changed(plan.machine, seen(asked.tools, disks, machine), resumed=resumed)
         refusals += _unasked(left, asked, resumed=resumed)
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
-    now = seen(left, disks, machine)
+    now = seen(left.tools, disks, machine)
     said_whole = () if left.steps == whole.steps else whole.steps
     left = replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)
     said = tuple(dict.fromkeys(refusals))
@@ -119,10 +119,11 @@ def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
     return replace(plan, steps=(*plan.steps, *{step.id: step for step in more}.values()))
 
 
-def _unasked(left: Plan, asked: Collection[str], *, resumed: bool) -> Iterator[str]:
+def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
     """What a plan in a file does not say, and would be done as well; a run that goes on may have to clear up before."""
+    known = {step.id for step in asked.steps}
     for step in left.steps:
-        if step.id not in asked and not resumed:
+        if step.id not in known and not resumed:
             yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: make it anew with `raidplan plan`"
 
 

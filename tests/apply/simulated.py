@@ -18,7 +18,7 @@ from raidplan.apply.change.left import set_by
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.host import read_paths
+from raidplan.facts.host import VERSIONS, read_paths
 from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import UDEV_RULES
@@ -33,6 +33,18 @@ CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesys
 """What wipefs shows of each kind of object on the devices that it stands on."""
 SWITCHED = {"enable": "enabled", "disable": "disabled", "mask": "masked"}
 """What `systemctl is-enabled` says after each verb."""
+
+BOOKWORM = {
+    "mdadm": "4.2", "sfdisk": "2.38.1", "mke2fs": "1.47.0", "mkfs.xfs": "6.1.0", "mkfs.btrfs": "6.2", "mkfs.vfat": "4.2",
+    "pvcreate": "2.03.16", "udevadm": "252", "update-initramfs": "",
+}  # fmt: skip
+TOOLS = {
+    tool: {"path": f"/usr/sbin/{tool}", "version": BOOKWORM[tools[0]]}
+    for tools in VERSIONS.values()
+    if tools[0] in BOOKWORM
+    for tool in tools
+}
+"""The programs of Debian 12 and their versions."""
 
 
 class AtOnce(Executor):
@@ -121,6 +133,7 @@ class Simulated(World):
         objects["module"] = {
             name: {"loaded": name in self.state.nodes, "loadable": True} for name in plan.modules
         }
+        objects["tool"] = TOOLS
         objects |= read_paths(self.root, paths_of(plan.complete))
         for key in objects.get("directory", {}):
             objects["directory"][key] = {"exists": True}

@@ -16,7 +16,7 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import decide
 from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.kinds.mount_flags import flags
-from raidplan.plan import Plan, Run, Zero
+from raidplan.plan import Plan, Run, Zero, plan_from_json, plan_to_json
 from tests.apply.left import Kills
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.test_kill_matrix import apply, end, impatient, in_order, machine
@@ -117,7 +117,7 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
     writing = [step for step in decision.left.steps if step.destroys or step.creates]
     assert not decision.left.lost and all(step.changes for step in writing), "no data is touched"
     assert bool(writing) == ("spare" in name)
-    assert apply(later, world) == "done"
+    assert apply(plan_from_json(plan_to_json(decision.left)), world) == "done", "as the plan in a file, too"
     assert any(command in line for line in world.executed), world.executed
     assert apply(later, Simulated(later, tmp_path / "root", state)) == "nothing to do"
     fresh = Simulated(later, tmp_path / "fresh", machine(tmp_path / "fresh"))

@@ -159,9 +159,9 @@ def test_a_plan_for_what_is_left_is_applied_where_it_was_made(plan: Plan) -> Non
 
 def test_f19_every_property_of_the_machine_counts(plan: Plan) -> None:
     disks = {"d0": box("PAIR-0").disks[0]}
-    before = seen(plan, disks, box("PAIR-0"))
+    before = seen(plan.tools, disks, box("PAIR-0"))
     for name, other in {"serial": "X", "wwn": "X", "size": 1, "logical_block": 4096}.items():
-        now = seen(plan, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
+        now = seen(plan.tools, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
         assert [words.split()[0] for words in changed(before, now)] == [f"d0.{name}"]
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan, Value, digest
+from raidplan.plan import Value, digest
 
 OF_THE_PLAN = (".content", ".partitions")
 """What the steps of a plan change of what was seen of a disk."""
 
 
-def seen(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
-    """All that a plan depends on. Kernel names, which change at every boot, are not part of it."""
+def seen(tools: Iterable[str], disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
+    """All that a plan which runs these programs depends on. Kernel names, which change at every boot, are not part of it."""
     found: dict[str, Value] = {"machine-id": machine.machine_id, "kernel": machine.kernel}
-    for tool in plan.tools:
+    for tool in tools:
         properties = machine.observe("tool", tool)
         found[f"tool.{tool}"] = str(properties.get("version", "")) if properties else None
     for name, disk in sorted(disks.items()):
