@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -18,6 +19,8 @@ from raidplan import pipeline
 from raidplan.apply import execute
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
+from raidplan.facts import Machine
+from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Run
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
@@ -310,3 +313,24 @@ def test_without_its_journal_an_interrupted_apply_is_not_taken_up(tmp_path: Path
         assert not world.effects and (state.objects, state.content) == before, point
         refused += 1
     assert refused > len(kills.left) // 3
+
+
+class Behind(Simulated):
+    """The clock was set back since: every initramfs that is whole looks newer than what it should hold."""
+
+    def read(self, plan: Plan) -> Machine:
+        found = super().read(plan)
+        fresh = not any(self.path("/boot").glob(f"*{BEFORE}"))
+        return replace(found, objects={**found.objects, "initramfs": {"current": {"fresh": fresh}}})
+
+
+def test_f08_after_a_kill_the_initramfs_is_made_whatever_the_clock_says(tmp_path: Path) -> None:
+    plan = plan_of("raid1-pair")
+    once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
+    kills = Kills(once, tmp_path / "killed")
+    assert apply(plan, once) == "done"
+    wanted = end(once)
+    for point, left in kills.machines():
+        world = Behind(plan, left.root, left.state)
+        assert apply(plan, world) in ("done", "nothing to do"), point
+        assert end(world) == wanted and Simulated._initramfs_is_new(world), point

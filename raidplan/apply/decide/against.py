@@ -71,16 +71,21 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
     if isinstance(step.action, WriteFile | WriteBlock):
         text = file_text(machine, step.action.file)
         return wanted_text(step.action, text) != text
-    if any(earlier in kept for earlier in step.follows):
+    if any(earlier in kept for earlier in step.follows) or _overtaken(step, past):
         return True
     if half_done(step, machine, past):
         return True
     if step.proof is None:
         # Nothing shows whether it was done: in an interrupted run the journal says so.
-        in_this_run = past.begun | past.ended
-        ordered = not step.follows or not in_this_run.isdisjoint((step.id, *step.follows))
-        return past.is_open and step.id not in past.ended and ordered
+        return past.is_open and step.id not in past.ended and (not step.follows or step.id in past.begun)
     return differences(step.proof, machine) != []
+
+
+def _overtaken(step: Step, past: Past) -> bool:
+    """In the interrupted run something that it follows was begun, or has ended, since it ended itself. Its proof may be
+    of the time before, and goes by the clock: whether an initramfs is newer than what it holds."""
+    since = past.order[past.order.index(step.id) + 1 :] if step.id in past.order else past.order
+    return past.is_open and not (past.begun | set(since)).isdisjoint(step.follows)
 
 
 def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:

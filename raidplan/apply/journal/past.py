@@ -25,6 +25,8 @@ class Past:
     begun: frozenset[str] = frozenset()
     """Steps whose end is not known."""
     ended: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+    """The steps that ended in this run, in the order in which they did."""
     run: tuple[str, ...] = ()
     """What was begun in the last run, open or closed, in order; nothing after it was undone."""
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +51,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     settings: set[str] = set()
     before: frozenset[str] = frozenset()  # the settings, when the last run began
     begun: dict[str, None] = {}
-    ended: set[str] = set()
+    ended: dict[str, None] = {}  # in order
     marks: dict[str, Mapping[str, str]] = {}
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
@@ -68,15 +70,15 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
             case "intent":
                 begun[step] = None
-                ended.discard(step)
+                ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
-                ended.add(step)
+                ended[step] = None
                 settings |= {step} if step.startswith("config.") else set()
                 settings -= {step.replace("back.", "config.", 1)} if step.startswith("back.") else set()
             case "forgotten":
                 begun.pop(step, None)
-                ended.discard(step)
+                ended.pop(step, None)
             case "close" | "undone" as kind:
                 opened = None
                 begun.clear()
@@ -107,6 +109,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         began=since,
         begun=frozenset(begun),
         ended=frozenset(ended),
+        order=tuple(ended),
     )
 
 
