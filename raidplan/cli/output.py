@@ -112,18 +112,21 @@ def _utf8(stream: TextIO) -> None:
         reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def _is_disk(path: str) -> bool:
-    """A block device, which no output of ours goes to."""
+def may_be_written(file: str) -> None:
+    """No output of ours goes to a disk, nor where a link of somebody else leads. Raises Unable."""
     try:
-        return stat.S_ISBLK(os.stat(path).st_mode)
+        owner = os.lstat(file).st_uid
+        if os.path.islink(file) and owner != os.geteuid() and not file.startswith(("/dev/", "/proc/")):
+            raise Unable(f"{file} is a symbolic link of another user (uid {owner}): name the file itself")
+        if stat.S_ISBLK(os.stat(file).st_mode):
+            raise Unable(f"{file} is a block device: what is on it would be written over")
     except OSError:
-        return False
+        return  # nothing is there, or what is wrong shows when it is opened
 
 
 def _write_file(text: str, file: str) -> None:
+    may_be_written(file)
     path = os.path.realpath(file)
-    if _is_disk(path):
-        raise Unable(f"{file} is a block device: what is on it would be written over")
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "w", encoding="utf-8") as opened:  # a device or a FIFO: nothing to replace

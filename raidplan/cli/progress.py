@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from raidplan.apply.execute import Event
 from raidplan.apply.syncs import Sync
-from raidplan.cli.output import Unable, talk
+from raidplan.cli.output import Unable, may_be_written, talk
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
@@ -32,15 +34,20 @@ class Display(Protocol):
 
 @contextmanager
 def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
-    """Writes each event to a file as a line of JSON, at once, as long as it takes them. Raises Unable if it cannot be opened."""
+    """Writes each event to a file as a line of JSON, at once, as long as it takes them; nobody is waited for who reads
+    a pipe slowly. Raises Unable if it cannot be opened."""
     if file is None:
         yield lambda event: None
         return
+    may_be_written(file)
     try:
-        opened = open(file, "ab", buffering=0)  # noqa: SIM115  # closed below
+        descriptor = os.open(
+            file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666
+        )
     except OSError as no:
-        raise Unable(f"cannot write {file}: {no.strerror}") from None
-    with opened:
+        why = "nobody reads it" if no.errno == errno.ENXIO else no.strerror
+        raise Unable(f"cannot write {file}: {why}") from None
+    with os.fdopen(descriptor, "ab", buffering=0) as opened:
         full = False
 
         def note(event: Event | Sync) -> None:
@@ -49,8 +56,10 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
                 return
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             told = _sync(event) if isinstance(event, Sync) else _step(event)
+            line = json.dumps({"time": now, **told}).encode() + b"\n"
             try:
-                opened.write(json.dumps({"time": now, **told}).encode() + b"\n")
+                if opened.write(line) != len(line):
+                    raise OSError(errno.EAGAIN, "nobody reads them")
             except OSError as no:
                 full = True
                 talk(f"raidplan: {file} takes no more events ({no.strerror}); the run goes on without them")

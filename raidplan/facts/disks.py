@@ -16,7 +16,7 @@ from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Ask, plain, rows_of
 from raidplan.facts.stack import direct_uses, links_of
 from raidplan.facts.tables import Entry
-from raidplan.facts.traces import Place, read_traces
+from raidplan.facts.traces import FUTURE, Place, read_traces
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
@@ -57,7 +57,7 @@ def _traces(seen: Seen, disk: Block) -> tuple[Trace, ...]:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
     parts = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     places = [Place(part.start, part.size, f"partition {part.partition}", seen.told(part)) for part in parts]
-    places += (Place(start, size, "the range of a future partition") for start, size in seen.ranges)
+    places += (Place(start, size, FUTURE) for start, size in seen.ranges)
     read = partial(read_at, seen.root / "dev" / disk.name)
     closed = [
         Trace(part.start, "unreadable", part.start, part.size, place, detail=seen.unreadable[part.node])

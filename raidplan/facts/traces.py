@@ -24,6 +24,8 @@ SAMPLES, SAMPLE = 32, 4 * KIB
 """Places between the ends, and bytes at each: a disk one fifth full of data is taken for blank once in 1,260."""
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
+FUTURE = "the range of a future partition"
+"""How a place is called where the layout wants a partition."""
 INSIDE = "inside the array on "
 """How a place is called where an old array's data begins: a part of its content shows there."""
 

@@ -315,6 +315,22 @@ def test_f31_what_nobody_recognises_is_listed(plan: Plan) -> None:
     assert decision.left.lost == (f"data on d0 that nothing here recognises, from byte {7 * GIB} on",)
 
 
+def test_f31_what_nobody_recognises_is_listed_of_each_partition(plan: Plan) -> None:
+    """As two partitions of plain dm-crypt look; where one of them begins again is no news."""
+    first, second = (
+        Trace(at * GIB, "data", start * GIB, 400 * GIB, f"partition {number}")
+        for number, start, at in ((1, 1, 1), (2, 401, 402))
+    )
+    box = Box().disk("sdb", "PAIR-0").table("sdb").disk("sdc", "PAIR-1")
+    box.partition("sdb", 1, GIB, 400 * GIB).partition("sdb", 2, 401 * GIB, 400 * GIB)
+    box.trace("sdb", first, replace(first, offset=5 * GIB), second)
+    lost = [words for words in decided(plan, box).left.lost if words.startswith("data ")]
+    assert lost == [
+        f"data on partition 1 of d0 that nothing here recognises, from byte {1 * GIB} on",
+        f"data on partition 2 of d0 that nothing here recognises, from byte {402 * GIB} on",
+    ]
+
+
 def test_a_disk_that_cannot_be_written_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.disks["sdb"] = replace(box.disks["sdb"], read_only=True)

@@ -15,6 +15,7 @@ import pytest
 from raidplan import __version__, pipeline
 from raidplan.cli import COMMANDS, run
 from raidplan.cli.output import Unable, emit, wants_colour
+from raidplan.cli.progress import events_to
 
 LAYOUT = "examples/raid1-pair.yaml"
 HEAVY = {"pydantic", "pydantic_core", "yaml", "sh", "rich", "jinja2", "asyncio"}
@@ -148,16 +149,20 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 
 
 def test_no_output_goes_to_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-o /dev/sdb`, with a letter too few or too many."""
+    """`-o /dev/sdb` or `--events /dev/sdb`, with a letter too few or too many."""
 
     def written(*_: object, **__: object) -> None:
         raise AssertionError("opened")
 
     node = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
+    monkeypatch.setattr(os, "lstat", lambda path: node)
     monkeypatch.setattr(os, "stat", lambda path: node)
     monkeypatch.setattr("builtins.open", written)
+    monkeypatch.setattr(os, "open", written)
     with pytest.raises(Unable, match="/dev/sdb is a block device"):
         emit("plan", "/dev/sdb")
+    with pytest.raises(Unable, match="/dev/sdb is a block device"):
+        events_to("/dev/sdb").__enter__()
 
 
 @pytest.mark.parametrize(
@@ -206,6 +211,19 @@ def test_a_file_is_written_whole(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link", "out"]
     with pytest.raises(Unable, match="cannot write"):
         emit("x", str(tmp_path / "none" / "out"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link away")
+def test_a_link_of_another_user_is_not_followed(tmp_path: Path) -> None:
+    """As the kernel does it in /tmp (fs.protected_symlinks): a name there could lead to any file of root's."""
+    file, link = tmp_path / "theirs", tmp_path / "link"
+    file.write_text("old")
+    link.symlink_to(file)
+    os.lchown(link, 65534, 65534)
+    for write in (lambda: emit("new", str(link)), lambda: events_to(str(link)).__enter__()):
+        with pytest.raises(Unable, match=r"is a symbolic link of another user \(uid 65534\)"):
+            write()
+    assert file.read_text() == "old" and link.is_symlink()
 
 
 def test_a_layout_can_be_shown_into_itself(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from raidplan.apply.execute import Event, written_share
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.cli import progress
+from raidplan.cli.output import Unable
 from raidplan.cli.progress import Lasting, Lines, Live, events_to
 from raidplan.plan import Plan, Run, Step, Zero
 from tests.apply.test_execute import Record
@@ -63,6 +65,22 @@ def test_how_much_of_a_file_is_written(tmp_path: Path) -> None:
     file.write_bytes(bytes(1024**2))
     assert written_share(dd, World()) == 0.25
     assert written_share(STEP, World()) is None
+
+
+def test_nobody_is_waited_for_who_does_not_read_the_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(Unable, match="nobody reads it"), events_to(str(pipe)):
+        pass
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with events_to(str(pipe)) as note:
+        for _ in range(2000):
+            note(Event("started", STEP))
+    assert capsys.readouterr().err.count("takes no more events (nobody reads them)") == 1
+    assert os.read(reader, 2**20).count(b"\n") > 100
+    os.close(reader)
 
 
 def test_events_are_lines_of_json(tmp_path: Path) -> None:
@@ -140,6 +158,7 @@ import os, sys
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.cli import progress
+from raidplan.cli.output import Unable
 from raidplan.plan import Plan, Run, Step
 from tests.apply.test_execute import Record
 end, other = os.openpty() if sys.argv[1] == "terminal" else os.pipe()

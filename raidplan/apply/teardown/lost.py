@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from raidplan.apply.decide.stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
-from raidplan.facts.traces import INSIDE
+from raidplan.facts.traces import FUTURE, INSIDE
 from raidplan.plan import OWN, Plan
 from raidplan.size import human
 
@@ -25,14 +25,21 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[str]:
     """What was found on a target: on a disk or partition every trace, on an array or volume what libblkid says."""
     block, traces = stack.blocks.get(name), stack.traces(name)
     disk = block.below[0] if block and block.kind == "partition" else name
-    # Where data begins is said once: what nobody recognises has no parts.
-    data = [trace for trace in traces if trace.type == "data"]
-    yield from (_trace(trace, stack.named(disk), own) for trace in traces if trace not in data[1:])
+    listed = [trace for trace in traces if trace.type != "data" or not _said_before(trace, traces)]
+    yield from (_trace(trace, stack.named(disk), own) for trace in listed)
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
         yield from (f"{plain(words)} on {stack.named(name)}" for words in found)
     if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
+
+
+def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
+    """What nobody recognises has no parts: of a partition it is said once where it begins, and of the disk itself, to
+    which the ranges of future partitions belong."""
+    place = "" if data.place == FUTURE else data.place
+    earlier = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
+    return any(trace.type == "data" and trace.place in (place, data.place) for trace in earlier)
 
 
 def _trace(trace: Trace, disk: str, own: frozenset[str]) -> str:
