@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.apply.configuration.conflicts import conflicting
-from raidplan.apply.configuration.files import KEPT, BrokenBlock, outside_block, wanted_text
+from raidplan.apply.configuration.files import KEPT, BrokenBlock, sections, wanted_text
 from raidplan.apply.configuration.files import write as write_in
 from raidplan.apply.world import World
 from raidplan.facts import Machine
@@ -90,8 +90,10 @@ def test_writing_twice_is_writing_once(lines: list[str], at_top: bool) -> None:
     assert wanted_text(block(at_top=at_top), once) == once
 
 
-def test_outside_block_numbers_the_other_lines() -> None:
-    assert outside_block("a\n" + BLOCK + "b\n", "jbod") == [(1, "a"), (5, "b")]
+def test_the_lines_of_others_keep_their_numbers() -> None:
+    found = sections("a\n" + BLOCK + "b\n", "jbod")
+    assert found.others == [(1, "a"), (5, "b")]
+    assert (found.inside, found.behind) == ([(3, ENTRY[:-1])], [(5, "b")])
 
 
 def test_write_keeps_mode_and_the_earlier_version(tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_a_file_of_our_own_is_made_with_its_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r"])
 def test_a_line_ends_where_it_ends_for_the_programs_that_read_it(end: str) -> None:
     text = f"# was:{end}/dev/sdb1 /data ext4\n# >>> raidplan jbod{end}\nUUID=1 / ext4\n"
-    assert [line for _, line in outside_block(text, "other")] == text.split("\n")[:-1]
+    assert [line for _, line in sections(text, "other").others] == text.split("\n")[:-1]
     machine = Machine(
         objects={"file": {"/etc/fstab": {"size": 9, "content": f"# was:{end}/dev/sdb1 /data ext4\n"}}}
     )

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 
 from raidplan.apply.configuration.files import file_text
+from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
@@ -88,7 +89,7 @@ def _mounted(plan: Plan, machine: Machine) -> Iterator[str]:
     """Mounts and priorities of swap that our block in fstab still speaks of."""
     before = mounts_before(machine, plan.host)
     blocks = (step.action for step in plan.steps if isinstance(step.action, WriteBlock))
-    after = mounts("".join(block.content for block in blocks if block.file == FSTAB))
+    after = mounts(numbered("".join(block.content for block in blocks if block.file == FSTAB)))
     points = {row[1] for row in after.values()}
     for source, row in before.items():
         if row[2] == "swap":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
-from raidplan.apply.configuration.files import BrokenBlock, behind_block, file_text, outside_block
+from raidplan.apply.configuration.files import BrokenBlock, Sections, file_text, sections
 from raidplan.apply.configuration.lines import (
     Key,
     Line,
@@ -32,13 +32,13 @@ PARTS = (f"{MDADM_CONF}.d/", "/etc/mdadm.conf.d/")
 
 def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
     """Each such line of a file that a step is to write or that is read with it, with its number and the word that is taken."""
-    for action, others in _files(left, machine):
+    for action, text in _files(left, machine):
         grammar = GRAMMARS.get(action.file)
         if grammar is None:
             continue
         ours = {key for _, keys in grammar(numbered(action.content)) for key in keys}
         ours |= set(_meant(action.file, whole, machine))
-        for file, lines in ((action.file, others), *_parts(action, machine)):
+        for file, lines in ((action.file, text.others), *_parts(action, machine)):
             for number, keys in grammar(lines):
                 for word in (word for key, word in keys.items() if key in ours):
                     yield f"{plain(file)} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
@@ -49,14 +49,13 @@ def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
 
 def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
     """What others wrote for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
-    for action, _ in _files(left, machine):
+    for action, text in _files(left, machine):
         if action.file != MDADM_CONF:
             continue
-        text = file_text(machine, MDADM_CONF)
         # Neither a comment nor an empty line ends a statement.
-        if number := continuing(behind_block(text or "", action.mark)):
+        if number := continuing(text.behind):
             yield f"{MDADM_CONF} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space"
-        for file in machine.objects.get("file", {}) if text is None else ():
+        for file in machine.objects.get("file", {}) if machine.observe("file", MDADM_CONF) is None else ():
             if file.startswith("/etc/mdadm.conf"):
                 yield f"{plain(file)} would be read no more, because mdadm takes {MDADM_CONF} in its place once that is there: move it to /etc/mdadm"
 
@@ -70,12 +69,9 @@ def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterato
     made = frozenset() if past.is_open else past.made
     proven = (f"{step.proof.kind}:{step.proof.key}" for step in whole.steps if step.proof)
     known = {_spoken_of(*each.split(":", 1)) for each in (*made, *proven)}
-    for action, others in _files(left, machine) if made else ():
-        grammar, outside = GRAMMARS.get(action.file), {number for number, _ in others}
-        if grammar is None:
-            continue
-        lines = numbered(file_text(machine, action.file) or "")
-        for number, keys in grammar(line for line in lines if line[0] not in outside):
+    for action, text in _files(left, machine) if made else ():
+        grammar = GRAMMARS.get(action.file)
+        for number, keys in grammar(text.inside) if grammar else ():
             if known.isdisjoint(keys):
                 words = plain(" ".join(keys.values()))
                 yield (
@@ -93,10 +89,10 @@ def _spoken_of(kind: str, key: str) -> Key:
 
 def unheard(left: Plan, machine: Machine) -> Iterator[str]:
     """What mdadm will not heed (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices beside a list."""
-    for action, others in _files(left, machine):
+    for action, text in _files(left, machine):
         if action.file != MDADM_CONF:
             continue
-        read = ((action.file, others), *_parts(action, machine))
+        read = ((action.file, text.others), *_parts(action, machine))
         told = [
             (f"{plain(file)} line {number}", words)
             for file, lines in read
@@ -112,12 +108,12 @@ def unheard(left: Plan, machine: Machine) -> Iterator[str]:
                 yield f"{place} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
 
 
-def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, list[Line]]]:
+def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:
     for step in left.steps:
         if isinstance(step.action, WriteBlock):
             try:
                 text = file_text(machine, step.action.file) or ""
-                yield step.action, outside_block(text, step.action.mark)
+                yield step.action, sections(text, step.action.mark)
             except BrokenBlock:
                 continue  # `against` has said so
 

@@ -9,7 +9,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from raidplan.facts import Machine
 from raidplan.plan.step import WriteBlock, WriteFile
@@ -71,31 +71,28 @@ def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int
     return opens[0], closes[0]
 
 
-def inside_block(text: str, mark: str) -> str:
-    """What our block holds; empty if there is none. Raises BrokenBlock."""
+class Sections(NamedTuple):
+    """The numbered lines of a file, by where they stand to our block; all are behind one that is yet to come."""
+
+    before: list[tuple[int, str]]
+    inside: list[tuple[int, str]]
+    behind: list[tuple[int, str]]
+
+    @property
+    def others(self) -> list[tuple[int, str]]:
+        """The lines that are not ours."""
+        return [*self.before, *self.behind]
+
+
+def sections(text: str, mark: str) -> Sections:
+    """A file cut at the marks of our block. Raises BrokenBlock."""
     lines = LINES.findall(text)
     found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
-    return "".join(lines[found[0] + 1 : found[1]]) if found else ""
-
-
-def behind_block(text: str, mark: str) -> list[tuple[int, str]]:
-    """The numbered lines that follow our block; all of them where it is yet to come, at the top. Raises BrokenBlock."""
-    lines = LINES.findall(text)
-    found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
-    first = found[1] + 1 if found else 0
-    return [(number, line.removesuffix("\n")) for number, line in enumerate(lines[first:], first + 1)]
-
-
-def outside_block(text: str, mark: str) -> list[tuple[int, str]]:
-    """The numbered lines that are not ours. Raises BrokenBlock."""
-    lines = LINES.findall(text)
-    found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
-    first, last = found or (len(lines), len(lines))
-    return [
-        (number + 1, line.removesuffix("\n"))
-        for number, line in enumerate(lines)
-        if not first <= number <= last
-    ]
+    numbered = [(number, line.removesuffix("\n")) for number, line in enumerate(lines, 1)]
+    if found is None:
+        return Sections([], [], numbered)
+    first, last = found
+    return Sections(numbered[:first], numbered[first + 1 : last], numbered[last + 1 :])
 
 
 def file_text(machine: Machine, file: str) -> str | None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from raidplan.apply.configuration.files import BrokenBlock, file_text, inside_block
-from raidplan.apply.configuration.lines import numbered, rows
+from collections.abc import Iterable
+
+from raidplan.apply.configuration.files import BrokenBlock, file_text, sections
+from raidplan.apply.configuration.lines import Line, rows
 from raidplan.facts import Machine
 from raidplan.facts.mounts import unescaped
 from raidplan.plan.places import FSTAB
 
 
-def mounts(text: str) -> dict[str, list[str]]:
+def mounts(lines: Iterable[Line]) -> dict[str, list[str]]:
     """The fields of every line that has options, by the first of them: what is mounted."""
-    fields = ([unescaped(word) for word in words] for _, words in rows(numbered(text)))
+    fields = ([unescaped(word) for word in words] for _, words in rows(lines))
     return {row[0]: row for row in fields if len(row) >= 4}
 
 
 def mounts_before(machine: Machine, mark: str) -> dict[str, list[str]]:
     """The same of our block as it stands; nothing where its marks make none."""
     try:
-        return mounts(inside_block(file_text(machine, FSTAB) or "", mark))
+        return mounts(sections(file_text(machine, FSTAB) or "", mark).inside)
     except BrokenBlock:
         return {}  # `against` has said so

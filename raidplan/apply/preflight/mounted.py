@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
@@ -25,7 +26,7 @@ def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
     if not isinstance(step.action, WriteBlock) or step.action.file != FSTAB:
         return
     before = _lines(mounts_before(machine, step.action.mark))
-    for source, (point, options) in _lines(mounts(step.action.content)).items():
+    for source, (point, options) in _lines(mounts(numbered(step.action.content))).items():
         was, had = before.get(source, (point, options))
         if machine.observe("mount", was) is None:
             continue
