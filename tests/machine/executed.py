@@ -32,7 +32,8 @@ PROBES = (
     r"udevadm trigger --action=change --name-match=\S+",
     r"(lz4|zstd) -dcq",
 )
-"""All that `apply` asks beside the programs of the plan; none of them changes anything."""
+"""All that `apply` asks beside the programs of the plan; none of them changes what is stored anywhere. The trigger has udev
+look once more at a device that did not appear."""
 
 
 def is_probe(argv: list[str]) -> bool:
