@@ -14,6 +14,7 @@ from raidplan.apply.configuration.files import BrokenBlock
 from raidplan.apply.decide.against import against, unknown_origin, unproven
 from raidplan.apply.decide.blank import shows_through, written_over
 from raidplan.apply.decide.closer import looked_at
+from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.decide.seen import changed, machine_digest, seen
 from raidplan.apply.journal.adopt import unplanned
 from raidplan.apply.journal.journal import Journal
@@ -93,7 +94,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
     refusals += still_held(named) if refusals else []
     if plan.machine:
-        resumed = past.is_open and past.plan_digest == plan_digest(entire)
+        resumed = past.is_open and plan_digest(entire) in (past.plan_digest, *past.plans.values())
         refusals += changed(plan.machine, seen(asked.tools, disks, machine), resumed=resumed)
         refusals += _unasked(left, asked, resumed=resumed)
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
@@ -135,10 +136,11 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+    files = sorted({past.plan_file(step) for step in past.begun if planned_for(step) in lost})
     return [
         (
             f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
-            "`raidplan apply` of the plan.json beside its journal; if that cannot be done any more, because a disk died, "
+            f"`raidplan apply` of the {' and the '.join(files)} beside its journal; if that cannot be done any more, because a disk died, "
             "`raidplan adopt` of this layout lets it be forgotten"
         )
     ]

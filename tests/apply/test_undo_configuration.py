@@ -308,16 +308,20 @@ def test_a_file_without_a_copy_is_named(
 
 
 def test_a_plan_that_is_not_that_of_the_run_undoes_nothing(
-    changed: Changed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    before: tuple[Path, State], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """plan.json is replaced before the journal says so; the power goes in between."""
-    root, state, *_ = changed
+    """The journal says so before plan.json is replaced; the power goes in between."""
+    root = tmp_path / "root"
+    state, later = again(before, root), changed_plan(tmp_path, both)
+    killed_before(later, root, state, record(5))
     was = configuration(root, state)
     mail = changed_plan(tmp_path / "mail", set_to("monitoring", "mail", "third@example.org"))
-    killed_before(mail, root, state, lambda kind, what: kind == "write" and what.endswith("/journal"))
+    killed_before(mail, root, state, lambda kind, what: kind == "rename" and what.endswith("/plan.json"))
     assert undone(mail, root, state) == 4
     assert "is not the plan of the apply of which the journal speaks last" in capsys.readouterr().err
     assert configuration(root, state) == was
+    killed_before(mail, root, state, record(2))
+    assert undone(mail, root, state) == 0, "with the plan in its place all that was written comes back"
 
 
 @pytest.mark.parametrize(

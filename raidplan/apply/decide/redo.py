@@ -30,8 +30,8 @@ def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
     if not ours and machine.observe(step.proof.kind, step.proof.key) is not None:
         raise NotOurs(
             f"it was begun {past.began} by an apply of another layout, on other disks, or of an earlier raidplan, and "
-            "nothing says that it ended: finish it with `raidplan apply` of the plan.json beside the journal, or let "
-            "`raidplan adopt` look at it"
+            f"nothing says that it ended: finish it with `raidplan apply` of the {past.plan_file(step.id)} beside the journal, "
+            "or let `raidplan adopt` look at it"
         )
     in_file = step.proof.key.startswith("file:")
     clear = list(_file(step, machine) if in_file else _devices(step, ours, machine, made)) if ours else []

@@ -1,8 +1,8 @@
 """What was begun and what was ended, on disk before it happens: how an interrupted `apply` knows where it was.
 
 A folder for each host holds `journal` (one JSON record a line, each with the hash of the line before) and
-`plan.json` (the whole plan). A record is synced before the effect that it announces, so the journal may
-claim less than was done, never more.
+`plan.json` (the whole plan; beside it those of earlier runs that began what nobody has ended). A record is synced
+before the effect that it announces, so the journal may claim less than was done, never more.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.journal.past import Past, past_of
+from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -61,11 +62,18 @@ class Journal:
         return self.folder / "journal"
 
     def begin(self, plan: str, plan_digest: str) -> None:
-        """A run begins; `plan` is its whole plan as JSON, kept so that it can be finished without the layout."""
-        self.world.replace(
-            self.folder / "plan.json", plan.encode(), like=self.folder / "plan.json", mode=0o600
-        )
+        """A run begins; `plan` is its whole plan as JSON, kept so that it can be finished without the layout.
+
+        The one before it stays under another name as long as a step that it began may have to be finished by it.
+        """
+        file, before = self.folder / PLAN, self.past.plan_digest
+        kept = self.folder / kept_as(before)
+        if before != plan_digest and before in self.past.plans.values() and not kept.exists():
+            with suppress(FileNotFoundError):
+                self.world.keep_beside(file, kept)
+        # First the record: until the plan is there no step is begun, and the old plan is still the one that is kept.
         self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id())
+        self.world.replace(file, plan.encode(), like=file, mode=0o600)
 
     def intent(self, step: str) -> None:
         """The step's effect comes next."""
@@ -106,10 +114,18 @@ class Journal:
     def undone(self) -> None:
         """Everything is as it was before the run."""
         self._add("undone")
+        self._drop_plans()
 
     def close(self) -> None:
         """Everything was read back and is as planned."""
         self._add("close")
+        self._drop_plans()
+
+    def _drop_plans(self) -> None:
+        """Nothing is left that an earlier plan could finish."""
+        for file in self.folder.glob(kept_as("*")):
+            with suppress(OSError):
+                self.world.effect("remove", str(file), file.unlink)
 
     def _on(self, step: str) -> dict[str, dict[str, str]]:
         return {"on": dict(self.marks[step])} if self.marks.get(step) else {}

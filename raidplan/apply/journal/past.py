@@ -6,6 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+PLAN = "plan.json"
+"""The file beside the journal with the plan of its last run."""
+
+
+def kept_as(plan_digest: str) -> str:
+    """The file with the plan of an earlier run, as long as only that can finish a step."""
+    return f"plan-{plan_digest.removeprefix('sha256:')[:12]}.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -24,6 +32,8 @@ class Past:
     """When it was begun (UTC, ISO 8601)."""
     begun: frozenset[str] = frozenset()
     """Steps whose end is not known."""
+    plans: Mapping[str, str] = field(default_factory=dict)
+    """Of each of those, the digest of the plan by which it was begun."""
     ended: frozenset[str] = frozenset()
     order: tuple[str, ...] = ()
     """The steps that ended in this run, in the order in which they did."""
@@ -44,13 +54,18 @@ class Past:
     settings: frozenset[str] = frozenset()
     """The steps of configuration (`config.…`) that ended in any run and were not taken back since (`back.…`)."""
 
+    def plan_file(self, step: str) -> str:
+        """The file beside the journal with the plan by which a step was begun."""
+        digest = self.plans.get(step, self.plan_digest)
+        return PLAN if digest == self.plan_digest else kept_as(digest)
+
 
 def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
     settings: set[str] = set()
     before: frozenset[str] = frozenset()  # the settings, when the last run began
-    begun: dict[str, None] = {}
+    begun: dict[str, str] = {}  # to the plan that says so
     ended: dict[str, None] = {}  # in order
     marks: dict[str, Mapping[str, str]] = {}
     opened: Mapping[str, Any] | None = None
@@ -69,7 +84,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 opened = opened or record
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
             case "intent":
-                begun[step] = None
+                begun[step] = plan
                 ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
@@ -108,6 +123,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         boot=boot,
         began=since,
         begun=frozenset(begun),
+        plans=begun,
         ended=frozenset(ended),
         order=tuple(ended),
     )

@@ -15,7 +15,7 @@ from raidplan.apply.configuration.files import Changed, file_text, holds, put, r
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.decide.redo import planned_for
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.undo.since import since
 from raidplan.apply.world import World
@@ -48,12 +48,12 @@ class Way:
 
 def plan_of_run(folder: Path, past: Past) -> Plan:
     """The plan of the run that the journal speaks of last. Raises OSError, ValueError."""
-    file = folder / "plan.json"
+    file = folder / PLAN
     plan = plan_from_json(file.read_text(encoding="utf-8"))
     if plan_digest(plan) != past.plan_digest:
         raise ValueError(
-            f"{file} is not the plan of the apply of which the journal speaks last: another one was killed before its "
-            "first step. Apply again; what was there before can no longer be told"
+            f"{file} is not the plan of the apply of which the journal speaks last, which was killed before its first "
+            "step: apply that one again, then undo it"
         )
     return plan
 
