@@ -242,6 +242,23 @@ def test_f53_an_immutable_file_or_folder(tmp_path: Path) -> None:
         tool("umount", tmp_path / "etc")
 
 
+@pytest.mark.root
+@root
+def test_f53_a_file_that_is_a_mount_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "a fstab"
+    file.write_text("# mine\n")
+    assert not [*unwritable(str(file), 100)]
+    tool("mount", "--bind", file, file)
+    try:
+        (said,) = unwritable(str(file), 100)
+    finally:
+        tool("umount", file)
+    assert (
+        said
+        == f"{file} is a mount of its own, as containers have them, so it cannot be replaced: umount {file}"
+    )
+
+
 def test_f53_nothing_is_said_to_whoever_is_not_root_anyway(tmp_path: Path) -> None:
     block = WriteBlock("/proc/nothing/fstab", BLOCK, "pair")
     assert not [*preflight.files_can_be_written(situation(block, machine=Machine()))]

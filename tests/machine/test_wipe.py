@@ -160,7 +160,7 @@ def test_f25_a_file_system_shows_through_in_an_array_that_is_made_again(twin: Tw
     make = "quiet; for n in 10 11; do x=$(d DISK-$n); sgdisk -Z $x; sgdisk -n 1:2048:+900M $x; udevadm settle; done\n"
     make += "mirror g --metadata=1.2 $(d DISK-10)1 $(d DISK-11)1; mke2fs -q -F -L ghost /dev/md/g; mdadm --stop /dev/md/g\n"
     # The superblock and everything before the data is gone; the file system begins 2 MiB into each disk.
-    make += "for n in 10 11; do x=$(d DISK-$n); sgdisk -Z $x; dd if=/dev/zero of=$x bs=1M count=2 conv=fsync; done"
+    make += "for n in 10 11; do x=$(d DISK-$n); sgdisk -Z $x; dd if=/dev/zero of=$x bs=1M count=2 conv=fsync; done; quiet"
     sh(twin, make, check=False)
     plan, digest = planned(twin, "again", layout("again", 10, 11))
     assert plan.returncode == 0, plan.stderr

@@ -9,6 +9,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from raidplan.facts.mounts import unescaped
+
 PROC_SELF = Path("/proc/self")
 UDEV = Path("/run/udev/control")
 """The socket of systemd-udevd and eudev; udevadm looks for it too."""
@@ -63,6 +65,9 @@ def unwritable(file: str, size: int) -> Iterator[str]:
     if path.exists() and not path.is_file():
         yield f"{file} is not a regular file"
         return
+    if str(path) in _mount_points():
+        yield f"{file} is a mount of its own, as containers have them, so it cannot be replaced: umount {path}"
+        return
     fixed = [each for each in (folder, path) if each.exists() and _flags(each) & (IMMUTABLE | APPEND)]
     if fixed:
         yield from (f"{each} is immutable or append-only: chattr -i -a {each}" for each in fixed)
@@ -75,6 +80,14 @@ def unwritable(file: str, size: int) -> Iterator[str]:
         yield f"{folder} has {room.f_bavail * room.f_frsize} bytes left, too few to replace {file}"
     if room.f_files and room.f_favail < NODES:
         yield f"{folder} has {room.f_favail} inodes left, too few to replace {file}"
+
+
+def _mount_points() -> set[str]:
+    """Of this process's namespace (proc_pid_mountinfo(5), the fifth field)."""
+    rows = [
+        line.split(" ") for line in (PROC_SELF / "mountinfo").read_text(errors="surrogateescape").splitlines()
+    ]
+    return {unescaped(row[4]) for row in rows if len(row) > 4}
 
 
 def _flags(path: Path) -> int:
