@@ -33,6 +33,7 @@ ALWAYS = (
     "wipefs",
     "dd",
     "tune2fs",
+    "e2label",
     "xfs_admin",
     "vgchange",
     "vgremove",

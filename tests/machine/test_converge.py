@@ -136,14 +136,14 @@ def test_killed_in_every_program_of_changes_in_place(
     layout = changed()
     layout["arrays"]["mirror"] |= {"bitmap": "none", "spares": []}
     layout["arrays"]["parity"] |= {"spares": ["m3.more"], "stripe_cache_size": 256}
-    layout["filesystems"]["mirror"] |= {"label": "newest", "options": ["nodev"]}
+    layout["filesystems"]["mirror"] |= {"label": "newest", "reserved": "2%", "options": ["nodev"]}
     layout["swap"]["file"]["priority"] = 9
     twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), FILE)
     before = contents(twin)
     done, kills = killed_to_the_end(twin, "moves", ["apply", FILE, "--confirm", "moves"])
     assert "every property was read back" in done.stderr, done.stderr[-3000:]
     killed = {line.split()[0] for line in kills}
-    assert {"mdadm", "zero", "tune2fs"} <= killed, kills
+    assert {"mdadm", "zero", "tune2fs", "e2label"} <= killed, kills
     assert {"--add-spare", "--remove", "--grow"} <= {word for line in kills for word in line.split()}
     record_property("counted: kills in changes in place in the virtual server", len(kills))
     assert contents(twin) == before
