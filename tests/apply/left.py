@@ -45,7 +45,7 @@ class Kills:
         elif when == "after" and kind == "write" and what.endswith("/journal"):
             torn = self._copied()
             file = torn.root / Path(what).relative_to(self.world.root)
-            os.truncate(file, file.stat().st_size - 5)
+            os.truncate(file, max(0, file.stat().st_size - 5))
             self._keep_copy(f"in {point}", torn)
         elif when == "after" and kind != "run":
             self.points += 1  # it is done whole or not at all: in it is after it
