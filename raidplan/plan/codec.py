@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from raidplan.plan.step import (
-    PHASES,
     Action,
     DiskIdentity,
     Plan,
@@ -22,6 +21,7 @@ from raidplan.plan.step import (
     WriteFile,
     Zero,
 )
+from raidplan.plan.unlike import unlike
 
 FORMAT_VERSION = 1
 STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
@@ -116,28 +116,9 @@ def plan_from_json(text: str) -> Plan:
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError(f"this is not a plan: {type(problem).__name__} {problem}") from None
-    names = {disk.name for disk in plan.disks}
-    if problems := [*_disorder(plan.steps, names), *_disorder(plan.whole, names)]:
-        raise ValueError(f"this is not a plan: {problems[0]}")
+    if why := next(unlike(plan), ""):
+        raise ValueError(f"this is not a plan: {why}")
     return plan
-
-
-def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[str]:
-    """What no plan of ours is like, so that nobody asks for it later; `disks` are those that it names."""
-    ids = [step.id for step in steps]
-    places = {id: place for place, id in enumerate(ids)}
-    yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
-    for place, step in enumerate(steps):
-        runs_nothing = isinstance(step.action, Run) and not step.action.argv
-        if not step.targets or step.phase not in PHASES or runs_nothing:
-            yield f"the step {step.id} has no target, no phase or no command"
-        yield from (f"the step {step.id} is on {disk}, which is no disk of it" for disk in step.disks - disks)
-        later = [need for need in step.needs if places.get(need, -1) >= place]
-        yield from (f"the step {step.id} needs {need}, which does not come before it" for need in later)
-        try:
-            step.new_partitions  # noqa: B018  # read, as every proof of a table is
-        except (KeyError, ValueError, AssertionError):
-            yield f"the step {step.id} makes partitions that nobody can read"
 
 
 def _disk_from_data(data: dict[str, Any]) -> DiskIdentity:

@@ -214,10 +214,15 @@ class Plan:
     def lost(self) -> tuple[str, ...]:
         """What stands on the machine now and is destroyed, in words: for this a person has to say yes."""
         steps = (step for step in self.steps if step.phase == "teardown" or CLEARS in step.id)
-        words = (lost for step in steps for lost in step.destroys)
+        words = (lost for step in steps for lost in step.destroys or _unnamed(step))
         return tuple(dict.fromkeys(words))
 
     @property
     def own(self) -> tuple[str, ...]:
         """What is lost and was made by this layout: never given up by habit."""
         return tuple(words for words in self.lost if words.endswith(OWN))
+
+
+def _unnamed(step: Step) -> tuple[str, ...]:
+    """What goes with a device that is cleared although its step names nothing that stands there."""
+    return (f"whatever is on {step.action.device}",) if isinstance(step.action, Zero) and step.clears else ()

@@ -105,7 +105,7 @@ def _steps(plan: Plan, room: int) -> str:
 
 
 def _row(number: int, step: Step) -> str:
-    mark = "**!**" if step.destroys else ""
+    mark = "**!**" if overview.symbol(step) == "!" else ""
     return f"| {number} | {mark} | {cell(step.say)} | {_listed(step.destroys)} | {step.line} |"
 
 

@@ -80,7 +80,7 @@ def shape(step: Step) -> object:
     Steps of one shape differ in nothing else, so that the sentence of each says all about it.
     """
     if isinstance(step.action, Zero):
-        return Zero, step.action.ranges
+        return Zero, step.action.device, step.action.ranges  # no sentence stands for the device
     if not isinstance(step.action, Run):
         return step.id
     said = set(_WORD.findall(f"{step.say} {step.because}"))

@@ -10,7 +10,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.session import Decision, decide
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace
-from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan import Plan, Run, Step, Zero, plan_from_json, plan_to_json
 
 TB, GIB, MIB = 10**12, 2**30, 2**20
 OLD = "0d0e0a0d-1111-4222-8333-123456789abc"
@@ -168,8 +168,10 @@ def old_pair() -> Box:
 
 
 def decided(plan: Plan, box: Box, past: Past | None = None) -> Decision:
-    """What `plan --machine` decides."""
-    return decide(plan, box.machine(), past or Past(), here=False)
+    """What `plan --machine` decides; a plan that comes of it is taken again from a file."""
+    decision = decide(plan, box.machine(), past or Past(), here=False)
+    assert decision.refusals or plan_from_json(plan_to_json(decision.left)) == decision.left
+    return decision
 
 
 def order(plan: Plan) -> list[str]:

@@ -1,0 +1,114 @@
+"""What no plan of ours is like: looked for in every plan that is read, so that nobody has to ask for it later.
+
+Not a wall against malice: a plan may name any program. It finds what a hand or another program spoilt although
+the digest fits, above all a guard, a proof or a reason that is missing where something is written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+from raidplan.plan.step import CLEARS, PHASES, Plan, Run, Step, Zero
+
+MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate": "physical_volume"}
+"""Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
+MADE = ("table", "array", "filesystem", "swap", "physical_volume")
+MAKING = ("partition", "array", "volume", "format")
+FILE = "file:"
+"""How the key of a swap file begins: another step proves that there was no such file, and makes it."""
+
+
+def unlike(plan: Plan) -> Iterator[str]:
+    """Each as a sentence's part."""
+    disks = {disk.name for disk in plan.disks}
+    arrays = {
+        step.proof.key for step in (*plan.steps, *plan.whole) if step.proof and step.proof.kind == "array"
+    }
+    for steps in (plan.steps, plan.whole):
+        yield from _disorder(steps, disks)
+        for step in steps:
+            yield from _unguarded(step)
+            yield from _unasked(step, steps, arrays)
+
+
+def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[str]:
+    ids = [step.id for step in steps]
+    places = {id: place for place, id in enumerate(ids)}
+    yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
+    for place, step in enumerate(steps):
+        runs_nothing = isinstance(step.action, Run) and not step.action.argv
+        if not step.targets or step.phase not in PHASES or runs_nothing:
+            yield f"the step {step.id} has no target, no phase or no command"
+        yield from (f"the step {step.id} is on {disk}, which is no disk of it" for disk in step.disks - disks)
+        later = [need for need in step.needs if places.get(need, -1) >= place]
+        yield from (f"the step {step.id} needs {need}, which does not come before it" for need in later)
+        try:
+            step.new_partitions  # noqa: B018  # read, as every proof of a table is
+        except (KeyError, ValueError, AssertionError):
+            yield f"the step {step.id} makes partitions that nobody can read"
+
+
+def _unguarded(step: Step) -> Iterator[str]:
+    """What makes something on a device proves it blank before, and what it made afterwards."""
+    kind = step.proof.kind if step.proof else ""
+    made = makes(step)
+    if made and kind != made:
+        yield f"the step {step.id} makes a {made.replace('_', ' ')} and does not prove it"
+    if not made and not (kind in MADE and step.phase in MAKING and not step.changes):
+        return
+    in_file = step.proof is not None and step.proof.key.startswith(FILE)
+    if not step.guard and not in_file:
+        yield f"the step {step.id} writes over a device and has no guard that proves it blank"
+    for device in _devices(step):
+        if device not in (*step.guard, *step.awaits):
+            yield f"the step {step.id} writes over {device}, at which its guard does not look"
+
+
+def makes(step: Step) -> str:
+    """The kind of what its program makes, as proofs call it; empty for all other programs."""
+    match step.action:
+        case Run(("mdadm", "--create", *_)):
+            return "array"
+        case Run((program, *_)):
+            return "filesystem" if program.startswith("mkfs.") else MAKERS.get(program, "")
+    return ""
+
+
+def _devices(step: Step) -> list[str]:
+    words = step.action.argv[1:] if isinstance(step.action, Run) else ()
+    return [word for word in words if word.startswith(("/dev/", "{"))]
+
+
+def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[str]:
+    """What clears a device has a reason in the plan."""
+    match step.action:
+        case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):
+            guarded = {node for other in steps if step.id in other.needs for node in other.guard}
+            if CLEARS not in step.id or not guarded.issuperset(_devices(step)):
+                yield f"the step {step.id} clears what no step after it writes over"
+        case Zero(device, _, None):
+            makers = (other for other in steps if other.id in step.needs and other.proof)
+            made = {node for other in makers if other.proof and other.proof.kind in ("array", "volume") for node in other.awaits}  # fmt: skip
+            if device not in made:
+                yield f"the step {step.id} clears {device} whatever is on it, and no step that it needs makes that"
+        case Zero(device, _, found):
+            forgotten = step.changes and bool(step.destroys) and _of_arrays(found or (), arrays)
+            if not forgotten and (step.phase != "teardown" or not _in_the_way(step, device, steps)):
+                yield f"the step {step.id} clears {device}, for which nothing in the plan gives a reason"
+
+
+def _of_arrays(found: Sequence[str], arrays: Set[str]) -> bool:
+    """It takes nothing but superblocks of the plan's own arrays, from a spare that is taken out."""
+    return all(line.endswith(tuple(f" linux_raid_member {uuid}" for uuid in arrays)) for line in found)
+
+
+def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:
+    """A later step writes over the device, or takes it apart."""
+    for other in steps:
+        if device in step.clears and device in other.guard:
+            return True
+        if step.id in other.needs and isinstance(other.action, Run):
+            argv = other.action.argv
+            if argv == ("mdadm", "--stop", device) or argv[:3] == ("vgchange", "--activate", "n"):
+                return True
+    return False

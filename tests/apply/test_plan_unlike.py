@@ -1,0 +1,154 @@
+"""A plan in a file whose digest fits, and whose steps are not what any plan of ours is like: refused when it is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.plan import Plan, Zero, digest, plan_from_json, plan_to_json
+from raidplan.render.overview import symbol
+from raidplan.render.plan_markdown import plan_markdown
+from raidplan.render.plan_text import render_plan
+from tests.apply.stacks import LAYOUT, Box, decided, old_pair, plan_of
+from tests.apply.test_kill_matrix import LAYOUTS
+from tests.apply.test_kill_matrix import plan_of as example
+
+Data = dict[str, Any]
+MADE = ("table", "array", "filesystem", "swap", "physical_volume")
+
+
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """With a teardown, and with what is cleared because it was made a moment ago."""
+    return decided(plan_of(LAYOUT, tmp_path_factory.mktemp("layout")), old_pair()).left
+
+
+def read(data: Data) -> Plan:
+    """As it would be read with a digest that fits."""
+    data["digest"] = digest({key: value for key, value in data.items() if key not in ("findings", "digest")})
+    return plan_from_json(json.dumps(data))
+
+
+def both(data: Data) -> Iterator[list[Data]]:
+    """The steps that are left, and those of the whole plan."""
+    yield from (data[name] for name in ("steps", "whole") if name in data)
+
+
+def edited(plan: Plan, id: str, **values: Any) -> Data:
+    """The plan as plain values, with a step changed wherever it stands; None takes a key away."""
+    data: Data = json.loads(plan_to_json(plan))
+    for steps in both(data):
+        for step in steps:
+            if step["id"] == id:
+                step |= {key: value for key, value in values.items() if value is not None}
+                for key in [key for key, value in values.items() if value is None]:
+                    step.pop(key, None)
+    return data
+
+
+def with_step(plan: Plan, **values: Any) -> Data:
+    """The plan with a first step more."""
+    data: Data = json.loads(plan_to_json(plan))
+    lists: Data = {key: [] for key in ("needs", "follows", "destroys", "guard", "awaits", "clears")}
+    more = {
+        "id": "x",
+        "phase": "array",
+        "say": "x",
+        "because": "arrays",
+        "line": 1,
+        "targets": ["x"],
+        **lists,
+    }
+    for steps in both(data):
+        steps.insert(0, {**more, **values})
+    return data
+
+
+def making(plan: Plan) -> list[str]:
+    """The steps that make something on a device; a swap file is on none."""
+    steps = [step for step in plan.steps if step.guard and step.phase != "activate"]
+    return [step.id for step in steps if step.proof and step.proof.kind in MADE]
+
+
+def test_f65_a_plan_with_a_teardown_is_taken(torn: Plan) -> None:
+    assert read(json.loads(plan_to_json(torn))) == torn
+    assert any(isinstance(step.action, Zero) for step in torn.steps)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_f65_what_makes_something_has_a_guard_and_a_proof(layout: str) -> None:
+    plan = example(layout)
+    assert making(plan)
+    for id in making(plan):
+        with pytest.raises(ValueError, match=f"{id} writes over a device and has no guard"):
+            read(edited(plan, id, guard=[]))
+        with pytest.raises(ValueError, match=f"{id} makes a .* and does not prove it"):
+            read(edited(plan, id, proof=None))
+
+
+def test_f65_a_guard_looks_at_what_is_written_over(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    for id in making(plan):
+        with pytest.raises(ValueError, match=f"{id} writes over .*, at which its guard does not look"):
+            read(edited(plan, id, guard=["/dev/disk/by-partuuid/another"]))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"zero": "/dev/sdz", "found": None}, "x clears /dev/sdz whatever is on it, and no step that it needs"),
+        ({"zero": "{d0}", "found": None}, "x clears {d0} whatever is on it"),
+        ({"zero": "/dev/md/data", "found": None}, "x clears /dev/md/data whatever is on it"),
+        ({"zero": "/dev/sdz", "found": []}, "x clears /dev/sdz, for which nothing in the plan gives a reason"),
+        ({"zero": "{d0}", "found": []}, "x clears {d0}, for which nothing"),
+        ({"zero": "/dev/sdz", "found": [], "phase": "teardown", "clears": ["/dev/sdz"]}, "gives a reason"),
+        ({"zero": "/dev/sdz", "found": ["0 0x438 ext4 x"], "id": "array.data.create+forget.x", "destroys": ["x"]}, "gives a reason"),
+        ({"argv": ["wipefs", "--all", "/dev/sdz"]}, "x clears what no step after it writes over"),
+        ({"argv": ["wipefs", "--all", "{d0}"]}, "x clears what no step after it writes over"),
+        ({"argv": ["mdadm", "--zero-superblock", "/dev/sdz"], "id": "x+clear.1"}, "clears what no step after it"),
+        ({"argv": ["mkfs.xfs", "/dev/sdz"]}, "x makes a filesystem and does not prove it"),
+        ({"argv": ["mkswap", "/dev/sdz"], "proof": {"kind": "swap", "key": "file:/s", "expect": {}}}, "at which its guard does not look"),
+        ({"argv": ["tool"], "phase": "format", "proof": {"kind": "filesystem", "key": "k", "expect": {}}}, "has no guard"),
+    ],
+)  # fmt: skip
+def test_f65_what_clears_a_device_has_a_reason_in_the_plan(more: Data, said: str, torn: Plan) -> None:
+    if "zero" in more:
+        more = {"ranges": [[0, 10**12]], **more}
+    with pytest.raises(ValueError, match=said.replace("{", r"\{")):
+        read(with_step(torn, **more))
+
+
+def test_f65_what_is_cleared_in_a_teardown_is_written_over_or_taken_apart(torn: Plan) -> None:
+    cleared = [step for step in torn.steps if isinstance(step.action, Zero)]
+    assert [step.id.partition(".")[0] for step in cleared] == ["teardown"] * 3 + ["ghosts"]
+    for step in cleared:
+        with pytest.raises(ValueError, match=f"the step {step.id} clears /dev/sdz"):
+            read(edited(torn, step.id, zero="/dev/sdz", clears=["/dev/sdz"]))
+    ghosts = cleared[-1]
+    with pytest.raises(ValueError, match="whatever is on it"):
+        read(edited(torn, ghosts.id, needs=[]))
+
+
+def test_f65_what_is_cleared_is_listed_although_the_step_does_not_say_what(torn: Plan) -> None:
+    again = read(edited(torn, "teardown.d0.zero", destroys=[]))
+    assert "whatever is on {d0}" in again.lost and "whatever is on {d0}" not in torn.lost
+
+
+def test_every_device_that_is_cleared_is_shown_with_its_mark(tmp_path: Path) -> None:
+    """Of two disks with the same ranges as well, where other steps are only `like` an earlier one."""
+    box = Box()
+    for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1")):
+        box.disk(disk, serial).table(disk)
+    plan = decided(plan_of(LAYOUT, tmp_path), box).left
+    zeroes = [step for step in plan.steps if isinstance(step.action, Zero)]
+    assert len({step.action.ranges for step in zeroes if isinstance(step.action, Zero)}) < len(zeroes)
+    text, page = render_plan(plan), plan_markdown(plan)
+    for number, step in enumerate(plan.steps, 1):
+        if isinstance(step.action, Zero):
+            assert symbol(step) == "!"
+            assert f"{number:4} ! {step.say}\n       write zeroes to {step.action.device}: " in text
+            assert f"| {number} | **!** |" in page
