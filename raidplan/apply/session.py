@@ -121,11 +121,17 @@ def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
 
 
 def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
-    """What a plan in a file does not say, and would be done as well; a run that goes on may have to clear up before."""
-    known = {step.id for step in asked.steps}
-    for step in left.steps:
-        if step.id not in known and not resumed:
-            yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: make it anew with `raidplan plan`"
+    """What a plan in a file does not say, or says in another way, and would be done; a run that goes on may have to clear up before."""
+    known = {step.id: step for step in asked.steps}
+    anew = "make it anew with `raidplan plan`"
+    for step in left.steps if not resumed else ():
+        said = known.get(step.id)
+        # What it waits for depends on what else is left.
+        same = said and replace(step, needs=said.needs, follows=said.follows) == said
+        if not said:
+            yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: {anew}"
+        elif not same:
+            yield f"{step.say} ({step.because}) would be done in another way than the step {step.id} of the plan says: {anew}"
 
 
 def _forgotten(plan: Plan, past: Past) -> list[str]:

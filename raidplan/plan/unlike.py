@@ -7,6 +7,7 @@ the digest fits, above all a guard, a proof or a reason that is missing where so
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
 from raidplan.plan.step import CLEARS, PHASES, Plan, Run, Step, Zero
 
@@ -29,6 +30,7 @@ def unlike(plan: Plan) -> Iterator[str]:
         for step in steps:
             yield from _unguarded(step)
             yield from _unasked(step, steps, arrays)
+    yield from _two_ways(plan)
 
 
 def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[str]:
@@ -112,3 +114,12 @@ def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:
             if argv == ("mdadm", "--stop", device) or argv[:3] == ("vgchange", "--activate", "n"):
                 return True
     return False
+
+
+def _two_ways(plan: Plan) -> Iterator[str]:
+    """What is left to do of a step is that step: only what it waits for, and what was cleared for it, depends on the rest."""
+    whole = {step.id: step for step in plan.whole}
+    for step in plan.steps:
+        same = whole.get(step.id, step)
+        if replace(step, needs=same.needs, follows=same.follows, clears=same.clears) != same:
+            yield f"the step {step.id} is one thing among its steps, and another in the whole plan"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +152,33 @@ def test_every_device_that_is_cleared_is_shown_with_its_mark(tmp_path: Path) -> 
             assert symbol(step) == "!"
             assert f"{number:4} ! {step.say}\n       write zeroes to {step.action.device}: " in text
             assert f"| {number} | **!** |" in page
+
+
+def otherwise(step: Data) -> None:
+    step["argv"][-1] = step["argv"][-1] + "x"
+
+
+def harmless(step: Data) -> None:
+    step |= {"argv": ["true"], "say": "do nothing", "destroys": []}
+
+
+def unproven(step: Data) -> None:
+    step["proof"]["expect"] = {}
+
+
+@pytest.mark.parametrize("change", [otherwise, harmless, unproven])
+def test_f65_what_is_shown_is_what_is_done(change: Callable[[Data], None], torn: Plan) -> None:
+    """The steps of the file are shown to who reads it; the whole plan is what is held against the machine."""
+    data = json.loads(plan_to_json(torn))
+    step = next(step for step in data["steps"] if step["id"] == "config.initramfs")
+    change(step)
+    with pytest.raises(ValueError, match="is one thing among its steps, and another in the whole plan"):
+        read(data)
+
+
+def test_f65_a_step_that_would_be_done_in_another_way_is_named(torn: Plan) -> None:
+    """Of a step that the whole plan does not have, the machine decides."""
+    wider = edited(torn, "teardown.d0.zero", ranges=[[0, 10**12]])
+    (refused,) = decided(read(wider), old_pair()).refusals
+    assert "would be done in another way than the step teardown.d0.zero of the plan says" in refused
+    assert decided(read(json.loads(plan_to_json(torn))), old_pair()).refusals == ()
