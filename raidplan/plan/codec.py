@@ -86,7 +86,7 @@ def _action_to_data(action: Action) -> dict[str, Any]:
 def plan_from_json(text: str) -> Plan:
     """The plan in a JSON text. Raises ValueError, with a sentence, for anything that is not one."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
         version = data["format_version"]
         if version != FORMAT_VERSION:
             raise ValueError(
@@ -111,7 +111,7 @@ def plan_from_json(text: str) -> Plan:
             modules=_texts(data["modules"]),
             machine=_values(data["machine"]),
             steps=tuple(map(_step_from_data, data["steps"])),
-            findings=tuple(dict(finding) for finding in data["findings"]),
+            findings=tuple(map(_finding_from_data, _of(list, data["findings"]))),
             whole=tuple(map(_step_from_data, data.get("whole", []))),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
@@ -153,6 +153,43 @@ def _action_from_data(data: dict[str, Any]) -> Action:
     if "block" in data:
         return WriteBlock(file, _text(data["block"]), _text(data["mark"]), _of(bool, data["at_top"]), mode)
     return WriteFile(file, _text(data["content"]), mode)
+
+
+FINDING = {
+    "rule": str,
+    "severity": str,
+    "message": str,
+    "hint": str,
+    "path": str,
+    "file": str,
+} | dict.fromkeys(("line", "column", "end_line", "end_column"), int)
+"""What a finding tells, besides `related`; it is for reading, and no part of the digest."""
+RELATED = {name: kind for name, kind in FINDING.items() if name not in ("rule", "severity", "hint")}
+SEVERITIES = ("error", "warning", "note")
+
+
+def _finding_from_data(data: dict[str, Any]) -> dict[str, Any]:
+    severity = data["severity"]
+    if severity not in SEVERITIES:
+        raise TypeError(f"{severity!r:.80} is no severity")
+    related = [_typed(one, RELATED) for one in _of(list, data["related"])]
+    return {**_typed({name: data[name] for name in data if name != "related"}, FINDING), "related": related}
+
+
+def _typed(data: dict[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
+    """Raises TypeError, KeyError for an object that is not of exactly these."""
+    if data.keys() - kinds.keys():
+        raise TypeError(f"{min(data.keys() - kinds.keys())!r:.80} is nothing that a finding tells")
+    return {name: _of(kind, data[name]) for name, kind in kinds.items()}
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; who reads the first of two equal keys would see another plan. Raises TypeError."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        raise TypeError(f"the key {twice!r:.80} stands there twice")
+    return data
 
 
 T = TypeVar("T")

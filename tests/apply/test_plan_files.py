@@ -197,6 +197,51 @@ def test_f65_a_file_that_cannot_be_a_plan(tmp_path: Path, capsys: pytest.Capture
         assert said in capsys.readouterr().err
 
 
+FOUND: Data = {
+    **dict.fromkeys(("rule", "message", "hint", "path", "file"), "x"), "severity": "warning",
+    "line": 1, "column": 1, "end_line": 1, "end_column": 2, "related": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        ([{}], "KeyError 'severity'"),
+        ([{**FOUND, "severity": "x"}], "'x' is no severity"),
+        ([{**FOUND, "line": "1"}], "'1' is no int"),
+        ([{**FOUND, "more": 1}], "'more' is nothing that a finding tells"),
+        ([{"severity": "error", "related": []}], "KeyError 'rule'"),
+        ([{**FOUND, "related": [{"message": "x"}]}], "KeyError 'path'"),
+        ([[["severity", "error"]]], "TypeError"),
+        ({}, "is no list"),
+    ],
+)
+def test_f65_findings_are_no_part_of_the_digest_and_have_their_form(
+    plan: Plan, findings: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps({**json.loads(plan_to_json(plan)), "findings": findings}))
+    assert run(["apply", str(tmp_path / "plan.json"), "--confirm", "pair"]) == 2
+    err = capsys.readouterr().err
+    assert "this is not a plan: " in err and said in err and "bug" not in err
+
+
+def test_f65_findings_of_check_are_read_as_they_were_written(plan: Plan) -> None:
+    related = {key: FOUND[key] for key in FOUND if key not in ("rule", "severity", "hint", "related")}
+    found = replace(plan, findings=(FOUND, {**FOUND, "related": [related]}))
+    assert plan_from_json(plan_to_json(found)) == found
+
+
+def test_f65_a_key_that_stands_twice_is_refused(plan: Plan) -> None:
+    """One reader would take the first, another the last: who looked at the file has seen another plan."""
+    text = plan_to_json(plan)
+    for twice in (
+        text.replace("{", '{"host": "another", ', 1),
+        text.replace('"say":', '"say": "harmless", "say":', 1),
+    ):
+        with pytest.raises(ValueError, match="stands there twice"):
+            plan_from_json(twice)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_f65_the_plans_of_the_examples_are_read_as_they_were_written(layout: str) -> None:
     plan = example(layout)
