@@ -344,6 +344,21 @@ def test_f56_a_line_for_a_file_system_that_will_be_gone_is_refused(plan: Plan) -
     assert any("/etc/fstab line 2" in words for words in decided(plan, box).refusals)
 
 
+@pytest.mark.parametrize(
+    ("name", "what", "word"),
+    [
+        ("photos.mount", f"/dev/disk/by-uuid/{PHOTOS}", f"/dev/disk/by-uuid/{PHOTOS}"),
+        ("dev-md127.swap", "", "/dev/md127"),
+    ],
+)
+def test_f56_a_unit_for_what_will_be_gone_is_refused(plan: Plan, name: str, what: str, word: str) -> None:
+    file = f"/etc/systemd/system/{name}"
+    said = f"{file} mounts {word}, which this plan would destroy: remove that unit before"
+    assert said in decided(plan, old_pair().put("unit_file", file, what=what)).refusals
+    other = old_pair().put("unit_file", "/etc/systemd/system/photos.mount", what="/dev/sdx1")
+    assert decided(plan, other).refusals == ()
+
+
 def test_places_that_are_cleared(plan: Plan) -> None:
     left = decided(plan, old_pair()).left
     action = next(step.action for step in left.steps if step.id == "teardown.d0.zero")

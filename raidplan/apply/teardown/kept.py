@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from raidplan.apply.configuration.aliases import aliases, of_content
-from raidplan.apply.configuration.lines import device, fstab, numbered
+from raidplan.apply.configuration.lines import device, fstab, numbered, unit
 from raidplan.apply.decide.stack import listed
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.facts.contents import SEVERAL_DEVICES
@@ -182,6 +182,11 @@ def _in_fstab(given: GivenUp) -> Iterator[str]:
         source, word = next(iter(keys.items()))
         if source in gone - made:
             yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
+    for file, found in stack.machine.objects.get("unit_file", {}).items():
+        if lost := [
+            word for key, word in unit(file, str(found.get("what", ""))).items() if key in gone - made
+        ]:
+            yield f"{plain(file)} mounts {plain(lost[0])}, which this plan would destroy: remove that unit before"
 
 
 def _inside(given: GivenUp, name: str) -> bool:
