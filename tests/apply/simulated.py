@@ -73,6 +73,8 @@ class State:
     unfinished: set[str] = field(default_factory=set)
     stains: dict[str, str] = field(default_factory=dict)
     """By device: bytes that no tool recognises, in words."""
+    writers: dict[str, str] = field(default_factory=dict)
+    """By device: the process that has it open for writing, in words."""
     foreign: frozenset[str] = frozenset()
     """Devices of the plan that became somebody's, and that nobody may touch."""
     others: Others = field(default_factory=Others)
@@ -154,8 +156,11 @@ class Simulated(World):
 
     def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
         if device.startswith("/dev/"):
-            carried = self.state.content.get(self._identity(device), [])
-            return [f"{device} carries {word}" for word in carried]
+            identity = self._identity(device)
+            if carried := self.state.content.get(identity, []):
+                return [f"{device} carries {word}" for word in carried]
+            writer = self.state.writers.get(identity, "") if everywhere else ""
+            return [f"{device} is open for writing by {writer}"] if writer else []
         return [f"{device} exists already"] if self.path(device).exists() else []
 
     def exists(self, node: str) -> bool:

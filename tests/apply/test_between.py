@@ -18,7 +18,7 @@ from raidplan.apply.decide.bare import NotOurs, carries_ours
 from raidplan.apply.decide.redo import anew
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import decide
+from raidplan.apply.session import carry_out, decide
 from raidplan.plan import Plan, Proof, Run, Value, plan_digest, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
@@ -110,6 +110,21 @@ def test_a_blank_disk_in_place_of_a_dead_one_is_done_anew(plan: Plan, later: Pla
     said, ran = again(later, tmp_path, state)
     assert said == "done" and next(line for line in ran if line.startswith("sfdisk")).endswith("/dev/d0")
     assert again(later, tmp_path, state) == ("nothing to do", [])
+
+
+def test_a_blank_disk_that_somebody_begins_to_write_to(plan: Plan, tmp_path: Path) -> None:
+    """A virtual machine is started with it after everything was asked, before its step."""
+    state = machine(tmp_path)
+    world = Simulated(plan, tmp_path, state)
+    decision = decide(plan, world.read(plan), Past(), here=False)
+    state.writers["{d1}"] = "process 7 (qemu)"
+    outcome = carry_out(decision, open_journal(tmp_path / JOURNAL, world), lambda event: None, workers=1)
+    assert outcome.failed == {
+        "disk.d1.partition": "not done, because /dev/d1 is open for writing by process 7 (qemu)"
+    }
+    assert not any("/dev/d1" in line for line in world.executed)
+    state.writers.clear()
+    assert again(plan, tmp_path, state)[0] == "done"
 
 
 def test_a_disk_that_was_partitioned_by_hand(plan: Plan, tmp_path: Path) -> None:

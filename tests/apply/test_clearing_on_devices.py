@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -324,18 +325,58 @@ def test_f32_mounted_in_another_namespace(plan: Plan, loops: Loops, tmp_path: Pa
         other.communicate("\n")
 
 
-def test_f32_open_for_writing_by_another_process(plan: Plan, loops: Loops) -> None:
-    tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
-    code = f"import os; os.open('{loops.nodes[0]}', os.O_RDWR); print('ready', flush=True); input()"
+@contextmanager
+def opened(node: str, mode: str = "O_RDWR") -> Iterator[int]:
+    """Another process that has a device open, by its id."""
+    code = f"import os; os.open('{node}', os.{mode}); print('ready', flush=True); input()"
     other = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        words = f"{loops.nodes[0]} is open for writing by process {other.pid} (python"
-        assert any(refusal.startswith(words) for refusal in decided(plan).refusals)
+        yield other.pid
     finally:
         other.communicate("\n")
+
+
+def test_f32_open_for_writing_by_another_process(plan: Plan, loops: Loops) -> None:
+    tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
+    with opened(loops.nodes[0]) as other:
+        words = f"{loops.nodes[0]} is open for writing by process {other} (python"
+        assert any(refusal.startswith(words) for refusal in decided(plan).refusals)
+
+
+@pytest.mark.parametrize("wipe", [True, False])
+def test_f32_a_blank_disk_that_another_process_has_open_for_writing(wipe: bool, plan: Plan, loops: Loops) -> None:  # fmt: skip
+    """As the disk of a virtual machine is before its guest has written to it: nothing on it, and nobody has claimed it."""
+    plan = replace(plan, disks=tuple(replace(disk, wipe=wipe) for disk in plan.disks))
+    with opened(loops.nodes[1]) as other:
+        (said,) = decided(plan).refusals
+        assert said.startswith(f"{loops.nodes[1]} is open for writing by process {other} (python")
+    with opened(loops.nodes[1], "O_RDONLY"):
+        assert decided(plan).refusals == ()
+
+
+def test_f32_a_writer_that_comes_after_the_decision_is_seen_right_before_the_step(
+    plan: Plan, loops: Loops, tmp_path: Path
+) -> None:
+    decision = decided(plan)
+    step = next(step for step in decision.left.steps if "{d1}" in step.guard)
+    left = replace(decision.left, steps=(step.among(()),))
+    with opened(loops.nodes[1]) as other:
+        outcome = execute(
+            left, decision.disks, lambda e: None, Silent(), Here(tmp_path), written_over=decision.written_over
+        )
+        assert f"{loops.nodes[1]} is open for writing by process {other} (" in outcome.failed[step.id]
+    assert not any(loops.files[1].read_bytes())
+
+
+def test_all_blank_disks_take_one_look_at_the_processes(
+    plan: Plan, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    monkeypatch.setattr(in_use, "_processes", lambda: looks.append(1) or [])
+    assert decided(plan).refusals == () and len(looks) == 1
 
 
 def test_a_reader_is_no_writer(loops: Loops) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from raidplan.apply.devices import guard, zero
 from raidplan.apply.devices.guard import instance_of, not_blank
-from raidplan.apply.preflight.in_use import alone, used_by_others
+from raidplan.apply.preflight import in_use
+from raidplan.apply.preflight.in_use import alone, used_by_others, written_by_others
 from raidplan.apply.world import World
 from raidplan.plan import Zero
 from raidplan.run import Result
@@ -60,7 +61,28 @@ def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
 def test_another_process_that_writes_is_named(node: str) -> None:
     with subprocess.Popen(["sh", "-c", f"exec 3<>{node}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        assert list(used_by_others(node)) == [f"{node} is open for writing by process {other.pid} (sh)"]
+        words = [f"{node} is open for writing by process {other.pid} (sh)"]
+        assert list(used_by_others(node)) == not_blank(node, everywhere=True) == words
+        assert not_blank(node, everywhere=False) == []
+        other.communicate("\n")
+
+
+def test_who_writes_to_the_whole_disk_writes_to_its_partitions(
+    node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The device stands for a disk, and another number for its partition."""
+    number, part = os.stat(node).st_rdev, os.stat("/dev/null").st_rdev
+    disk = tmp_path / node.removeprefix("/dev/")
+    (disk / "part1").mkdir(parents=True)
+    (disk / "dev").write_text(f"{os.major(number)}:{os.minor(number)}\n")
+    (disk / "part1/dev").write_text(f"{os.major(part)}:{os.minor(part)}\n")
+    (disk / "part1/partition").touch()
+    (tmp_path / f"{os.major(part)}:{os.minor(part)}").symlink_to(disk / "part1")
+    monkeypatch.setattr(in_use, "SYS_BLOCK", tmp_path)
+    with subprocess.Popen(["sh", "-c", f"exec 3<>{node}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        words = [f"{node} is open for writing by process {other.pid} (sh)"]
+        assert list(written_by_others("/dev/null")) == list(used_by_others("/dev/null")) == words
         other.communicate("\n")
 
 
@@ -105,9 +127,11 @@ def test_what_is_no_device(tmp_path: Path) -> None:
     assert not_blank("/dev/nowhere", everywhere=True) == ["/dev/nowhere is not there"]
     assert not_blank(str(tmp_path / "swap"), everywhere=True) == [f"{tmp_path}/swap exists already"]
     assert not_blank(str(tmp_path / "other"), everywhere=True) == []
-    assert list(used_by_others("/dev/nowhere")) == [
-        "/dev/nowhere cannot be looked at: No such file or directory"
-    ]
+    assert (
+        list(used_by_others("/dev/nowhere"))
+        == list(written_by_others("/dev/nowhere"))
+        == ["/dev/nowhere cannot be looked at: No such file or directory"]
+    )
 
 
 def test_another_disk_behind_the_same_node_is_told_apart(node: str, tmp_path: Path) -> None:

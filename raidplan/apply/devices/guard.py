@@ -7,6 +7,7 @@ import stat
 from functools import partial
 from pathlib import Path
 
+from raidplan.apply.preflight.in_use import written_by_others
 from raidplan.facts.block import SECTOR, number_of, read_at
 from raidplan.facts.silent import unrecognised
 from raidplan.facts.tables import read_table
@@ -20,8 +21,8 @@ PARTITION = "/dev/disk/by-partuuid/"
 def not_blank(target: str, *, everywhere: bool) -> list[str]:
     """Why a step must not write over `target`, in words; empty if it is proven blank.
 
-    `everywhere`: also by its bytes, and not by what libblkid knows alone. Of what was made a moment ago, of
-    devices for which that was asked, a part of earlier content may show and count for nothing.
+    `everywhere`: also by its bytes, and not by what libblkid knows alone, and nobody has it open for writing. Of what was
+    made a moment ago, of devices for which that was asked, a part of earlier content may show and count for nothing.
     A path that is no device (a swap file) must not exist at all.
     """
     try:
@@ -36,7 +37,9 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
         return [f"{target} is not a block device"]
     other = _another(target, mode.st_rdev) if target.startswith(PARTITION) else ""
     found = [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
-    return found or (_unrecognised(target, mode.st_rdev) if everywhere else [])
+    if found or not everywhere:
+        return found
+    return [*written_by_others(target)] or _unrecognised(target, mode.st_rdev)
 
 
 def instance_of(node: str) -> tuple[str, int]:

@@ -1,10 +1,10 @@
-"""Who else uses a device that is to be cleared: mounts in any namespace, programs that have it open for writing."""
+"""Who else uses a device that is to be written to: mounts in any namespace, programs that have it open for writing."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,17 +15,31 @@ SYS_BLOCK = Path("/sys/dev/block")
 PROC = Path("/proc")
 
 
-def used_by_others(node: str) -> Iterator[str]:
-    """What uses a device, its partitions, or what stands on them, in words; nothing if nobody does.
+def used_by_others(*nodes: str) -> Iterator[str]:
+    """What uses devices, their partitions, or what stands on them, in words; nothing if nobody does.
 
-    sysfs knows neither: another namespace's mounts, nor who writes to a device without having claimed it.
+    sysfs knows neither: another namespace's mounts, nor who writes to a device without having claimed it. Every process is
+    looked at once for all devices.
     """
-    try:
-        numbers = dict(_family(os.stat(node).st_rdev))
-    except OSError as no:
-        yield f"{node} cannot be looked at: {no.strerror}"
-        return
+    numbers: dict[str, str] = {}
+    yield from _gone(nodes, numbers)
     yield from dict.fromkeys((*_mounts(numbers), *_writers(numbers)))
+
+
+def written_by_others(*nodes: str) -> Iterator[str]:
+    """Of what uses devices only who has one open for writing: a virtual machine claims none, and leaves it blank at first."""
+    numbers: dict[str, str] = {}
+    yield from _gone(nodes, numbers)
+    yield from dict.fromkeys(_writers(numbers))
+
+
+def _gone(nodes: Iterable[str], numbers: dict[str, str]) -> Iterator[str]:
+    """Fills in what belongs to the devices that are there."""
+    for node in nodes:
+        try:
+            numbers |= _family(os.stat(node).st_rdev)
+        except OSError as no:
+            yield f"{node} cannot be looked at: {no.strerror}"
 
 
 def alone(node: str) -> Iterator[str]:
@@ -37,7 +51,7 @@ def alone(node: str) -> Iterator[str]:
 
 
 def _family(number: int) -> Iterator[tuple[str, str]]:
-    """`8:16` to node, of the device, its partitions and what stands on them."""
+    """`8:16` to node, of the device, its partitions and what stands on them, and of the disks that those are parts of."""
     seen: set[Path] = set()
     left = [(SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()]
     while left:
@@ -45,7 +59,9 @@ def _family(number: int) -> Iterator[tuple[str, str]]:
         if folder in seen:
             continue
         seen.add(folder)
-        yield (folder / "dev").read_text().strip(), f"/dev/{folder.name.replace('!', '/')}"
+        parts_of = [folder.parent] if (folder / "partition").exists() else []
+        for each in (folder, *parts_of):
+            yield (each / "dev").read_text().strip(), f"/dev/{each.name.replace('!', '/')}"
         left += [entry.parent for entry in folder.glob("*/partition")]
         left += [entry.resolve() for entry in (folder / "holders").glob("*")]
 
@@ -53,7 +69,7 @@ def _family(number: int) -> Iterator[tuple[str, str]]:
 def _mounts(numbers: dict[str, str]) -> Iterator[str]:
     """In every mount namespace, each looked at once."""
     known: set[str] = set()
-    for process in _processes():
+    for process in _processes() if numbers else ():
         with suppress(OSError):
             namespace = os.readlink(process / "ns/mnt")
             if namespace in known:
@@ -67,7 +83,8 @@ def _mounts(numbers: dict[str, str]) -> Iterator[str]:
 
 
 def _writers(numbers: dict[str, str]) -> Iterator[str]:
-    for process in _processes():
+    """But for this process, whose steps never share a device."""
+    for process in _processes()[1:] if numbers else ():
         with suppress(OSError):
             for entry in (process / "fd").iterdir():
                 with suppress(OSError):

@@ -11,7 +11,7 @@ from raidplan.apply.configuration.files import file_text
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.doubles import doubles
-from raidplan.apply.preflight.in_use import alone, used_by_others
+from raidplan.apply.preflight.in_use import alone, used_by_others, written_by_others
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
@@ -141,14 +141,22 @@ def nothing_unrecognised(situation: Situation) -> Iterator[str]:
 def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
     """What sysfs does not show: mounts in other namespaces, programs that write past every file system."""
     nodes = situation.nodes
-    for step in situation.plan.steps:
-        if step.phase == "teardown" and isinstance(step.action, Zero):
-            node = nodes.get(step.action.device.strip("{}"), step.action.device)
-            others = [*used_by_others(node)]
-            yield from others
-            # What stands on it is taken off by other steps before; the rest must be ours at once.
-            if not others and not set(step.needs) - set(HOLDING):
-                yield from alone(node)
+    cleared = {
+        nodes.get(step.action.device.strip("{}"), step.action.device): step
+        for step in situation.plan.steps
+        if step.phase == "teardown" and isinstance(step.action, Zero)
+    }
+    others = [*used_by_others(*cleared)]
+    yield from others
+    for node, step in cleared.items():
+        # What stands on it is taken off by other steps before; the rest must be ours at once.
+        if not set(step.needs) - set(HOLDING) and not (others and [*used_by_others(node)]):
+            yield from alone(node)
+
+
+def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[str]:
+    """The new disk of a virtual machine is blank, claimed by nobody, and in use."""
+    yield from written_by_others(*situation.there)
 
 
 def names_free(situation: Situation) -> Iterator[str]:
@@ -271,6 +279,7 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     other_targets_blank,
     group_folders_free,
     nobody_else_uses_what_is_cleared,
+    nobody_else_writes_to_what_is_blank,
     mount_points_empty,
     initramfs_can_be_made,
 )

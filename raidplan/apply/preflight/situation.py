@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -35,3 +36,10 @@ class Situation:
         """The disks that a pending step writes over as a whole."""
         names = {target[1:-1] for _, target in self.guarded if target.startswith("{")}
         return {name: disk for name, disk in self.disks.items() if name in names}
+
+    @property
+    def there(self) -> tuple[str, ...]:
+        """The nodes of devices that pending steps write over and that are there now."""
+        nodes = (self.nodes.get(target.strip("{}"), target) for _, target in self.guarded)
+        existing = (node for node in nodes if node.startswith("/dev/") and os.path.exists(node))
+        return tuple(dict.fromkeys(existing))
