@@ -91,12 +91,11 @@ def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
 
 def killing_zero(device: str, action: Zero, tell: Callable[[float], None]) -> None:
     """Clears it, or clears its first part and dies."""
-    with one:
-        dies = not_yet(f"zero {device} {action.ranges}")
 
     def told(share: float) -> None:
-        if dies:
-            kill_all()
+        with one:
+            if not_yet(f"zero {device} {action.ranges}"):
+                kill_all()
         tell(share)
 
     really_zero(device, action, told)

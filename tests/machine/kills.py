@@ -47,5 +47,5 @@ def killed_to_the_end(twin: Twin, name: str, command: list[str]) -> tuple[Result
         kills += 1
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     acts = acts_killed(twin, name)
-    assert len(acts) == kills
+    assert len(acts) == kills, acts
     return done, acts
