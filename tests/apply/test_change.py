@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,13 @@ from hypothesis import strategies as st
 
 from raidplan import pipeline
 from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.journal import read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import decide
 from raidplan.apply.teardown.ranges import BACK, FRONT
+from raidplan.facts import Machine
+from raidplan.facts.machine import BlockFact
 from raidplan.kinds.mount_flags import flags
 from raidplan.plan import Plan, Run, Zero, plan_from_json, plan_to_json
 from tests.apply.left import Kills
@@ -159,7 +164,40 @@ def test_is_refused_before_the_first_write(name: str, tmp_path: Path) -> None:
     before = end(world)
     said = apply(later, world)
     assert words in said, said
+    assert "{" not in said, "a shell knows no disk by that name"
     assert world.effects == [] and end(world) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "hint"),
+    [
+        ("type of a partition", "by hand: sfdisk --part-type /dev/d2 NUMBER TYPE"),
+        ("partition", "by hand, after a backup: sfdisk /dev/d2; what stands"),
+    ],
+)
+def test_a_hint_names_the_device(change: str, hint: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = standing(tmp_path, root)
+    later = plan_of(tmp_path, REFUSED[change][0])
+    read = Simulated(later, root, state).read(later)
+    blocks = tuple(BlockFact(disk.node[5:], disk.node, disk.node, "disk", disk.size) for disk in read.disks)
+    past = read_past(root / "var/lib/raidplan")
+    said = "\n".join(decide(later, replace(read, blocks=blocks), past, here=False).refusals)
+    assert hint in said, said
+    assert "{" not in said
+
+
+def test_a_hint_for_an_array_of_whole_disks_names_them(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    step = next(step for step in plan.steps if step.id == "array.p.create")
+    blocks = tuple(BlockFact(f"sd{c}", f"{{d{n}}}", f"{{d{n}}}", "disk", 1) for n, c in enumerate("abc"))
+    now, planned = ["{d0}", "{d1}"], ["{d0}", "{d1}", "{d2}"]
+
+    def hint(machine: Machine) -> str:
+        return Difference(step, "members", planned, now, {}, machine, plan, Past()).by_hand
+
+    assert "mdadm /dev/md/p --add /dev/sdc, then" in hint(Machine(blocks=blocks))
+    assert "mdadm /dev/md/p --add the disk d2, then" in hint(Machine())
 
 
 def everything(data: dict) -> None:  # type: ignore[type-arg]

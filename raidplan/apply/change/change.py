@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.change.change_array import consistency, spares
 from raidplan.apply.change.change_contents import flags, label, priority, reserved, volume_read_ahead
 from raidplan.apply.change.difference import Difference, NotInPlace
@@ -55,16 +54,21 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
         )
         try:
             if fixed:
-                raise NotInPlace(
-                    by_hand(step.proof.kind, name, difference.node, found.get(name), difference.planned)
-                )
+                raise NotInPlace(difference.by_hand)
             steps += IN_PLACE[step.proof.kind, name](difference)
         except NotInPlace as no:
-            words = "; ".join(by_name[name])
+            words = _without_braces("; ".join(by_name[name]), plan)
             refusals.append(
                 f"{step.because} (line {step.line}) is there already, but not as planned: {words}; {no}"
             )
     return steps, refusals
+
+
+def _without_braces(words: str, plan: Plan) -> str:
+    """Disks by their names in the layout, and not as commands call them."""
+    for disk in plan.disks:
+        words = words.replace(f"{{{disk.name}}}", disk.name)
+    return words
 
 
 IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {

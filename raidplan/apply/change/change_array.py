@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.devices.guard import PARTITION
 from raidplan.apply.journal.past import Past
@@ -22,7 +21,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
     _runs(difference)
     planned, node = str(difference.planned), difference.node
     if planned not in BITMAP or str(difference.now) not in BITMAP:
-        raise NotInPlace(by_hand("array", "consistency", node, difference.now, planned))
+        raise NotInPlace(difference.by_hand)
     action = str(difference.found.get("sync_action", "idle"))
     if action != "idle":
         raise NotInPlace(

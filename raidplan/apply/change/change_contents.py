@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.plan import Step
 
@@ -38,7 +37,7 @@ def label(difference: Difference) -> Iterator[Step]:
         case "swap":
             argv = ("swaplabel", "--label", label, node)
         case _:
-            raise NotInPlace(by_hand("filesystem", "label", node, difference.now, difference.planned))
+            raise NotInPlace(difference.by_hand)
     if mounted and kind in ("xfs", "vfat"):
         raise NotInPlace(
             f"{kind} takes another label only while it is not mounted: umount {mounted}, then apply again"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
@@ -37,6 +38,21 @@ class Difference:
             return self.step.awaits[0]
         assert isinstance(self.step.action, Run)
         return self.step.guard[0] if self.step.guard else self.step.action.argv[-1]
+
+    @property
+    def by_hand(self) -> str:
+        """What a person would do about it; disks are called as their shell calls them, not as plans do."""
+        assert self.step.proof is not None
+        node, now, planned = (self._shown(value) for value in (self.node, self.now, self.planned))
+        return by_hand(self.step.proof.kind, self.name, str(node), now, planned)
+
+    def _shown(self, value: Value) -> Value:
+        if isinstance(value, list):
+            return [str(self._shown(each)) for each in value]
+        if not (isinstance(value, str) and value.startswith("{") and value.endswith("}")):
+            return value
+        names = (f"/dev/{block.name}" for block in self.machine.blocks if block.identity == value)
+        return next(names, f"the disk {value[1:-1]}")
 
     def then(
         self,
