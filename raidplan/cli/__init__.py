@@ -72,6 +72,10 @@ def run(words: Sequence[str]) -> int:
 
         if isinstance(problem, Unable):
             talk(f"raidplan: {problem}")
+        elif isinstance(problem, FileNotFoundError) and _nowhere():
+            talk(
+                "raidplan: the working folder is gone, deleted by somebody since: go to one that is there (cd /)"
+            )
         else:
             report_bug(problem)
         return UNABLE
@@ -95,6 +99,17 @@ def _run(words: Sequence[str]) -> int:
     code = arguments.func(arguments)
     assert isinstance(code, int)
     return code
+
+
+def _nowhere() -> bool:
+    """No path begins where we are: only then the kernel cannot say where that is (getcwd(2), ENOENT)."""
+    import os
+
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _command_place(words: Sequence[str]) -> int | None:

@@ -270,3 +270,16 @@ def test_colour(
 def test_what_prints_no_data_takes_no_file_for_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "x", "-o", "y"]) == 2
     assert "unrecognized arguments: -o" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["check l.yaml", "plan --offline l.yaml", "plan -", "apply l.yaml", "adopt l.yaml", "diff a.yaml b.yaml"],
+)
+def test_in_a_folder_that_was_deleted_it_says_so(words: str, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    begin = f"import os, sys; os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd())"
+    result = python(f"{begin}; from raidplan.cli import run; sys.exit(run({words.split()!r}))")
+    assert result.returncode == 2
+    said = "raidplan: the working folder is gone, deleted by somebody since: go to one that is there (cd /)"
+    assert result.stderr.splitlines() == [said]
