@@ -9,6 +9,9 @@ from raidplan.plan.places import CHECK, DEFAULTS, LAST_RESORT, MONITOR
 from raidplan.plan.step import Proof, Run, Step, WriteBlock
 from raidplan.topology import Topology
 
+EVERY = "all arrays of this machine, also those that no layout names"
+"""Whom these switches of the distribution are for, and so who has to hear of it."""
+
 
 def watch_steps(topology: Topology) -> Iterator[Step]:
     """What `boot` and `monitoring` ask for; arrays without redundancy have nothing to watch."""
@@ -27,7 +30,7 @@ def _wait_degraded() -> Step:
     return Step(
         id="config.degraded",
         phase="configure",
-        say="do not start degraded arrays at boot by themselves",
+        say=f"do not start degraded arrays at boot by themselves: {EVERY}",
         action=Run(("systemctl", "mask", LAST_RESORT)),
         because="boot.degraded",
         targets=(LAST_RESORT,),
@@ -54,7 +57,7 @@ def _scrub() -> Step:
     return Step(
         id="config.scrub",
         phase="configure",
-        say="read all members once a month for latent errors",
+        say=f"read all members once a month for latent errors: of {EVERY}",
         action=Run(("systemctl", "enable", "--now", start)),
         because="monitoring.scrub",
         targets=(start,),
@@ -66,7 +69,7 @@ def _no_scrub() -> Step:
     return Step(
         id="config.scrub",
         phase="configure",
-        say="do not read the members for latent errors",
+        say=f"do not read the members for latent errors: of {EVERY}",
         action=Run(("systemctl", "disable", "--now", *CHECK)),
         because="monitoring.scrub",
         targets=CHECK,
@@ -79,7 +82,7 @@ def _no_second_scrub(host: str) -> Step:
     return Step(
         id="config.autocheck",
         phase="configure",
-        say="switch off the check of cron (checkarray), on the same first Sunday",
+        say=f"switch off the check of cron (checkarray), on the same first Sunday: of {EVERY}",
         action=WriteBlock(DEFAULTS, "AUTOCHECK=false\n", host),
         because="monitoring.scrub",
         targets=(DEFAULTS,),

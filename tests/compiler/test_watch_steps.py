@@ -155,3 +155,19 @@ def test_what_lacks_a_member_at_boot_is_waited_for_and_started(tmp_path: Path) -
 )
 def test_without_redundancy_or_told_to_wait_nothing_is_started(array: str, rest: str, tmp_path: Path) -> None:
     assert "config.udev" not in steps(array, rest, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rest", "switched"),
+    [
+        ("boot: {degraded: wait}\nmonitoring: {scrub: monthly}", ["degraded", "scrub", "autocheck"]),
+        ("monitoring: {scrub: none}", ["scrub", "autocheck"]),
+    ],
+)
+def test_what_holds_for_all_arrays_of_the_machine_says_so(
+    rest: str, switched: list[str], tmp_path: Path
+) -> None:
+    """The distribution has one switch for all of them, and others may have arrays on this machine too."""
+    made = steps(MIRROR, rest, tmp_path)
+    for name in switched:
+        assert "all arrays of this machine, also those that no layout names" in made[f"config.{name}"].say

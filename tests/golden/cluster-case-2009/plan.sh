@@ -623,14 +623,14 @@ renew_initramfs /boot 30f258ba:19065e8f:a29fd601:0e17a080 update-initramfs -u -k
 step 22/29 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 38 (monitoring.scrub)
-step 23/29 'read all members once a month for latent errors'
+step 23/29 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 38 (monitoring.scrub)
-step 24/29 'switch off the check of cron (checkarray), on the same first Sunday'
+step 24/29 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm cluster1 bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -540,14 +540,14 @@ renew_initramfs /boot 500f6f7a:c6555497:ae4fbc8a:770a5ee7 update-initramfs -u -k
 step 20/27 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 28 (monitoring.scrub)
-step 21/27 'read all members once a month for latent errors'
+step 21/27 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 28 (monitoring.scrub)
-step 22/27 'switch off the check of cron (checkarray), on the same first Sunday'
+step 22/27 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm commenter bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -587,14 +587,14 @@ renew_initramfs /boot 65bf43b4:a933504b:98f0ffda:a07f79c1 update-initramfs -u -k
 step 20/27 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 44 (monitoring.scrub)
-step 21/27 'read all members once a month for latent errors'
+step 21/27 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 44 (monitoring.scrub)
-step 22/27 'switch off the check of cron (checkarray), on the same first Sunday'
+step 22/27 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm fileserver bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -564,14 +564,14 @@ renew_initramfs /boot 'e4e44bd9:ff5d5f65:968a075f:951f5592 4c15ef26:c59b5295:9eb
 step 21/35 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 25 (monitoring.scrub)
-step 22/35 'read all members once a month for latent errors'
+step 22/35 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 25 (monitoring.scrub)
-step 23/35 'switch off the check of cron (checkarray), on the same first Sunday'
+step 23/35 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm loops bottom 0644 <<'END'
 AUTOCHECK=false
 END

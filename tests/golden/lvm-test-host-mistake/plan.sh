@@ -606,14 +606,14 @@ renew_initramfs /boot 20a61fb0:4cf35196:baf9da0d:cd551fda update-initramfs -u -k
 step 23/30 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 50 (monitoring.scrub)
-step 24/30 'read all members once a month for latent errors'
+step 24/30 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 50 (monitoring.scrub)
-step 25/30 'switch off the check of cron (checkarray), on the same first Sunday'
+step 25/30 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm lvm-test bottom 0644 <<'END'
 AUTOCHECK=false
 END

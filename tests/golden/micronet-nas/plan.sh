@@ -474,14 +474,14 @@ renew_initramfs /boot d63c18b9:a1ec500b:8437aba0:57ae12a6 update-initramfs -u -k
 step 13/20 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 27 (monitoring.scrub)
-step 14/20 'read all members once a month for latent errors'
+step 14/20 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 27 (monitoring.scrub)
-step 15/20 'switch off the check of cron (checkarray), on the same first Sunday'
+step 15/20 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm gforce bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -762,14 +762,14 @@ renew_initramfs /boot 'a242a0f1:705f560f:8ed72816:f4cd71b5 3f86bb2f:e5095b80:b61
 step 33/43 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 47 (monitoring.scrub)
-step 34/43 'read all members once a month for latent errors'
+step 34/43 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 47 (monitoring.scrub)
-step 35/43 'switch off the check of cron (checkarray), on the same first Sunday'
+step 35/43 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm norco bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -592,14 +592,14 @@ renew_initramfs /boot 'c288fd56:e42951be:90b66fd5:aaaf5e31 47769148:7321526b:887
 step 22/32 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 31 (monitoring.scrub)
-step 23/32 'read all members once a month for latent errors'
+step 23/32 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 31 (monitoring.scrub)
-step 24/32 'switch off the check of cron (checkarray), on the same first Sunday'
+step 24/32 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm office bottom 0644 <<'END'
 AUTOCHECK=false
 END

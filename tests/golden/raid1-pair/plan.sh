@@ -512,14 +512,14 @@ renew_initramfs /boot '61bfac42:5eac5815:b528d791:eabae151 15f2d65f:193c5533:b6f
 step 17/26 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 34 (monitoring.scrub)
-step 18/26 'read all members once a month for latent errors'
+step 18/26 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 34 (monitoring.scrub)
-step 19/26 'switch off the check of cron (checkarray), on the same first Sunday'
+step 19/26 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm pair bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -513,14 +513,14 @@ renew_initramfs /boot d0b31972:c1e655b8:9305c895:c4705947 update-initramfs -u -k
 step 16/23 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 23 (monitoring.scrub)
-step 17/23 'read all members once a month for latent errors'
+step 17/23 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 23 (monitoring.scrub)
-step 18/23 'switch off the check of cron (checkarray), on the same first Sunday'
+step 18/23 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm far bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -586,9 +586,9 @@ await_node /dev/disk/by-uuid/607b76e2-d665-5ea5-8fcf-a29a601ba075 /dev/md/storag
 step 19/28 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot a864ad56:f6b35f54:8f84fad5:0f219218 update-initramfs -u -k all
 
-# do not start degraded arrays at boot by themselves
+# do not start degraded arrays at boot by themselves: all arrays of this machine, also those that no layout names
 # layout line 38 (boot.degraded)
-step 20/28 'do not start degraded arrays at boot by themselves'
+step 20/28 'do not start degraded arrays at boot by themselves: all arrays of this machine, also those that no layout names'
 systemctl mask mdadm-last-resort@.timer
 
 # let the monitor read its configuration again, so that it writes to root@example.org
@@ -596,14 +596,14 @@ systemctl mask mdadm-last-resort@.timer
 step 21/28 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 39 (monitoring.scrub)
-step 22/28 'read all members once a month for latent errors'
+step 22/28 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 39 (monitoring.scrub)
-step 23/28 'switch off the check of cron (checkarray), on the same first Sunday'
+step 23/28 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm beast bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -500,14 +500,14 @@ renew_initramfs /boot 2bf4f62f:4dd4548c:8a29acbb:787145fd update-initramfs -u -k
 step 15/22 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 22 (monitoring.scrub)
-step 16/22 'read all members once a month for latent errors'
+step 16/22 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 22 (monitoring.scrub)
-step 17/22 'switch off the check of cron (checkarray), on the same first Sunday'
+step 17/22 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm ppl bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -533,14 +533,14 @@ renew_initramfs /boot abd55f68:4f6651c2:87b843f8:177b037a update-initramfs -u -k
 step 17/24 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 42 (monitoring.scrub)
-step 18/24 'read all members once a month for latent errors'
+step 18/24 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 42 (monitoring.scrub)
-step 19/24 'switch off the check of cron (checkarray), on the same first Sunday'
+step 19/24 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm journal bottom 0644 <<'END'
 AUTOCHECK=false
 END

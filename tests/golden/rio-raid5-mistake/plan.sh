@@ -493,14 +493,14 @@ renew_initramfs /boot 27cce91f:c2585c70:8bcb2696:7f9a1085 update-initramfs -u -k
 step 14/21 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 28 (monitoring.scrub)
-step 15/21 'read all members once a month for latent errors'
+step 15/21 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 28 (monitoring.scrub)
-step 16/21 'switch off the check of cron (checkarray), on the same first Sunday'
+step 16/21 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm rio-before bottom 0644 <<'END'
 AUTOCHECK=false
 END

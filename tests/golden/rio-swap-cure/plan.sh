@@ -555,14 +555,14 @@ renew_initramfs /boot '25f11259:2da65088:8ce3480d:7da021bc a453dd1c:696056ab:941
 step 20/29 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 40 (monitoring.scrub)
-step 21/29 'read all members once a month for latent errors'
+step 21/29 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 40 (monitoring.scrub)
-step 22/29 'switch off the check of cron (checkarray), on the same first Sunday'
+step 22/29 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm rio bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -864,14 +864,14 @@ renew_initramfs /boot 3eb3016c:b4d257a7:bded2c63:92affa2e update-initramfs -u -k
 step 36/43 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 30 (monitoring.scrub)
-step 37/43 'read all members once a month for latent errors'
+step 37/43 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 30 (monitoring.scrub)
-step 38/43 'switch off the check of cron (checkarray), on the same first Sunday'
+step 38/43 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm expander bottom 0644 <<'END'
 AUTOCHECK=false
 END

@@ -1289,14 +1289,14 @@ renew_initramfs /boot \
 step 72/91 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors
+# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 43 (monitoring.scrub)
-step 73/91 'read all members once a month for latent errors'
+step 73/91 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday
+# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 43 (monitoring.scrub)
-step 74/91 'switch off the check of cron (checkarray), on the same first Sunday'
+step 74/91 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm jbod bottom 0644 <<'END'
 AUTOCHECK=false
 END
