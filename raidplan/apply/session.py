@@ -13,6 +13,7 @@ from raidplan.apply.configuration.conflicts import put_inside, unheard
 from raidplan.apply.configuration.files import BrokenBlock
 from raidplan.apply.decide.against import against, unknown_origin, unproven
 from raidplan.apply.decide.blank import shows_through, written_over
+from raidplan.apply.decide.called import called_otherwise
 from raidplan.apply.decide.closer import looked_at
 from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.decide.seen import changed, machine_digest, seen
@@ -104,9 +105,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     said = tuple(dict.fromkeys(refusals))
     standing = (*left_standing(plan, given.machine, past), *left_running(plan, named))
     over = written_over(left, earlier)
-    return Decision(
-        whole, left, disks, said, named, (*notes(left, named), *unheard(left, named)), standing, over
-    )
+    good_to_know = (*called_otherwise(left, disks, named), *notes(left, named), *unheard(left, named))
+    return Decision(whole, left, disks, said, named, good_to_know, standing, over)
 
 
 def _split(plan: Plan) -> tuple[Plan, tuple[Step, ...]]:

@@ -164,6 +164,35 @@ def test_what_is_good_to_know_is_said_beside_the_plan(
     assert "can be read by Linux 6.19 or later, and this machine has 6.1.0" in err
 
 
+NAMES = {
+    "another": ("vm", True),
+    "the same": ("pair", False),
+    "with its domain": ("Pair.example.org", False),
+    "none": ("localhost", False),
+    "unknown": ("", False),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_machine_that_calls_itself_otherwise_is_noted_once(
+    name: str, layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host, told = NAMES[name]
+    other = replace(machine(), host=host)
+    other = replace(other, objects={**other.objects, "kernel": {"6.1.0": {}}})
+    words = f"note: this machine calls itself {host}, and the layout is for pair: "
+    assert run(["plan", layout, "--machine", facts(tmp_path, other)]) == 0
+    assert capsys.readouterr().err.count(words) == told
+    rescue = replace(other, objects={**other.objects, "kernel": {}})
+    assert run(["plan", layout, "--machine", facts(tmp_path, rescue)]) == 0
+    assert words not in capsys.readouterr().err, "a rescue system is called as its maker called it"
+    loops = [replace(disk, kernel_name=f"loop{n}") for n, disk in enumerate(other.disks)]
+    assert run(["plan", layout, "--machine", facts(tmp_path, replace(other, disks=tuple(loops)))]) == 0
+    assert words not in capsys.readouterr().err, (
+        "nor is anybody on the wrong machine who tries it on loop devices"
+    )
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format_version": 9}', "[" * 100_000])
 def test_facts_that_are_none(
     layout: str, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]

@@ -1,0 +1,34 @@
+"""Does the machine call itself as the layout calls its host? Where it does not, somebody may be on the wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.signatures import plain
+from raidplan.plan import Plan
+
+UNNAMED = ("", "localhost", "(none)")
+"""What machines are called that nobody named (hostname(5); `(none)` is the kernel's own, before anybody sets one)."""
+LOOP = "loop"
+
+
+def called_otherwise(left: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[str]:
+    """A note, and no refusal: disks are found by their identity, whatever the machine around them is called.
+
+    Nothing of a rescue system, which has no kernel installed and is called as its maker called it, nor of a layout that is tried
+    on loop devices.
+    """
+    itself, host = (_first_label(name) for name in (machine.host, left.host))
+    rescue = not machine.objects.get("kernel")
+    tried = all(disk.kernel_name.startswith(LOOP) for disk in disks.values())
+    if left.steps and itself != host and itself not in UNNAMED and not rescue and not tried:
+        yield (
+            f"this machine calls itself {plain(machine.host)}, and the layout is for {left.host}: whatever names the host here (arrays, "
+            "the journal, the blocks in configuration files) will say the latter; if another machine is meant, stop here"
+        )
+
+
+def _first_label(name: str) -> str:
+    """Without the domain; the case of letters counts for nothing in names of hosts (RFC 1123)."""
+    return name.partition(".")[0].lower()
