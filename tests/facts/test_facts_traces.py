@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -300,3 +302,59 @@ def test_reading_is_bounded(tmp_path: Path) -> None:
 
     assert read_traces(read, 512, Place(0, SIZE)) == ()
     assert total < 3 * MIB
+
+
+# The odds, as docs/wipe.md states them
+
+ODDS = re.compile(r"^\| (?:in one piece of )?(?P<share>[\d.]+) %.* \| (?P<odds>.+) \|$", re.MULTILINE)
+
+
+def between(size: int) -> list[tuple[int, int]]:
+    """(start, end) of everything that is read of a blank disk."""
+    read: set[tuple[int, int]] = set()
+
+    def zeroes(offset: int, length: int) -> bytes:
+        read.add((offset, offset + length))
+        return bytes(length)
+
+    assert read_traces(zeroes, 512, Place(0, size)) == ()
+    return sorted(read)
+
+
+def missed(row: str, share: float, size: int) -> float:
+    """How often old data on this share of a disk is not seen, of all the places where it can begin."""
+    reads = between(size)
+    samples = [start for start, end in reads if end - start == 4 * KIB and EDGE <= start < size - EDGE]
+    if "in one piece" not in row:
+        return float((1 - share) ** len(samples))
+    gaps = [later - end for (_, end), (later, _) in pairwise(reads)]
+    return sum(max(0.0, gap - share * size) for gap in gaps) / (size * (1 - share))
+
+
+def test_f31_the_odds_of_missing_old_data_are_those_of_the_page() -> None:
+    size = 3 * 10**12
+    rows = list(ODDS.finditer((Path(__file__).parents[2] / "docs/wipe.md").read_text()))
+    assert len(rows) == 7
+    for row in rows:
+        odds = missed(row[0], float(row["share"]) / 100, size)
+        match row["odds"].replace(",", "").split():
+            case ["never"]:
+                assert odds == 0 and missed(row[0], 0.03, size) > 0, "no less is found for certain"
+                assert f"{float(row['share']) / 100 * size / 10**9:.0f} GB of 3 TB" in row[0]
+            case [count, "of", "100", "times"]:
+                assert f"{100 * odds:.2g}" == count
+            case ["once", "in", count, "times"]:
+                assert abs(1 / odds / float(count) - 1) < 0.002
+            case other:
+                raise AssertionError(other)
+
+
+def test_f31_a_piece_between_two_samples_is_missed_and_a_larger_one_never(tmp_path: Path) -> None:
+    """On a file, with the bytes: what the page calls never is never, and what it admits is so."""
+    step = SIZE // (SAMPLES + 1) // (4 * KIB) * 4 * KIB
+    piece = step - 4 * KIB
+    put(image(tmp_path, SIZE), 10 * step + 4 * KIB, b"x" * piece)
+    assert traces(tmp_path / "disk") == []
+    for number in range(8):
+        put(image(tmp_path, SIZE), 10 * step + number * step // 8, b"x" * (SIZE * 31 // 1000 + 4 * KIB))
+        assert [one.type for one in traces(tmp_path / "disk")] == ["data"]
