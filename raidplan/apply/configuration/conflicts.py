@@ -29,6 +29,9 @@ GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
 PARTS = (f"{MDADM_CONF}.d/", "/etc/mdadm.conf.d/")
 """Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
 
+NAMES = ("names=yes", "names=no")
+"""Words of CREATE: how the kernel calls an array, by its name or by a number."""
+
 
 def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
     """Each such line of a file that a step is to write or that is read with it, with its number and the word that is taken."""
@@ -58,6 +61,22 @@ def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
         for file in machine.objects.get("file", {}) if machine.observe("file", MDADM_CONF) is None else ():
             if file.startswith("/etc/mdadm.conf"):
                 yield f"{plain(file)} would be read no more, because mdadm takes {MDADM_CONF} in its place once that is there: move it to /etc/mdadm"
+
+
+def overruling(left: Plan, machine: Machine) -> Iterator[str]:
+    """What others wrote for mdadm behind our block, or in a file that it reads later, and that counts in place of ours."""
+    for action, text in _files(left, machine):
+        read = ((action.file, text.behind), *_parts(action, machine)) if action.file == MDADM_CONF else ()
+        told = [
+            (f"{plain(file)} line {number}", word.lower())
+            for file, lines in read
+            for number, (keyword, *words) in statements(lines)
+            for word in (words if keyword == "CREATE" else ())
+            if word.lower() in NAMES
+        ]
+        # Of several, mdadm heeds the last (`createline` in its config.c).
+        if told and told[-1][1] == NAMES[1]:
+            yield f"{told[-1][0]} says names=no, which counts more than our names=yes above it: arrays would be called md127 and on, and not by their names; remove that word"
 
 
 def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[str]:

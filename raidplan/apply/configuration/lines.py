@@ -16,7 +16,7 @@ LINKS = {"by-uuid": "UUID", "by-label": "LABEL", "by-partuuid": "PARTUUID", "by-
 """Folders below /dev/disk whose links say the same as a tag."""
 OCTAL, HEX = re.compile(rb"\\([0-7]{3})"), re.compile(rb"\\x([0-9A-Fa-f]{2})")
 """How fstab writes a blank, and how udev writes it into a link (fstab(5), systemd's encode_devnode_name)."""
-KEYWORDS = ("DEVICE", "ARRAY", "MAILADDR", "MAILFROM")
+KEYWORDS = ("DEVICE", "ARRAY", "CREATE", "MAILADDR", "MAILFROM")
 """Of mdadm.conf: as far as two of them begin alike with an A or an M."""
 WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s"'])+""")
 QUOTED = re.compile(r""""([^"]*)"?|'([^']*)'?""")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting
+from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling
 from raidplan.apply.configuration.files import file_text
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
@@ -200,9 +200,10 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
-    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change."""
+    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours."""
     yield from conflicting(situation.plan, situation.whole or situation.plan, situation.machine)
     yield from changed_by_ours(situation.plan, situation.machine)
+    yield from overruling(situation.plan, situation.machine)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[str]:
