@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal.journal import open_journal
+    from raidplan.apply.preflight.mounted import hidden
     from raidplan.apply.session import decide, not_closed
     from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
@@ -83,8 +84,9 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     folder = state_folder(arguments.state, plan.host)
     past = past_of_host(arguments.state, plan.host)
     decision = decide(plan, world.read(plan), past)
-    if decision.refusals:
-        for reason in decision.refusals:
+    refusals = (*decision.refusals, *hidden(folder, decision.left, decision.machine))
+    if refusals:
+        for reason in refusals:
             talk(f"refused: {reason}")
         talk("nothing was written")
         return REFUSED

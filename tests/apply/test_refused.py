@@ -22,6 +22,7 @@ from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_pas
 from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight.mounted import hidden
 from raidplan.apply.session import decide
 from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
@@ -235,7 +236,38 @@ def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: ["one", "two"])
     assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
-    assert "refused: one\nrefused: two\nnothing was written" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith("refused: one\nrefused: two\nnothing was written\n")
+
+
+@pytest.mark.parametrize("below", ["", "state", "state/of/pair", "../linked/state"])
+def test_f54_a_journal_that_a_mount_of_the_plan_would_hide_is_refused(
+    below: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    layout: str,
+) -> None:
+    """The rest of the run would be recorded below the mount, where the next one does not find it."""
+    point, file = tmp_path / "data", Path(layout)
+    (tmp_path / "linked").symlink_to(point)
+    file.write_text(file.read_text().replace("/srv/data", str(point)))
+    state = point / below
+    monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: ["one"])
+    assert run(["apply", layout, "--state", str(state), "--confirm", "pair"]) == 4
+    hides = (
+        f"refused: the mount at {point} would hide the journal in {state}: name another folder with --state"
+    )
+    assert capsys.readouterr().err.endswith(f"refused: one\n{hides}\nnothing was written\n")
+    assert not point.exists()
+    for elsewhere in (tmp_path / "data2", tmp_path):
+        assert run(["apply", layout, "--state", str(elsewhere), "--confirm", "pair"]) == 4
+        assert "would hide" not in capsys.readouterr().err
+
+
+def test_a_journal_below_what_is_mounted_already_is_seen(plan: Plan) -> None:
+    assert list(hidden(Path("/srv/data/state"), plan, box().machine()))
+    mounted = box().put("mount", "/srv/data", source="array:x")
+    assert not list(hidden(Path("/srv/data/state"), plan, mounted.machine()))
 
 
 def test_apply_without_a_yes_does_nothing(

@@ -1,14 +1,15 @@
-"""Lines of fstab that a plan changes while their file systems are mounted: what only another mount would take."""
+"""What a plan mounts, or has mounted: lines of fstab that only another mount would take, and what a mount would hide."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
-from raidplan.plan import Step, WriteBlock
+from raidplan.plan import Plan, Step, WriteBlock
 from raidplan.plan.places import FSTAB
 
 LIVE = frozenset(
@@ -36,6 +37,15 @@ def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
             added, taken = sorted(options - had), sorted(had - options)
             words = [*(f"with {word}" for word in added), *(f"without {word}" for word in taken)]
             yield f"{point} is wanted {' and '.join(map(plain, words))}, which no remount is sure to change: umount {point}, then apply again"
+
+
+def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[str]:
+    """Why a journal in the folder would be out of sight in the middle of the run, as soon as its steps mount something above it."""
+    place = folder.resolve()
+    points = [step.proof.key for step in left.steps if step.proof and step.proof.kind == "mount"]
+    for point in points:
+        if machine.observe("mount", point) is None and place.is_relative_to(point):
+            yield f"the mount at {point} would hide the journal in {folder}: name another folder with --state"
 
 
 def _lines(rows: Mapping[str, list[str]]) -> dict[str, tuple[str, frozenset[str]]]:
