@@ -33,6 +33,8 @@ VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 """What to ask, and the programs that the answer holds for: one process for each package."""
 
 CONFIGURATION = ("/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
+ALSO = ("/etc/crypttab",)
+"""Files that no plan writes, and that name devices."""
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
@@ -111,7 +113,7 @@ def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
     found = (f"/{file.relative_to(root)}" for each in (RULES, *PARTS) for file in sorted(root.glob(each)))
     files: Objects = {}
     folders: Objects = {}
-    for path in dict.fromkeys([*CONFIGURATION, HOLD, *found, *paths]):
+    for path in dict.fromkeys([*CONFIGURATION, *ALSO, HOLD, *found, *paths]):
         file = root / path.lstrip("/")
         if file.is_dir():
             folders[path] = {"exists": True}

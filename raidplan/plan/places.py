@@ -7,6 +7,8 @@ UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
 RULES_BEGIN = "# Written by raidplan"
 MDADM_CONF = "/etc/mdadm/mdadm.conf"
 FSTAB = "/etc/fstab"
+CRYPTTAB = "/etc/crypttab"
+"""Never written; what it names is looked at."""
 DEFAULTS = "/etc/default/mdadm"
 """What Debian's scripts of mdadm read, the later of two lines last."""
 CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")

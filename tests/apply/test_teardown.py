@@ -660,6 +660,23 @@ def test_f56_lines_for_what_stays_are_nobodys_business(plan: Plan) -> None:
     assert decided(plan, box).refusals == ()
 
 
+@pytest.mark.parametrize(
+    "source", [f"UUID={OTHER}", f"/dev/disk/by-uuid/{OTHER}", "/dev/sdb", "/dev/disk/by-id/wwn-0x5"]
+)
+def test_f56_a_line_of_crypttab_for_what_will_be_gone_is_refused(plan: Plan, source: str) -> None:
+    """The next boot would wait for a device that never comes."""
+    luks = Trace(0, "crypto_LUKS", 0, TB, uuid=OTHER)
+    box = Box().disk("sdb", "PAIR-0", luks).disk("sdc", "PAIR-1").disk("sdd", "OTHER")
+    box.disks["sdb"] = replace(box.disks["sdb"], links=("/dev/disk/by-id/wwn-0x5",))
+    others = f"# name {source}\n\nname\n{source} /dev/sdd none\nswap /dev/sdd /dev/urandom swap\n"
+    box.put("file", "/etc/crypttab", content=others, size=50)
+    assert decided(plan, box).refusals == ()
+    box.put("file", "/etc/crypttab", content=f"{others}safe\t{source} none luks\n", size=50)
+    assert decided(plan, box).refusals == (
+        f"/etc/crypttab line 6 opens {source}, which this plan would destroy: remove the line before",
+    )
+
+
 def test_f56_volumes_and_names_of_partitions_too(plan: Plan) -> None:
     box = old_pair().group("vg-0", "md127").volume("dm-0", "vg-0", "home", "md127")
     part = replace(box.disks["sdb"].partitions[0], name="old data")

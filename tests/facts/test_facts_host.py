@@ -89,6 +89,12 @@ def test_paths(tmp_path):
     }
 
 
+def test_crypttab_is_read(tmp_path):
+    put(tmp_path, "etc/crypttab", "safe /dev/sdz none luks\n")
+    (found,) = host.read_paths(tmp_path, ())["file"].items()
+    assert found[0] == "/etc/crypttab" and found[1]["content"] == "safe /dev/sdz none luks\n"
+
+
 def test_what_mdadm_and_systemd_read_beside(tmp_path):
     for name in ("b.conf", "a.conf", ".c.conf", "d"):
         put(tmp_path, f"etc/mdadm/mdadm.conf.d/{name}", "ARRAY x\n")

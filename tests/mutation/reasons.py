@@ -20,7 +20,6 @@ NONE_GIVEN = {
     "bare.py:partitions_on": "partitions",
     "bare.py:lost": "what is destroyed, for the list that a person reads",
     "by_hand.py:_without_type": "a partition table's rows",
-    "called.py": "told of, and left",
     "change_array.py:_carried": "what a device carries",
     "change_array.py:_texts": "what an array holds",
     "change_contents.py:remount_words": "words of mount",

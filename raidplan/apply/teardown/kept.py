@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from raidplan.apply.configuration.aliases import aliases, of_content
-from raidplan.apply.configuration.lines import device, fstab, numbered, unit
+from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
 from raidplan.apply.decide.stack import listed
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
-from raidplan.plan.places import FSTAB
+from raidplan.plan.places import CRYPTTAB, FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
 """Formats whose UUID is the whole's, so that it stands on each of its devices."""
@@ -39,7 +39,7 @@ def kept(given: GivenUp) -> Iterator[str]:
     yield from _shared_traces(given)
     yield from _of_firmware(given)
     yield from _unreadable(given)
-    yield from _in_fstab(given)
+    yield from _named_at_boot(given)
 
 
 def _not_understood(given: GivenUp, block: BlockFact) -> Iterator[str]:
@@ -165,8 +165,27 @@ def _unreadable(given: GivenUp) -> Iterator[str]:
                 yield f"{called}: {place} cannot be read at byte {trace.start} ({trace.detail}): replace the disk"
 
 
-def _in_fstab(given: GivenUp) -> Iterator[str]:
-    """A line for a file system that will be gone would stop the next boot."""
+def _named_at_boot(given: GivenUp) -> Iterator[str]:
+    """A line for what will be gone would stop the next boot, or let it wait: of fstab or crypttab, or a unit."""
+    gone = _names_gone(given)
+    for number, keys in fstab(_lines(given, FSTAB)):
+        source, word = next(iter(keys.items()))
+        if source in gone:
+            yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
+    for file, found in given.stack.machine.objects.get("unit_file", {}).items():
+        if lost := [word for key, word in unit(file, str(found.get("what", ""))).items() if key in gone]:
+            yield f"{plain(file)} mounts {plain(lost[0])}, which this plan would destroy: remove that unit before"
+    for number, row in rows(_lines(given, CRYPTTAB)):
+        if len(row) > 1 and device(row[1]) in gone:
+            yield f"{CRYPTTAB} line {number} opens {plain(row[1])}, which this plan would destroy: remove the line before"
+
+
+def _lines(given: GivenUp, file: str) -> Iterator[Line]:
+    return numbered(str((given.stack.machine.observe("file", file) or {}).get("content", "")))
+
+
+def _names_gone(given: GivenUp) -> set[Key]:
+    """Every name of what will be gone, and not be made again under it."""
     stack, made = given.stack, {device(f"UUID={step.proof.key}") for step in given.left.steps if step.proof}
     gone = {
         key
@@ -177,16 +196,7 @@ def _in_fstab(given: GivenUp) -> Iterator[str]:
         after = given.machine.objects.get(kind, {})
         for uuid, found in stack.machine.objects.get(kind, {}).items():
             gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
-    text = str((stack.machine.observe("file", FSTAB) or {}).get("content", ""))
-    for number, keys in fstab(numbered(text)):
-        source, word = next(iter(keys.items()))
-        if source in gone - made:
-            yield f"{FSTAB} line {number} mounts {plain(word)}, which this plan would destroy: remove the line before"
-    for file, found in stack.machine.objects.get("unit_file", {}).items():
-        if lost := [
-            word for key, word in unit(file, str(found.get("what", ""))).items() if key in gone - made
-        ]:
-            yield f"{plain(file)} mounts {plain(lost[0])}, which this plan would destroy: remove that unit before"
+    return gone - made
 
 
 def _inside(given: GivenUp, name: str) -> bool:
