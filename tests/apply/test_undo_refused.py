@@ -178,6 +178,33 @@ def test_what_came_onto_its_partition(plan: Plan, tmp_path: Path) -> None:
     ]
 
 
+class Filled(Kept):
+    """Bytes of somebody from a place of the disk on."""
+
+    filled = 0
+
+    def bytes_at(self, node: str, start: int, size: int) -> bytes:
+        if (start, size) in ((0, len(OLD)), (100 * MIB, 512)):
+            return super().bytes_at(node, start, size)
+        blank = min(max(self.filled - start, 0), size) if self.filled else size
+        return bytes(blank) + b"x" * (size - blank)
+
+
+def test_f61_what_nobody_recognises_in_a_new_partition_keeps_its_table(plan: Plan, tmp_path: Path) -> None:
+    ((start, size),) = step(plan, TABLE).new_partitions
+    world = Filled(tmp_path)
+    assert way(plan, made(plan), world).refusals == []
+    for deep in (0, size - 8192):
+        world.filled = start + deep
+        (said,) = way(plan, made(plan), world).refusals
+        what = f"data that nothing here recognises from byte {deep} on: it was blank"
+        assert said.startswith(f"d0 (/dev/sdb): the partition from byte {start} on has {what}")
+    cleared = replace(COPY, zeroed={"teardown.d0.zero": ((0, MIB),)})
+    was_full = way(plan, made(plan), world, replace(PAST, run=("teardown.d0.zero", TABLE)), cleared)
+    assert was_full.refusals == [], "what shows in the middle of a disk that was cleared may be old"
+    assert way(plan, made(plan), world, replace(PAST, undoing=True)).refusals == []
+
+
 def test_a_file_that_was_changed_since(plan: Plan, tmp_path: Path) -> None:
     past = replace(PAST, run=("config.fstab",))
     files = {"/etc/fstab": FileCopy(b"# before\n", {"config.fstab": (digest(b"# ours\n"),)})}

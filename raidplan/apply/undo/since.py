@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from raidplan.apply.decide.bare import TABLE_SIGNATURES
@@ -11,6 +12,7 @@ from raidplan.apply.undo.copies import Copy
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.tables import extent, read_table
+from raidplan.facts.traces import Place, read_traces, words
 from raidplan.plan import Step
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ def _reasons(
         return
     table = steps.get(copy.table) if copy.table in past.run else None
     yield from (f"{called}: {why}" for why in (_other_table(table, copy, past, machine) if table else ()))
+    # Of a disk that was cleared, the middle was not: what shows there may be as old as the disk.
+    if table and not past.undoing and not copy.zeroed.keys() & set(past.run):
+        yield from (f"{called}: {why}" for why in _put_there(table, disk, world))
     cleared = [one for step, ranges in copy.zeroed.items() if step in past.run for one in ranges]
     front, backup = extent(copy.size, copy.sector)
     for start, kept in copy.pieces.items():
@@ -76,9 +81,11 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterat
         elif key == step.proof.key and step.id not in past.begun and not past.undoing:
             yield from differences(step.proof, machine) or ()
     found = machine.observe("content", name) or {}
-    words = found.get("carries")
+    carried = found.get("carries")
     others = [
-        word for word in (words if isinstance(words, list) else []) if word.split()[0] not in TABLE_SIGNATURES
+        word
+        for word in (carried if isinstance(carried, list) else [])
+        if word.split()[0] not in TABLE_SIGNATURES
     ]
     if others and not past.undoing:
         yield f"it carries {', '.join(others)} now"
@@ -87,6 +94,20 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterat
         part = machine.observe("content", f"partition:{row.split()[0]}") or {}
         if part.get("carries"):
             yield f"its partition {row.split()[0]} carries {part['carries']} now: somebody uses it"
+
+
+def _put_there(step: Step, disk: DiskFact, world: World) -> Iterator[str]:
+    """What came into partitions that were blank when the step made them, and that nobody recognises: without the table, none finds it."""
+    for start, size in step.new_partitions:
+        for trace in read_traces(
+            partial(_shifted, world, disk.node, start), disk.logical_block, Place(0, size)
+        ):
+            if trace.type == "data":
+                yield f"the partition from byte {start} on has {words(trace)}: it was blank, so somebody uses it; copy what is there, or clear it, before"
+
+
+def _shifted(world: World, node: str, first: int, offset: int, size: int) -> bytes:
+    return world.bytes_at(node, first + offset, size)
 
 
 def _kept(copy: Copy, at: int, size: int) -> bytes:
