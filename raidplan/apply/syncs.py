@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.facts import Machine
 from raidplan.facts.block import SECTOR, number_of, text_of
-from raidplan.plan import Plan
+from raidplan.plan import Plan, SetAttribute
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -23,6 +23,9 @@ WORDS = {
     "repair": "repair",
 }
 """What the kernel calls it in sync_action (Documentation/admin-guide/md.rst), and what a person does."""
+
+HELD = "frozen"
+"""Its word for an array in which no sync begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,22 @@ def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ())
         sync = _sync(str(array.get("device", "")), world, new=step.id in new)
         found += [sync] if sync else []
     return tuple(found)
+
+
+def held(plan: Plan, world: World) -> Iterator[str]:
+    """Arrays whose initial sync a run that stopped has held and not let go, by what md says of them, in words."""
+    for step in plan.steps:
+        action = step.action
+        if (
+            step.phase != "sync"
+            or not isinstance(action, SetAttribute)
+            or world.attribute(action.file) != HELD
+        ):
+            continue
+        yield (
+            f"the initial sync of {step.targets[0]} is held, and without it {step.targets[0]} is not redundant: `apply` again or a "
+            f"reboot lets it run; to let it run now, echo {action.content} > {action.file}"
+        )
 
 
 def _sync(array: str, world: World, *, new: bool) -> Sync | None:

@@ -17,7 +17,7 @@ from raidplan.apply.devices.still import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine
-from raidplan.facts.block import read_at
+from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
 from raidplan.plan import Plan, Zero
 from raidplan.run import Result, run
@@ -77,6 +77,10 @@ class World:
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         """What is on a disk there now, past the page cache. Raises OSError."""
         return read_at(node, start, size)
+
+    def attribute(self, file: str) -> str:
+        """What a sysfs attribute says; empty if there is none."""
+        return text_of(attribute(self.path(file)))
 
     def path(self, file: str) -> Path:
         """Where a file of the machine lies."""

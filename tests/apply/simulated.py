@@ -73,6 +73,8 @@ class State:
     unfinished: set[str] = field(default_factory=set)
     stains: dict[str, str] = field(default_factory=dict)
     """By device: bytes that no tool recognises, in words."""
+    attributes: dict[str, str] = field(default_factory=dict)
+    """By file of sysfs: what was written into it last."""
     writers: dict[str, str] = field(default_factory=dict)
     """By device: the process that has it open for writing, in words."""
     foreign: frozenset[str] = frozenset()
@@ -177,6 +179,9 @@ class Simulated(World):
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         return b""
 
+    def attribute(self, file: str) -> str:
+        return self.state.attributes.get(file, "")
+
     def path(self, file: str) -> Path:
         return self.root / file.lstrip("/")
 
@@ -208,6 +213,7 @@ class Simulated(World):
     def set_attribute(self, file: str, content: str) -> None:
         def act() -> None:
             self.state.others.given([file])
+            self.state.attributes[file] = content
             for step in self.plan.steps:
                 if step.action == SetAttribute(file, content) and step.proof:
                     self._object(step.proof)

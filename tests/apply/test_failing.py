@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 from collections.abc import Callable
@@ -15,9 +16,12 @@ import pytest
 
 from raidplan.apply import execute
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out, decide
+from raidplan.apply.syncs import held
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
+from raidplan.cli.apply import _execute
 from raidplan.plan import Plan
 from tests.apply.others import Others
 from tests.apply.simulated import Simulated, State
@@ -354,3 +358,34 @@ def test_f08_the_journal_has_its_order_from_numbers(tmp_path: Path, monkeypatch:
     past = read_past(tmp_path / "state")
     assert (past.run, past.ended, past.made) == (("a", "b", "c"), {"a"}, {"array:1"})
     assert past.began.startswith("2080"), "only said, never compared"
+
+
+@pytest.mark.parametrize("how", ["failed", "interrupted", "broken"])
+def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
+    how: str, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And says how it goes on: until then the array is not redundant."""
+    world = Simulated(plan, tmp_path, machine(tmp_path), lie={"systemctl daemon-reload": "failed after all"})
+    decision = decide(plan, world.read(plan), Past(), here=False)
+    problems = {"interrupted": KeyboardInterrupt, "broken": RuntimeError}
+
+    def stopped(*given: object) -> object:
+        outcome = carry_out(*given, workers=1)  # type: ignore[arg-type]
+        if how in problems:
+            raise problems[how]
+        return outcome
+
+    monkeypatch.setattr("raidplan.apply.session.carry_out", stopped)
+    arguments = argparse.Namespace(events=None)
+    assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 3
+    said = capsys.readouterr().err
+    assert said.endswith(
+        "the initial sync of data is held, and without it data is not redundant: `apply` again or a reboot lets it run; to let "
+        "it run now, echo idle > /sys/block/md_data/md/sync_action\n"
+    )
+    world.lie = {}
+    monkeypatch.setattr("raidplan.apply.session.carry_out", carry_out)
+    decision = decide(plan, world.read(plan), read_past(tmp_path / "state"), here=False)
+    assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 0
+    assert "held" not in capsys.readouterr().err
+    assert not list(held(plan, world))

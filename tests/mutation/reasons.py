@@ -38,6 +38,7 @@ NONE_GIVEN = {
     "lost.py": "what is destroyed, for the list that a person reads",
     "marks.py:_identity": "what tells a disk",
     "stack.py": "names of what is there",
+    "syncs.py:held": "after the write",
     "teardown.py": "nodes and steps; its reasons are those of kept.py",
     "zero.py:_forget_partitions": "after the write",
     "zero.py:_prove": "after the write",
