@@ -1,6 +1,7 @@
 """Options of the whole test suite, and which of its tests run side by side."""
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+
+from raidplan.apply.journal.lock import only_one
 
 # Machines that build are noisy: how long an example takes says nothing about it.
 settings.register_profile("raidplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -21,6 +24,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--long", action="store_true", help="also what takes an hour: `make test-all`")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lock_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests run side by side, and none of them is to find that another one's `apply` holds the lock of the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        lock = str(tmp_path_factory.mktemp("lock") / "lock")
+        patch.setattr(only_one.__wrapped__, "__defaults__", (lock,))  # type: ignore[attr-defined]
+        yield
 
 
 COUNTED = "counted: "
