@@ -175,10 +175,8 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
     """Whatever comes in between, a bug or ^C, steps may have been begun, and the journal knows which."""
     from raidplan.apply.journal.journal import BrokenJournal
-    from raidplan.apply.syncs import held
     from raidplan.apply.undo.copying import NoRoom
-    from raidplan.cli import STOPPED
-    from raidplan.cli.output import Unable, report_bug, talk
+    from raidplan.cli.output import Unable, report_bug
 
     try:
         return _carry_out(decision, journal, arguments)
@@ -187,15 +185,23 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
     except (Exception, KeyboardInterrupt) as problem:
         if isinstance(problem, Exception):
             report_bug(problem)
-        talk(f"stopped part-way: `apply` again goes on from there, by the journal {journal.file}")
-        for words in held(decision.whole, journal.world):
-            talk(words)
-        return STOPPED
+        return _stopped("", decision, journal)
+
+
+def _stopped(how_far: str, decision: Decision, journal: Journal) -> int:
+    """Says what goes on from there, and what does not go on until then."""
+    from raidplan.apply.syncs import held
+    from raidplan.cli import STOPPED
+    from raidplan.cli.output import talk
+
+    talk(f"stopped part-way: {how_far}`apply` again goes on from there, by the journal {journal.file}")
+    for words in held(decision.whole, journal.world):
+        talk(words)
+    return STOPPED
 
 
 def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
     from raidplan.apply.session import carry_out
-    from raidplan.apply.syncs import held
     from raidplan.cli import OK, STOPPED
     from raidplan.cli.output import talk
     from raidplan.cli.progress import display, events_to
@@ -212,13 +218,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for step, message in outcome.failed.items():
         talk(f"failed: {step}: {message}")
     if not outcome.complete:
-        talk(
-            f"stopped part-way: {len(outcome.done)} steps done, {len(outcome.left)} not begun; `apply` again goes on "
-            f"from there, by the journal {journal.file}"
-        )
-        for words in held(decision.whole, journal.world):
-            talk(words)
-        return STOPPED
+        return _stopped(f"{len(outcome.done)} steps done, {len(outcome.left)} not begun; ", decision, journal)
     for problem in outcome.unproven:
         talk(f"not as planned: {problem}")
     if outcome.unproven:

@@ -52,9 +52,7 @@ def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
 
 def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
     """What others wrote for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
-    for action, text in _files(left, machine):
-        if action.file != MDADM_CONF:
-            continue
+    for _, text in _of_mdadm(left, machine):
         # Neither a comment nor an empty line ends a statement.
         if number := continuing(text.behind):
             yield f"{MDADM_CONF} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space"
@@ -65,12 +63,10 @@ def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
 
 def overruling(left: Plan, machine: Machine) -> Iterator[str]:
     """What others wrote for mdadm behind our block, or in a file that it reads later, and that counts in place of ours."""
-    for action, text in _files(left, machine):
-        read = ((action.file, text.behind), *_parts(action, machine)) if action.file == MDADM_CONF else ()
+    for action, text in _of_mdadm(left, machine):
         told = [
-            (f"{plain(file)} line {number}", word.lower())
-            for file, lines in read
-            for number, (keyword, *words) in statements(lines)
+            (place, word.lower())
+            for place, (keyword, *words) in _told(text.behind, action, machine)
             for word in (words if keyword == "CREATE" else ())
             if word.lower() in NAMES
         ]
@@ -108,15 +104,8 @@ def _spoken_of(kind: str, key: str) -> Key:
 
 def unheard(left: Plan, machine: Machine) -> Iterator[str]:
     """What mdadm will not heed (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices beside a list."""
-    for action, text in _files(left, machine):
-        if action.file != MDADM_CONF:
-            continue
-        read = ((action.file, text.others), *_parts(action, machine))
-        told = [
-            (f"{plain(file)} line {number}", words)
-            for file, lines in read
-            for number, words in statements(lines)
-        ]
+    for action, text in _of_mdadm(left, machine):
+        told = [*_told(text.others, action, machine)]
         looked_at = [(place, words[1:]) for place, words in told if words[0] == "DEVICE"]
         if looked_at and not any("partitions" in words for _, words in looked_at):
             place, words = looked_at[0]
@@ -135,6 +124,17 @@ def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]
                 yield step.action, sections(text, step.action.mark)
             except BrokenBlock:
                 continue  # `against` has said so
+
+
+def _of_mdadm(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:
+    return ((action, text) for action, text in _files(left, machine) if action.file == MDADM_CONF)
+
+
+def _told(lines: Iterable[Line], action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[str]]]:
+    """Where each statement of these lines and of the further files stands, and its words."""
+    for file, each in ((action.file, lines), *_parts(action, machine)):
+        for number, words in statements(each):
+            yield f"{plain(file)} line {number}", words
 
 
 def _parts(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[Line]]]:

@@ -21,25 +21,28 @@ def used_by_others(*nodes: str) -> Iterator[str]:
     sysfs knows neither: another namespace's mounts, nor who writes to a device without having claimed it. Every process is
     looked at once for all devices.
     """
-    numbers: dict[str, str] = {}
-    yield from _gone(nodes, numbers)
+    numbers, gone = _numbers(nodes)
+    yield from gone
     yield from dict.fromkeys((*_mounts(numbers), *_writers(numbers)))
 
 
 def written_by_others(*nodes: str) -> Iterator[str]:
     """Of what uses devices only who has one open for writing: a virtual machine claims none, and leaves it blank at first."""
-    numbers: dict[str, str] = {}
-    yield from _gone(nodes, numbers)
+    numbers, gone = _numbers(nodes)
+    yield from gone
     yield from dict.fromkeys(_writers(numbers))
 
 
-def _gone(nodes: Iterable[str], numbers: dict[str, str]) -> Iterator[str]:
-    """Fills in what belongs to the devices that are there."""
+def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """`8:16` to node of all that belongs to the devices, and which of these are not there, in words."""
+    numbers: dict[str, str] = {}
+    gone = []
     for node in nodes:
         try:
             numbers |= _family(os.stat(node).st_rdev)
         except OSError as no:
-            yield f"{node} cannot be looked at: {no.strerror}"
+            gone.append(f"{node} cannot be looked at: {no.strerror}")
+    return numbers, gone
 
 
 def alone(node: str) -> Iterator[str]:

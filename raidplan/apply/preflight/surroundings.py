@@ -9,7 +9,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from raidplan.facts.mounts import unescaped
+from raidplan.facts.block import Names
+from raidplan.facts.mounts import read_mounts
 
 PROC_SELF = Path("/proc/self")
 UDEV = Path("/run/udev/control")
@@ -65,7 +66,7 @@ def unwritable(file: str, size: int) -> Iterator[str]:
     if path.exists() and not path.is_file():
         yield f"{file} is not a regular file"
         return
-    if str(path) in _mount_points():
+    if any(mount.point == str(path) for mount in read_mounts(Path("/"), Names({}))):
         yield f"{file} is a mount of its own, as containers have them, so it cannot be replaced: umount {path}"
         return
     fixed = [each for each in (folder, path) if each.exists() and _flags(each) & (IMMUTABLE | APPEND)]
@@ -80,14 +81,6 @@ def unwritable(file: str, size: int) -> Iterator[str]:
         yield f"{folder} has {room.f_bavail * room.f_frsize} bytes left, too few to replace {file}"
     if room.f_files and room.f_favail < NODES:
         yield f"{folder} has {room.f_favail} inodes left, too few to replace {file}"
-
-
-def _mount_points() -> set[str]:
-    """Of this process's namespace (proc_pid_mountinfo(5), the fifth field)."""
-    rows = [
-        line.split(" ") for line in (PROC_SELF / "mountinfo").read_text(errors="surrogateescape").splitlines()
-    ]
-    return {unescaped(row[4]) for row in rows if len(row) > 4}
 
 
 def _flags(path: Path) -> int:
