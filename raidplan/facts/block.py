@@ -15,6 +15,8 @@ SECTOR = 512
 PAGE = 4096
 MEMORY_DISKS = re.compile(r"(ram|zram|sr|fd)\d+")
 """Block devices that are nobody's disk."""
+IDENTIFIERS = ("serial", "wwid", "device/serial", "device/wwid", "device/vpd_pg80")
+"""Where drivers of virtio, NVMe, MMC and SCSI (with libata) keep what the disk is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Block:
     rotational: bool = False
     logical: int = 512
     physical: int = 512
+    instance: str = ""
+    """Of a whole device: which appearance of which disk it is (`instance_of`)."""
 
     @property
     def node(self) -> str:
@@ -93,7 +97,19 @@ def _block(sys: Path, disk: Block | None = None) -> Block:
         rotational=disk.rotational if disk else number_of(sys / "queue/rotational") == 1,
         logical=disk.logical if disk else number_of(sys / "queue/logical_block_size") or 512,
         physical=disk.physical if disk else number_of(sys / "queue/physical_block_size") or 512,
+        instance="" if disk else instance_of(sys),
     )
+
+
+def instance_of(sys: Path) -> str:
+    """Which appearance of which disk a whole device is: equal as long as nobody put another one in its place.
+
+    Linux 5.15 and later number every disk that ever appeared (`diskseq`); before, its place in sysfs stands for that.
+    Beside it the size of its blocks, and the serial number and WWN that the disk itself told the kernel, not udev.
+    """
+    appearance = text_of(sys / "diskseq") or str(sys.resolve())
+    told = (text_of(sys / name) for name in ("queue/logical_block_size", *IDENTIFIERS))
+    return "\n".join((appearance, *told))
 
 
 def _names(folder: Path) -> tuple[str, ...]:

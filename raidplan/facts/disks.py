@@ -20,6 +20,8 @@ from raidplan.facts.traces import FUTURE, Place, read_traces
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
+SETTLE = ("udevadm", "settle", "--timeout=60")
+"""lsblk takes identifiers from udev, which tells those of the disk before until it has looked at the one that came."""
 
 
 def read_disks(seen: Seen, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
@@ -35,8 +37,10 @@ def read_disks(seen: Seen, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskF
         )
 
 
-def lsblk(ask: Ask) -> dict[str, dict[str, str]]:
-    """Kernel name to identifiers."""
+def lsblk(ask: Ask, *, udev: bool) -> dict[str, dict[str, str]]:
+    """Kernel name to identifiers; where udev runs, when it has looked at every disk there is."""
+    if udev:
+        ask(SETTLE)
     return parse_lsblk(ask(LSBLK).stdout)
 
 
@@ -92,14 +96,8 @@ def _disk(
         partitions=tuple(partitions_of(seen, block)),
         users=tuple(dict.fromkeys(_users(seen, block, uses, set()))),
         links=tuple(sorted(links.get(block.name, []))),
-        instance=_instance(seen.root, block),
+        instance=block.instance,
     )
-
-
-def _instance(root: Path, block: Block) -> str:
-    """As `apply` asks for it on the open device (apply/devices/guard.py)."""
-    sys = root / "sys/dev/block" / block.number
-    return text_of(sys / "diskseq") or (str(sys.resolve()) if sys.exists() else "")
 
 
 def _id_path(root: Path, block: Block, links: Sequence[str]) -> str:

@@ -91,7 +91,7 @@ class DiskFact:
     traces: tuple[Trace, ...] = ()
     """Everything on it, at every place; none if it is proven blank."""
     instance: str = ""
-    """Which appearance of a disk this is: the kernel's diskseq, or its place in sysfs."""
+    """Which appearance of which disk this is, as `facts.block.instance_of` says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,11 @@ def read_machine(
         modules = pool.submit(host.read_modules, root, kernel, ask)
         tools = pool.submit(host.read_tools, ask)
         enabled = pool.submit(host.read_units, units, ask)
-        told = pool.submit(lsblk, must)
-        seen, md, names, problems = _look(root, ask)
+        blocks = read_blocks(
+            root
+        )  # before their identifiers: who swaps a disk in between is found out by its instance
+        told = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
+        seen, md, names, problems = _look(root, blocks, ask)
         seen = replace(seen, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects, doubled = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
@@ -86,9 +89,10 @@ def _noting(failed: list[str], ask: Ask) -> Ask:
     return must
 
 
-def _look(root: Path, ask: Ask) -> tuple[Seen, list[arrays.Array], Names, list[str]]:
+def _look(
+    root: Path, blocks: Mapping[str, Block], ask: Ask
+) -> tuple[Seen, list[arrays.Array], Names, list[str]]:
     """The block devices: what each is, what it is known by, and what stands on it."""
-    blocks = read_blocks(root)
     tables, closed = _tables(root, blocks)
     md, problems = arrays.read_arrays(root, blocks, ask)
     names = _names(root, blocks, tables, md)

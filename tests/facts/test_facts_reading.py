@@ -1,8 +1,12 @@
 """How a server is read: with few processes, nothing passed over in silence, and kept as JSON."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from raidplan.facts import Machine
+from raidplan.facts.block import IDENTIFIERS, instance_of
 
 
 def test_few_processes(server):
@@ -36,3 +40,49 @@ def test_disk_that_cannot_be_read_is_never_blank(server):
 def test_programs_that_fail_are_problems(server):
     server.answers = {"lsblk": [1, "", "lsblk: failed to access sysfs directory: /sys/dev/block\n"]}
     assert "lsblk failed: lsblk: failed to access sysfs directory: /sys/dev/block" in server.read().problems
+
+
+def test_identifiers_are_asked_when_udev_has_looked_at_every_disk(server):
+    server.read()
+    assert not [argv for argv in server.asked if argv[:2] == ("udevadm", "settle")], "no udev runs there"
+    server.write("/run/udev/control", "")
+    server.asked.clear()
+    server.answers["udevadm settle --timeout=60"] = [
+        1,
+        "",
+        "Timed out for waiting the udev queue being empty.",
+    ]
+    problems = server.read().problems
+    assert "udevadm failed: Timed out for waiting the udev queue being empty." in problems
+    settled, *after = (
+        argv for argv in server.asked if argv[0] in ("udevadm", "lsblk") and "--version" not in argv
+    )
+    assert settled[:2] == ("udevadm", "settle") and [argv[0] for argv in after] == ["lsblk"]
+
+
+def test_a_disk_swapped_while_its_identifiers_are_asked_is_not_the_one_that_was_read(server):
+    """The serial number may be of either: whoever looks at the open device then finds another instance."""
+    ask = server.ask
+
+    def swapping(argv):
+        if argv[0] == "lsblk":
+            server.write("/sys/block/sdo/diskseq", "4711\n")
+        return ask(argv)
+
+    server.write("/sys/block/sdo/diskseq", "12\n")
+    server.ask = swapping
+    found = server.read().disk("/dev/sdo").instance
+    assert found.startswith("12\n") and found != instance_of(server.root / "sys/block/sdo")
+
+
+@pytest.mark.parametrize("attribute", ["diskseq", "queue/logical_block_size", *IDENTIFIERS])
+def test_whatever_the_kernel_says_of_a_disk_tells_it_from_another(attribute: str, tmp_path: Path) -> None:
+    for name in ("diskseq", "queue/logical_block_size", *IDENTIFIERS):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"\0\x80\0\x04S7K0")
+    before = instance_of(tmp_path)
+    assert before == instance_of(tmp_path)
+    (tmp_path / attribute).write_bytes(b"\0\x80\0\x04S7K1")
+    assert instance_of(tmp_path) != before
+    (tmp_path / attribute).unlink()
+    assert instance_of(tmp_path) != before

@@ -28,7 +28,7 @@ PROBES = (
     r"lvm fullreport --readonly .*",
     r"modprobe --dry-run --quiet .*",
     r"systemctl is-enabled \S+",
-    r"udevadm settle",
+    r"udevadm settle( --timeout=60)?",
     r"udevadm trigger --action=change --name-match=\S+",
     r"(lz4|zstd) -dcq",
 )

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.apply.preflight.in_use import written_by_others
+from raidplan.facts import block
 from raidplan.facts.block import SECTOR, number_of, read_at
 from raidplan.facts.silent import unrecognised
 from raidplan.facts.tables import read_table
@@ -43,17 +44,11 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
 
 
 def instance_of(node: str) -> tuple[str, int]:
-    """Which disk is behind a node now, and its bytes. Raises OSError where there is none.
-
-    Linux 5.15 and later number every disk that ever appeared (`diskseq`); before, its place in sysfs stands for it.
-    """
+    """Which disk is behind a node now (`facts.block.instance_of`), and its bytes. Raises OSError where there is none."""
     number = os.stat(node).st_rdev
     sys = SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"
     size = int((sys / "size").read_text()) * SECTOR
-    try:
-        return (sys / "diskseq").read_text().strip(), size
-    except FileNotFoundError:
-        return str(sys.resolve(strict=True)), size
+    return block.instance_of(sys), size
 
 
 def _another(target: str, number: int) -> str:
