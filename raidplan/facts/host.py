@@ -13,6 +13,7 @@ from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
+from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 from raidplan.run import find_tool
 
 MODULES = ("md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod")
@@ -32,13 +33,11 @@ VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 """What to ask, and the programs that the answer holds for: one process for each package."""
 
-CONFIGURATION = ("/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
-ALSO = ("/etc/crypttab",)
-"""Files that no plan writes, and that name devices."""
+CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf")
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
-PARTS = ("etc/mdadm/mdadm.conf.d/[!.]*.conf", "etc/mdadm.conf.d/[!.]*.conf")
+PARTS = tuple(f"{folder.lstrip('/')}/[!.]*.conf" for folder in MDADM_CONF_PARTS)
 """What mdadm reads after its main file, in the order of the names (`conf_file_or_dir` in its config.c)."""
 READ_WHOLE = 1024**2
 """Bytes; a larger file is no configuration, and only its size is told."""
@@ -113,7 +112,7 @@ def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
     found = (f"/{file.relative_to(root)}" for each in (RULES, *PARTS) for file in sorted(root.glob(each)))
     files: Objects = {}
     folders: Objects = {}
-    for path in dict.fromkeys([*CONFIGURATION, *ALSO, HOLD, *found, *paths]):
+    for path in dict.fromkeys([*CONFIGURATION, CRYPTTAB, HOLD, *found, *paths]):
         file = root / path.lstrip("/")
         if file.is_dir():
             folders[path] = {"exists": True}

@@ -6,6 +6,8 @@ UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
 """After 63-md-raid-arrays.rules, which imports MD_UUID."""
 RULES_BEGIN = "# Written by raidplan"
 MDADM_CONF = "/etc/mdadm/mdadm.conf"
+MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
+"""Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
 FSTAB = "/etc/fstab"
 CRYPTTAB = "/etc/crypttab"
 """Never written; what it names is looked at."""

@@ -22,13 +22,10 @@ from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, WriteBlock
-from raidplan.plan.places import FSTAB, MDADM_CONF
+from raidplan.plan.places import FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
-PARTS = (f"{MDADM_CONF}.d/", "/etc/mdadm.conf.d/")
-"""Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
-
 NAMES = ("names=yes", "names=no")
 """Words of CREATE: how the kernel calls an array, by its name or by a number."""
 
@@ -140,7 +137,7 @@ def _told(lines: Iterable[Line], action: WriteBlock, machine: Machine) -> Iterat
 def _parts(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[Line]]]:
     """The further files that mdadm reads, and their lines."""
     for file, found in machine.objects.get("file", {}).items():
-        if action.file == MDADM_CONF and file.startswith(PARTS):
+        if action.file == MDADM_CONF and file.rpartition("/")[0] in MDADM_CONF_PARTS:
             yield file, [*numbered(str(found.get("content", "")))]
 
 
