@@ -80,12 +80,18 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 
 def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     """Raises OSError."""
+    from raidplan.apply.decide.not_started import not_started
     from raidplan.apply.decide.redo import planned_for
     from raidplan.apply.journal.adopt import gone, look, unplanned
-    from raidplan.cli import FINDINGS, OK
+    from raidplan.cli import FINDINGS, OK, REFUSED
     from raidplan.cli.output import talk
     from raidplan.run import run as ask
 
+    asleep = [*not_started(plan, named, journal.past)]
+    for words in asleep:
+        talk(f"refused: {words}")
+    if asleep:
+        return REFUSED
     damaged = 0
     for found in look(plan, named, journal.past, ask):
         if found.problem:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import sleep
 
+from raidplan.cli import REFUSED
 from raidplan.twin import Twin, UnreachableError
+from raidplan.twin.ssh import Result
+from tests.machine.look import with_digest
 
 
 def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
@@ -22,3 +26,14 @@ def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
         with suppress(UnreachableError):
             running.result()
         return not ended
+
+
+def applied_after_the_boot(twin: Twin, command: list[str]) -> Result:
+    """`apply` by somebody who does what a refusal says, once: starts an array that md has not, consents to a loss."""
+    done = twin.run(command, check=False, timeout=600)
+    if done.returncode != REFUSED:
+        return done
+    for start in re.findall(r"`(mdadm --run /dev/\S+)`; then try again", done.stderr):
+        print(f"refused: {start} first")  # noqa: T201  # shown with -s
+        twin.run(start, check=False)  # a timer may have done it meanwhile
+    return twin.run(with_digest(command, done.stderr), check=False, timeout=600)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from raidplan.cli import REFUSED
 from raidplan.plan.places import FSTAB, MDADM_CONF, UDEV_RULES
 from raidplan.twin import Disk, Twin, install_raidplan, lose_unflushed
-from tests.machine.look import contents, with_digest
-from tests.machine.power import applied_until_the_power_goes
+from tests.machine.look import contents
+from tests.machine.power import applied_after_the_boot, applied_until_the_power_goes
 from tests.machine.servers import decoys, fill_decoys, quick_initramfs
 
 pytestmark = pytest.mark.machine
@@ -93,9 +92,7 @@ def test_f05_the_power_goes_at_a_write(
         gone = cut.lost(twin, halted=halted)
         twin.refit([*cut.pair(mended=True), *(following.pair() if following else ()), *DECOYS])
         twin.start_again()
-        done = twin.run(command, check=False, timeout=300)
-        if done.returncode == REFUSED:
-            done = twin.run(with_digest(command, done.stderr), check=False, timeout=300)
+        done = applied_after_the_boot(twin, command)
         assert done.returncode == 0, (cut, done.stderr[-3000:])
         again = twin.run(command, check=False, timeout=300)
         assert again.returncode == 0 and "nothing to do" in again.stderr, (cut, again.stderr)

@@ -11,12 +11,11 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from raidplan.cli import REFUSED
 from raidplan.pipeline import check
 from raidplan.twin import Twin, install_raidplan
 from raidplan.twin.wiring import disks_of
-from tests.machine.look import contents, open_steps, with_digest
-from tests.machine.power import applied_until_the_power_goes
+from tests.machine.look import contents, open_steps
+from tests.machine.power import applied_after_the_boot, applied_until_the_power_goes
 from tests.machine.servers import EXAMPLES, LAYOUT, decoys, fill_decoys, quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
@@ -81,9 +80,7 @@ def test_the_power_goes_while_forty_disks_are_written(
     print(f"the power went in {', '.join(running)}")  # noqa: T201  # shown with -s
     record_property("counted: power cuts at a write", 1)
     assert running, "the journal says what was running"
-    done = jbod.run(command, check=False, timeout=600)
-    if done.returncode == REFUSED:
-        done = jbod.run(with_digest(command, done.stderr), check=False, timeout=600)
+    done = applied_after_the_boot(jbod, command)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "every property was read back" in done.stderr
     again = jbod.run(command, check=False, timeout=300)

@@ -9,6 +9,7 @@ from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.configuration.files import BrokenBlock, file_text, wanted_text
 from raidplan.apply.decide.bare import NotOurs
+from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo import anew, half_done, planned_for
 from raidplan.apply.decide.renamed import InUse, under_its_name
 from raidplan.apply.journal.made import made_by
@@ -33,14 +34,17 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     """The steps that are left to do, and why they must not be done (in words, empty if they may).
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
-    say that it was begun and never ended.
+    say that it was begun and never ended. While an array is not started, nothing is left or refused but for that.
     """
+    if asleep := [*not_started(plan, machine, past)]:
+        return replace(plan, steps=()), asleep
     kept: dict[str, Step] = {}
     names: dict[str, Step] = {}
     refusals: list[str] = []
     for step in plan.steps:
         try:
-            names |= {each.id: each for each in under_its_name(step, machine)}
+            if not half_done(step, machine, past):  # else it is stopped and cleared, whatever its name
+                names |= {each.id: each for each in under_its_name(step, machine)}
             if not _pending(step, machine, kept, past):
                 kept |= {each.id: each for each in left_behind(step, machine, past)}
                 continue
