@@ -33,7 +33,7 @@ def applied_after_the_boot(twin: Twin, command: list[str]) -> Result:
     done = twin.run(command, check=False, timeout=600)
     if done.returncode != REFUSED:
         return done
-    for start in re.findall(r"`(mdadm --run /dev/\S+)`; then try again", done.stderr):
+    for start in re.findall(r"`(mdadm --run /dev/\S+)`", done.stderr):
         print(f"refused: {start} first")  # noqa: T201  # shown with -s
         twin.run(start, check=False)  # a timer may have done it meanwhile
     return twin.run(with_digest(command, done.stderr), check=False, timeout=600)
