@@ -102,7 +102,8 @@ def execute(
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
 
-    `written_over` are the devices that were there before the plan, as its guards call them.
+    `written_over` are the devices that were there before the plan, as its guards call them. Raises RuntimeError where
+    steps wait for each other.
     """
     outcome = Outcome()
     # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
@@ -118,6 +119,8 @@ def execute(
                         tell(Event("started", waiting.pop(step.id)))
                         running[pool.submit(work.do, step)] = step
                 if not running:
+                    if waiting and not outcome.failed and not outcome.interrupted:
+                        raise RuntimeError(_stuck(waiting))
                     break
                 for future in wait(running, TELL_SECONDS, return_when=FIRST_COMPLETED).done:
                     _finish(future, running.pop(future), outcome, tell)
@@ -152,6 +155,15 @@ def _ready(waiting: Iterable[Step], running: Iterable[Step], room: int) -> list[
             ready.append(step)
             busy |= set(step.targets)
     return ready
+
+
+def _stuck(waiting: Mapping[str, Step]) -> str:
+    """Steps that wait for each other, of which none can ever begin: no machine makes that, only a wrong plan."""
+    words = (
+        f"{id} waits for {', '.join(need for need in step.needs if need in waiting)}"
+        for id, step in waiting.items()
+    )
+    return "no step can begin: " + "; ".join(words)
 
 
 def _finish(future: Future[float], step: Step, outcome: Outcome, tell: Callable[[Event], None]) -> None:

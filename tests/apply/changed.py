@@ -50,7 +50,8 @@ def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
             step = next(each for each in machine.plan.steps if node in each.awaits)
             assert step.proof and uuid == f"--uuid={_colons(step.proof.key)}" and tuple(members) == step.guard
             machine._object(step.proof)
-            _objects(machine, "array")[step.proof.key]["node"] = node
+            # md holds no sync of an array that is assembled.
+            _objects(machine, "array")[step.proof.key] |= {"node": node, "sync_held": False}
         case _:
             return False
     return True

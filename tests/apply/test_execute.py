@@ -92,6 +92,15 @@ def test_needs_come_first() -> None:
     assert log.events == [(kind, name) for name in "abc" for kind in ("started", "done")]
 
 
+def test_steps_that_wait_for_each_other_are_named() -> None:
+    """A bug of the plan: what does not wait is done, and nothing ends without a word."""
+    record = Record()
+    circle = plan(step("a"), step("b", needs=("c", "a")), step("c", needs=("b",)))
+    with pytest.raises(RuntimeError, match="no step can begin: b waits for c; c waits for b"):
+        execute(circle, {}, Log(), record)
+    assert record.lines == [("intent", "a"), ("ended", "a")]
+
+
 def test_a_step_that_an_interrupt_kept_from_its_begin_is_left() -> None:
     """^C came while the display told of it: it is in no list any more, and nothing may count as complete."""
 

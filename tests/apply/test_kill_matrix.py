@@ -22,6 +22,7 @@ from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
 from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Run
+from raidplan.plan.unlike import unlike
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
 from tests.apply.simulated import AtOnce, Killed, Simulated, State
@@ -66,6 +67,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
         return "; ".join(decision.refusals)
+    assert [*unlike(decision.left)] == [], "it could be given to apply as a file as well"
     if decision.left.lost:
         return "asks: " + "; ".join(decision.left.lost)
     journal = open_journal(folder, world)

@@ -11,7 +11,7 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import decide
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan
+from raidplan.plan import Plan, plan_from_json, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.test_change import plan_of, standing
 from tests.apply.test_kill_matrix import apply, end, impatient, machine
@@ -52,6 +52,52 @@ def test_every_array_gets_its_name_before_anything_else(tmp_path: Path) -> None:
     assert {what.split()[0] for what in programs[:6]} == {"mdadm"}
     assert only_looks_new(state) == only_looks_new(whole.state)
     assert end(again)[1:] == end(whole)[1:]  # type: ignore[index]
+
+
+def cut_before(command: str, plan: Plan, root: Path) -> State:
+    """The machine of an apply that was killed before the first program that begins so."""
+    whole = Simulated(plan, root / "whole", machine(root / "whole"))
+    assert apply(plan, whole) == "done"
+    at = next(n for n, (_, what) in enumerate(whole.effects, 1) if what.startswith(command))
+    state = machine(root)
+    with pytest.raises(Killed):
+        apply(plan, Simulated(plan, root, state, (at, "before")))
+    return state
+
+
+def converges(plan: Plan, root: Path, state: State) -> list[str]:
+    """The programs that ran; as a file the plan is the same one, and afterwards there is nothing to do."""
+    world = Simulated(plan, root, state)
+    left = decide(plan, world.read(plan), read_past(root / "var/lib/raidplan"), here=False).left
+    assert plan_from_json(plan_to_json(left)) == left
+    assert apply(plan, world) == "done"
+    assert apply(plan, Simulated(plan, root, state)) == "nothing to do"
+    return world.executed
+
+
+def test_a_module_that_the_boot_did_not_load_does_not_wait_for_the_names(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "plan")
+    state = cut_before("mdadm --create /dev/md/p ", plan, tmp_path)
+    boot_that_knows_no_names(state)
+    state.nodes.discard("raid456")
+    programs = converges(plan, tmp_path, state)
+    assert programs[0] == "modprobe raid456" and programs[1].startswith("mdadm --stop /dev/md12")
+
+
+def test_an_array_gets_its_name_when_mdadm_conf_has_it_again(tmp_path: Path) -> None:
+    """Somebody took our block out, and the next boot knew no names: udev would assemble the array as md127 again."""
+    plan, root = plan_of(tmp_path / "plan"), tmp_path / "root"
+    state = standing(tmp_path / "plan", root)
+    (root / "etc/mdadm/mdadm.conf").write_text("")
+    state.objects["mount"].clear()
+    boot_that_knows_no_names(state)
+    world = Simulated(plan, root, state)
+    decision = decide(plan, world.read(plan), read_past(root / "var/lib/raidplan"), here=False)
+    assert plan_from_json(plan_to_json(decision.left)) == decision.left
+    ids = [step.id for step in decision.left.steps]
+    stop = next(step for step in decision.left.steps if step.id == "array.a.create+name.stop")
+    assert ids[0] == "config.mdadm.conf" and stop.needs == ("config.mdadm.conf",)
+    converges(plan, root, state)
 
 
 def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[str, ...]:

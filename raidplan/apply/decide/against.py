@@ -55,9 +55,12 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
             refusals.append(
                 str(no) if isinstance(no, BrokenBlock) else f"{step.because} (line {step.line}): {no}"
             )
-    # Every command calls an array by its name, so the names come before everything else.
-    steps = [*names.values(), *(replace(step, needs=(*step.needs, *names)) for step in kept.values())]
-    return replace(plan, steps=tuple(step.among(kept | names) for step in steps)), refusals
+    # Every command calls an array by its name, so the names come before everything else; but for what prepares the
+    # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
+    first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
+    rest = [replace(step, needs=(*step.needs, *names)) for step in kept.values() if step.id not in first]
+    left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
+    return replace(plan, steps=tuple(left)), refusals
 
 
 def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
