@@ -95,8 +95,8 @@ def _sync(array: str, world: World, *, new: bool) -> Sync | None:
     action = text_of(md / "sync_action") if array else ""
     if action not in WORDS:
         return None  # idle or frozen
-    # A new RAID5 is built like a spare that is filled.
-    called = "initial sync" if new and action in ("resync", "recover", "recovery") else WORDS[action]
+    # All members of a new array are active (`--force` of RAID5): one that is rebuilt had left it.
+    called = "initial sync" if new and action == "resync" else WORDS[action]
     completed = text_of(md / "sync_completed")
     done, _, total = completed.partition(" / ")
     speed = number_of(md / "sync_speed") * KIB

@@ -79,7 +79,8 @@ def made(
     if array.effective_layout:
         expect["layout"] = array.effective_layout
     if LEVELS[array.level].redundant:
-        expect |= {"component": geometry.used_bytes, "consistency": array.policy}
+        # Created so (above): a member that is being rebuilt has its slot as well, and shows in this alone.
+        expect |= {"component": geometry.used_bytes, "consistency": array.policy, "degraded": 0}
     if array.journal:
         expect["journal"] = identity(parts[-1])
     return expect

@@ -87,7 +87,7 @@ def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> Non
     for found in state.objects["array"].values():
         found["degraded"] = 1
     problems, _ = adopted(tmp_path, state, 0)
-    assert "members missing: 1" in problems
+    assert "degraded is 1, planned 0" in problems
 
 
 def test_a_mounted_file_system_is_left_to_the_kernel(tmp_path: Path, state: State) -> None:

@@ -215,12 +215,20 @@ def fail_member(state: State) -> None:
         found["degraded"] = 1
 
 
+def readd_member(state: State) -> None:
+    """Its link was gone for a moment, and udev gave it back: it has its slot, and nothing on it yet."""
+    for found in state.objects.get("array", {}).values():
+        found["degraded"] = 1
+
+
 def swap_slots(state: State) -> None:
     for found in state.objects.get("array", {}).values():
         found["members"] = [*reversed(found["members"])]
 
 
-@pytest.mark.parametrize("harm", [forget_array, fail_member, swap_slots], ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize(
+    "harm", [forget_array, fail_member, readd_member, swap_slots], ids=lambda harm: harm.__name__
+)
 def test_f35_f45_f51_f52_an_array_that_is_not_as_planned_is_never_a_success(
     plan: Plan, harm: Callable[[State], None], tmp_path: Path
 ) -> None:

@@ -61,7 +61,7 @@ def found(root: Path, action: str, completed: str, speed: str, *, new: bool = Tr
             "delayed",
             "none",
             True,
-            "the initial sync waits for that of another array on the same disks; it begins by itself",
+            "the rebuild waits for that of another array on the same disks; it begins by itself",
         ),
         (
             "check",

@@ -29,11 +29,11 @@ def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
 
 
 def applied_after_the_boot(twin: Twin, command: list[str]) -> Result:
-    """`apply` by somebody who does what a refusal says, once: starts an array that md has not, consents to a loss."""
+    """`apply` by somebody who does what a refusal says, once: starts an array, waits for its rebuild, consents to a loss."""
     done = twin.run(command, check=False, timeout=600)
     if done.returncode != REFUSED:
         return done
-    for start in re.findall(r"`(mdadm --run /dev/\S+)`", done.stderr):
+    for start in re.findall(r"[`(](mdadm --(?:run|wait) /dev/[^\s`)]+)", done.stderr):
         print(f"refused: {start} first")  # noqa: T201  # shown with -s
         twin.run(start, check=False)  # a timer may have done it meanwhile
     return twin.run(with_digest(command, done.stderr), check=False, timeout=600)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from raidplan.apply.change.change_array import consistency, spares
+from raidplan.apply.change.change_array import consistency, redundancy, spares
 from raidplan.apply.change.change_contents import flags, label, priority, reserved, volume_read_ahead
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
@@ -73,6 +73,7 @@ def _without_braces(words: str, plan: Plan) -> str:
 
 IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {
     ("array", "consistency"): consistency,
+    ("array", "degraded"): redundancy,
     ("array", "spares"): spares,
     ("filesystem", "label"): label,
     ("filesystem", "reserved_blocks"): reserved,

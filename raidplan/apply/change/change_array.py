@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NoReturn
 
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.devices.guard import PARTITION
@@ -10,7 +11,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.facts import Machine
-from raidplan.plan import ADDED, Step, Value, Zero
+from raidplan.plan import ADDED, Plan, Step, Value, Zero
 
 BITMAP = {"bitmap": "internal", "resync": "none"}
 """The word of `mdadm --grow --bitmap` for each policy that it brings about."""
@@ -31,6 +32,14 @@ def consistency(difference: Difference) -> Iterator[Step]:
     yield difference.then("consistency", say, ("mdadm", "--grow", f"--bitmap={BITMAP[planned]}", node))
 
 
+def redundancy(difference: Difference) -> NoReturn:
+    """All members have their slots, and one is not in sync yet: nothing does that but time."""
+    raise NotInPlace(
+        f"a member of it is being rebuilt, or waits for that: look at it (mdadm --detail {difference.node}), wait "
+        f"(mdadm --wait {difference.node}), then apply again"
+    )
+
+
 def _runs(difference: Difference) -> None:
     state = difference.found.get("state")
     if state in ("inactive", "clear", "readonly", "suspended"):
@@ -48,7 +57,7 @@ def spares(difference: Difference) -> Iterator[Step]:
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])
     for identity in (each for each in now if each not in planned):
-        node = _safe_node(difference.node, identity, difference.machine)
+        node = _safe_node(difference.node, identity, difference.plan)
         say = f"take the spare {node} out of {difference.step.targets[0]}"
         remove = difference.then(
             f"remove.{_short(identity)}",
@@ -81,8 +90,8 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     )
 
 
-def left_behind(step: Step, machine: Machine, past: Past) -> Iterator[Step]:
-    """What a removed spare still needs, if a run was cut off before it: it must forget the array."""
+def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterator[Step]:
+    """What a removed spare still needs, if a run was cut off before it: it must forget the array. Raises NotInPlace."""
     if step.proof is None or step.proof.kind != "array" or not past.is_open:
         return
     found = machine.observe("array", step.proof.key)
@@ -93,7 +102,7 @@ def left_behind(step: Step, machine: Machine, past: Past) -> Iterator[Step]:
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
         ours = f"linux_raid_member {step.proof.key}" in _carried(machine, identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
-            yield _forgotten(step, identity, _safe_node("", identity, machine), machine)
+            yield _forgotten(step, identity, _safe_node(step.awaits[0], identity, plan), machine)
 
 
 def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
@@ -120,18 +129,26 @@ def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tu
     )
 
 
-def _safe_node(array: str, identity: str, machine: Machine) -> str:
-    """A name that means this device and no other. Raises NotInPlace."""
-    if identity.startswith("partition:"):
-        return PARTITION + identity.partition(":")[2]
-    block = next((block for block in machine.blocks if block.identity == identity), None)
-    if identity.startswith("{"):
-        return identity
-    if identity.startswith(("array:", "volume:")) and block and block.node:
-        return block.node
+def _safe_node(array: str, identity: str, plan: Plan) -> str:
+    """A name that means this device and no other. Raises NotInPlace where it is none of this layout."""
+    if identity in _of_layout(plan):
+        return PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
+    for node, made in made_nodes(plan).items():
+        if made == identity:
+            return node
+    device = PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
     raise NotInPlace(
-        f"{identity} is no disk of this layout: by hand, mdadm {array} --remove {identity}, then mdadm --zero-superblock {identity}"
+        f"{device} is no device of this layout: by hand, mdadm {array} --remove {device}, then mdadm --zero-superblock {device}"
     )
+
+
+def _of_layout(plan: Plan) -> set[str]:
+    """The disks of a plan and the partitions of their tables, as proofs call them."""
+    rows = (
+        step.proof.expect["partitions"] for step in plan.steps if step.proof and step.proof.kind == "table"
+    )
+    parts = {f"partition:{row.split()[0]}" for each in rows for row in _texts(each)}
+    return parts | {f"{{{disk.name}}}" for disk in plan.disks}
 
 
 def _carried(machine: Machine, identity: str) -> list[str]:

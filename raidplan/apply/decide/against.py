@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
+from raidplan.apply.change.difference import NotInPlace
 from raidplan.apply.configuration.files import BrokenBlock, file_text, wanted_text
 from raidplan.apply.decide.bare import NotOurs
 from raidplan.apply.decide.not_started import not_started
@@ -46,12 +47,12 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
             if not half_done(step, machine, past):  # else it is stopped and cleared, whatever its name
                 names |= {each.id: each for each in under_its_name(step, machine)}
             if not _pending(step, machine, kept, past):
-                kept |= {each.id: each for each in left_behind(step, machine, past)}
+                kept |= {each.id: each for each in left_behind(step, machine, plan, past)}
                 continue
             due, refused = _due(step, machine, plan, past)
             kept |= {each.id: each for each in due}
             refusals += refused
-        except (BrokenBlock, NotOurs, InUse) as no:
+        except (BrokenBlock, NotOurs, NotInPlace, InUse) as no:
             refusals.append(
                 str(no) if isinstance(no, BrokenBlock) else f"{step.because} (line {step.line}): {no}"
             )

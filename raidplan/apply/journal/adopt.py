@@ -57,9 +57,6 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str
     """Why an object that has all planned properties may still not be whole."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
-    if step.proof.kind == "array":
-        missing = found.get("degraded") or 0
-        return f"members missing: {missing}" if missing else ""
     if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
         return ""  # the kernel, which has mounted it, has looked at it
     check = (*CHECKS[str(found["type"])], step.guard[0])
