@@ -16,8 +16,8 @@ from raidplan.apply.decide.closer import looked_at
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan
-from tests.apply.stacks import plan_of
+from raidplan.plan import Plan, Proof
+from tests.apply.stacks import OTHER, plan_of
 
 MIB = 2**20
 LAYOUT = """\
@@ -135,6 +135,49 @@ def test_a_member_with_a_superblock_only(devices: Devices) -> None:
     devices.make("md127", 47 * MIB, (0, b"theirs"))
     array = [block("md127", key, 47 * MIB)]
     assert "from byte 0 on" in devices.amiss(create.id, "content", key, array)["stain"]
+
+
+def test_a_member_that_mdadm_never_reached(devices: Devices) -> None:
+    create = devices.steps["array.data.create"]
+    assert create.proof
+    identity = f"partition:{create.guard[0].rpartition('/')[2]}"
+    member = [block("d0p1", identity, 48 * MIB)]
+    for at in (0, 5 * 4096, 48 * MIB - 512):
+        devices.make("d0p1", 48 * MIB, (at, b"a raw database"))
+        assert f"from byte {at} on" in devices.amiss(create.id, "content", identity, member)["stain"]
+    devices.make("d0p1", 48 * MIB, (4096, superblock(OTHER, MIB, 47 * MIB)))
+    assert "linux_raid_member" in devices.amiss(create.id, "content", identity, member)["stain"]
+    devices.make("d0p1", 48 * MIB)
+    assert devices.amiss(create.id, "content", identity, member)["stain"] == ""
+
+
+def test_a_member_of_a_disk_that_may_be_wiped(devices: Devices, tmp_path: Path) -> None:
+    """Its ends were cleared; what lies between may be as old as the disk."""
+    devices.plan = plan_of(LAYOUT.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path)
+    create = devices.steps["array.data.create"]
+    identity = f"partition:{create.guard[0].rpartition('/')[2]}"
+    member = [replace(block("d0p1", identity, 48 * MIB), kind="partition", below=("d0",))]
+    sample = 48 * MIB // 33 // 4096 * 4096 * 9
+    devices.make("d0p1", 48 * MIB, (sample, b"old"))
+    assert devices.amiss(create.id, "content", identity, member)["stain"] == ""
+    devices.make("d0p1", 48 * MIB, (100, b"new"))
+    assert "from byte 100 on" in devices.amiss(create.id, "content", identity, member)["stain"]
+
+
+def test_an_array_that_is_a_member(devices: Devices) -> None:
+    """It is read as any member, and only the array that is made as what stands on them."""
+    create = devices.steps["array.data.create"]
+    leg = [block("md126", f"array:{OTHER}", 48 * MIB)]
+    step = replace(create, guard=("/dev/md/leg",))
+    made = replace(create, id="array.leg.create", awaits=("/dev/md/leg",), proof=Proof("array", OTHER, {}))
+    devices.plan = replace(devices.plan, steps=(made, step))
+    devices.steps[create.id] = step
+    assert create.proof
+    devices.make(
+        "md126", 48 * MIB, (4096, superblock(create.proof.key, MIB, 47 * MIB)), (MIB + 4096, b"theirs")
+    )
+    found = {"content": {f"array:{OTHER}": {"carries": [f"linux_raid_member {create.proof.key}"]}}}
+    assert "from byte 4096 on" in devices.amiss(create.id, "content", f"array:{OTHER}", leg, **found)["stain"]
 
 
 def test_where_mkfs_left_no_signature(devices: Devices) -> None:

@@ -9,13 +9,15 @@ from dataclasses import replace
 from functools import partial
 
 from raidplan.apply.decide.bare import TABLE_SIGNATURES
+from raidplan.apply.decide.half_made import others_on
+from raidplan.apply.decide.stack import Stack
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.in_use import used_by_others
-from raidplan.apply.teardown.given_up import identity_of, made_nodes
+from raidplan.apply.teardown.given_up import identity_of, made_nodes, may_be_wiped
+from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import SECTOR, read_at
 from raidplan.facts.machine import Properties
-from raidplan.facts.members import superblocks
 from raidplan.facts.superblock import Reader, is_swap
 from raidplan.facts.tables import extent
 from raidplan.facts.traces import Place, read_traces, words
@@ -37,21 +39,22 @@ def looked_at(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past:
             identities = [identity_of(node, made) for node in ours]
             identities += [f"array:{step.proof.key}"] if step.proof.kind == "array" and ours else []
             for one in identities:
-                found |= _device(step, one, machine, disks)
+                found |= _device(plan, step, one, machine, disks)
     objects = {kind: dict(of_kind) for kind, of_kind in machine.objects.items()}
     for (kind, key), more in found.items():
         objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
     return replace(machine, objects=objects)
 
 
-def _device(step: Step, identity: str, machine: Machine, disks: Mapping[str, DiskFact]) -> Found:
+def _device(plan: Plan, step: Step, identity: str, machine: Machine, disks: Mapping[str, DiskFact]) -> Found:
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:
         return {}
     node = f"/dev/{block.name.replace('!', '/')}"
     disk = disks.get(identity[1:-1])
     try:
-        stains = _stains(step, identity, partial(read_at, node), block.size, machine, disk)
+        wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
+        stains = _stains(step, identity, partial(read_at, node), block.size, machine, disk, wiped)
         amiss = {"stain": next(stains, ""), "used": ", ".join(used_by_others(node))}
     except OSError as no:
         amiss = {"stain": f"what cannot be read ({no.strerror})"}
@@ -59,7 +62,13 @@ def _device(step: Step, identity: str, machine: Machine, disks: Mapping[str, Dis
 
 
 def _stains(
-    step: Step, identity: str, read: Reader, size: int, machine: Machine, disk: DiskFact | None
+    step: Step,
+    identity: str,
+    read: Reader,
+    size: int,
+    machine: Machine,
+    disk: DiskFact | None,
+    wiped: bool,
 ) -> Iterator[str]:
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
@@ -73,12 +82,11 @@ def _stains(
         for trace in traces:
             if trace.place or trace.type not in TABLE_SIGNATURES:
                 yield words(trace)
-    elif step.proof.kind == "array" and not identity.startswith("array:"):
-        # Of a write journal, mdadm fills the first block; it holds nothing while nothing else is written.
-        if identity != step.proof.expect.get("journal"):
-            for block in superblocks(read, size):
-                room = min(block.data_size or size, size - block.data_offset)
-                yield from _bytes(partial(_shifted, read, block.data_offset), room)
+    elif step.proof.kind == "array" and identity != f"array:{step.proof.key}":
+        for trace in others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal")):
+            # Of a disk that may be wiped, both ends were cleared, and not what lies between.
+            if not (wiped and trace.type == "data" and FRONT <= trace.offset < size - BACK):
+                yield words(trace)
     elif not (machine.observe("content", identity) or {}).get("carries"):
         yield from _bytes(read, size)
 
@@ -89,10 +97,6 @@ def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: in
     front, back = extent(size, sector)
     first, last = max(front - offset, 0), max(back - offset, 0)
     return (bytes(min(first, len(data))) + data[first:last]).ljust(len(data), b"\0")
-
-
-def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:
-    return read(first + offset, size)
 
 
 def _bytes(read: Reader, size: int) -> Iterator[str]:

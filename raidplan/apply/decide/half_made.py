@@ -1,0 +1,73 @@
+"""What stands on a member of an array that mdadm was cut off in making, and is neither mdadm's nor the kernel's.
+
+For each member, mdadm 4.2 to 4.6 (`write_init_super1`, super1.c) writes the superblock and the header of the bitmap and
+flushes them, in whichever order the disk takes them; only then the bitmap, all ones, or an empty block of the log of a
+write journal, and flushes again. The kernel writes one more such block to the log whenever the array starts
+(`r5l_recovery_log`, raid5-cache.c). `--write-zeroes` has written zeroes before, on some disks beside the ones of erased flash.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from functools import partial
+
+from raidplan.facts.block import SECTOR
+from raidplan.facts.machine import Trace
+from raidplan.facts.members import superblocks
+from raidplan.facts.superblock import Reader
+from raidplan.facts.traces import Place, read_traces
+from raidplan.plan import Proof
+
+ONES = b"\xff"
+BITMAP, BITMAP_HEADER = b"bitm", 256
+"""Where a write-intent bitmap begins, and the bytes of its header (`bitmap_super_s`, md-bitmap.h)."""
+LOG = struct.pack("<I", 0x6433C509)
+"""Where a block of a write journal begins (`struct r5l_meta_block`, md_p.h)."""
+LOG_BLOCK, LOG_HEADER = 4096, 32
+
+
+def others_on(read: Reader, size: int, proof: Proof, *, journal: bool) -> Iterator[Trace]:
+    """What is on a member of `size` bytes: in its data, or anywhere where our superblock is not."""
+    of_others = partial(_of_others, read, proof.key.replace("-", ""), journal)
+    ours = [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
+    for block in ours:
+        room = min(block.data_size or size, size - block.data_offset)
+        yield from read_traces(partial(_shifted, of_others, block.data_offset), SECTOR, Place(0, room))
+    if not ours:
+        yield from read_traces(of_others, SECTOR, Place(0, size))
+
+
+def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:
+    return read(first + offset, size)
+
+
+def _of_others(read: Reader, uuid: str, journal: bool, offset: int, size: int) -> bytes:
+    """The bytes there, with zeroes in place of what mdadm and the kernel write: sectors of ones, headers of our bitmap, empty blocks of a log."""
+    data = bytearray(read(offset, size))
+    for at in range(0, len(data), SECTOR):
+        sector = data[at : at + SECTOR]
+        if journal and _empty_block(data[at : at + LOG_BLOCK]):
+            data[at : at + LOG_HEADER] = bytes(LOG_HEADER)
+        elif _bitmap(sector, uuid):
+            rest = sector[BITMAP_HEADER:]
+            data[at : at + len(sector)] = bytes(BITMAP_HEADER) + (
+                rest if rest.strip(ONES) else bytes(len(rest))
+            )
+        elif not sector.strip(ONES):
+            data[at : at + len(sector)] = bytes(len(sector))
+    return bytes(data)
+
+
+def _bitmap(sector: bytes, uuid: str) -> bool:
+    """It begins the bitmap of the array with this UUID; with metadata 0.90 that is four numbers."""
+    words = [sector[at : at + 4] for at in range(8, 24, 4)]
+    return sector[:4] == BITMAP and uuid in (
+        b"".join(words).hex(),
+        b"".join(word[::-1] for word in words).hex(),
+    )
+
+
+def _empty_block(block: bytes) -> bool:
+    """A block of a log with nothing in it."""
+    return block[:4] == LOG and block[12:16] == struct.pack("<I", LOG_HEADER) and not any(block[LOG_HEADER:])
