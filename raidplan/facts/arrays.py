@@ -69,7 +69,9 @@ def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list
             continue  # stopped; the kernel keeps the name for a while
         uuid, stored = _identity(root, name, text_of(sys / "md/metadata_version"), members, blocks, ask)
         if not uuid:
-            problems.append(f"the array /dev/{name} shows no UUID, so nothing can be said about it")
+            problems.append(
+                f"the array /dev/{name} shows no UUID, so nothing can be said about it: stop it (mdadm --stop) if nobody needs it"
+            )
             continue
         block = blocks.get(name) or Block(name, text_of(sys / "dev"), 0, is_md=True)
         arrays.append(Array(block, sys, members, uuid, stored))

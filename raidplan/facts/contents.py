@@ -19,20 +19,24 @@ SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
 """File systems that mark each of their devices with one UUID."""
 
 
-def table_objects(seen: Seen) -> tuple[dict[str, Properties], list[str]]:
-    """GPTs by their GUID; of two disks with the same GUID, as after a copy, the first, and a sentence."""
-    found: dict[str, Properties] = {}
-    problems = []
+def table_objects(seen: Seen) -> dict[str, Properties]:
+    """GPTs by their GUID; of several disks with the same GUID, as after a copy, the first; the others are in `also`."""
+    found: dict[str, dict[str, Value]] = {}
     for name, table in seen.tables.items():
         if table.kind != "gpt" or not seen.blocks[name].whole:
             continue
         node = seen.blocks[name].node
         if table.uuid in found:
-            problems.append(f"{found[table.uuid]['disk']} and {node} have the same disk GUID {table.uuid}")
+            _also(found[table.uuid], node)
             continue
         rows = [f"{entry.uuid} {entry.start} {entry.size} {entry.type}" for entry in table.entries]
         found[table.uuid] = {"partitions": rows, "disk": node}
-    return found, problems
+    return {**found}
+
+
+def _also(found: dict[str, Value], device: str) -> None:
+    others = found.get("also")
+    found["also"] = [*(others if isinstance(others, list) else ()), device]
 
 
 def content_objects(seen: Seen, names: Names) -> dict[str, Properties]:
@@ -44,17 +48,14 @@ def content_objects(seen: Seen, names: Names) -> dict[str, Properties]:
     return found
 
 
-def filesystem_objects(seen: Seen, names: Names) -> tuple[dict[str, Properties], list[str]]:
-    """File systems by UUID."""
-    found: dict[str, Properties] = {}
-    problems = []
+def filesystem_objects(seen: Seen, names: Names) -> dict[str, Properties]:
+    """File systems by UUID; of several with the same, as of a snapshot, the first; the others are in `also`."""
+    found: dict[str, dict[str, Value]] = {}
     for name, signature in _of_own(seen, "filesystem"):
         if signature.uuid in found:
             first = found[signature.uuid]["device"]
             if first != names.of(name) and signature.type not in SEVERAL_DEVICES:
-                problems.append(
-                    f"{first} and {names.of(name)} have the same file system UUID {signature.uuid}"
-                )
+                _also(found[signature.uuid], names.of(name))
             continue
         found[signature.uuid] = {
             "type": signature.type,
@@ -63,7 +64,7 @@ def filesystem_objects(seen: Seen, names: Names) -> tuple[dict[str, Properties],
             "untouched": _untouched(seen.root, name, signature.type),
             **_geometry(seen.root, name, signature.type),
         }
-    return found, problems
+    return {**found}
 
 
 def swap_objects(seen: Seen, names: Names, paths: Iterable[str]) -> dict[str, Properties]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
-from raidplan.facts.disks import entry_of, lsblk, read_disks
+from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
 from raidplan.facts.seen import Seen
@@ -22,6 +22,11 @@ from raidplan.run import Result, run
 
 READING_TIME = 120.0
 """Seconds after which a program that only reads is given up: a failing disk can hold it for minutes."""
+
+UNSETTLED = (
+    "udev has been at work on some device for a minute, so what disks are called may be out of date: `udevadm monitor` shows "
+    "which one it is; end that, then try again"
+)
 
 
 def read_only(argv: Sequence[str]) -> Result:
@@ -59,7 +64,7 @@ def read_machine(
         told = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
         seen, md, names, problems = _look(root, blocks, ask)
         seen = replace(seen, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
-        objects, doubled = _contents(seen, md, names, paths, must)
+        objects = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": host.read_initramfs(root, kernel), "kernel": host.read_kernels(root)}
@@ -73,7 +78,7 @@ def read_machine(
         machine_id=host.machine_id(root),
         is_root=os.geteuid() == 0,
         kernel=kernel,
-        problems=(*problems, *doubled, *failed),
+        problems=(*problems, *failed),
     )
 
 
@@ -83,7 +88,8 @@ def _noting(failed: list[str], ask: Ask) -> Ask:
     def must(argv: Sequence[str]) -> Result:
         answer = ask(argv)
         if not answer.ok:
-            failed.append(f"{argv[0]} failed: {plain(answer.stderr.strip()[-200:]) or answer.returncode}")
+            said = plain(answer.stderr.strip()[-200:]) or answer.returncode
+            failed.append(UNSETTLED if argv == SETTLE else f"{argv[0]} failed: {said}")
         return answer
 
     return must
@@ -106,22 +112,20 @@ def _look(
 
 def _contents(
     seen: Seen, md: Sequence[arrays.Array], names: Names, paths: Sequence[str], ask: Ask
-) -> tuple[dict[str, Mapping[str, Properties]], list[str]]:
-    """The objects on the block devices, and what is told twice."""
-    table, doubled = contents.table_objects(seen)
-    filesystem, doubled_too = contents.filesystem_objects(seen, names)
+) -> dict[str, Mapping[str, Properties]]:
+    """The objects on the block devices."""
     links = arrays.read_links(seen.root)
     has_lvm = any(one.type == "LVM2_member" for found in seen.signatures.values() for one in found)
     return {
         "content": contents.content_objects(seen, names),
-        "table": table,
+        "table": contents.table_objects(seen),
         "array": {array.uuid: arrays.properties(array, names, links) for array in md},
         "tuning": {array.uuid: arrays.tuning(array) for array in md},
         **(lvm.read_lvm(names, ask) if has_lvm else {}),
-        "filesystem": filesystem,
+        "filesystem": contents.filesystem_objects(seen, names),
         "swap": contents.swap_objects(seen, names, paths),
         "mount": mount_objects(seen.mounts, names),
-    }, [*doubled, *doubled_too]
+    }
 
 
 def _tables(root: Path, blocks: Mapping[str, Block]) -> tuple[dict[str, Table], dict[str, str]]:

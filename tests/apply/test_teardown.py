@@ -289,6 +289,31 @@ def test_f30_a_partition_elsewhere_with_the_uuid_of_a_new_one(plan: Plan) -> Non
     assert words.startswith(f"/dev/sdd1 has the UUID {uuid} of a partition that is to be made")
 
 
+@pytest.mark.parametrize("kind", ["filesystem", "table"])
+def test_f16_what_is_ours_and_a_copy_of_it_cannot_be_told_apart(plan: Plan, kind: str) -> None:
+    """Of somebody else's, as a snapshot of LVM is, both are no matter; a disk of the plan is ours whatever is on it."""
+    where, word = {"filesystem": ("device", "file system UUID"), "table": ("disk", "disk GUID")}[kind]
+    ours = next(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind)
+    more = {"partitions": []} if kind == "table" else {}
+
+    def said(uuid: str, one: str, other: str) -> list[str]:
+        found = (
+            Box()
+            .disk("sdb", "PAIR-0")
+            .disk("sdc", "PAIR-1")
+            .put(kind, uuid, **{where: one, "also": [other]}, **more)
+        )
+        return [words for words in decided(plan, found).refusals if "have the same" in words]
+
+    (words,) = said(ours, "volume:vg/home", "volume:vg/copy")
+    assert words.startswith(
+        f"volume:vg/home and volume:vg/copy have the same {word} {ours}: give the copy another one ("
+    )
+    assert said(OTHER, "volume:vg/home", "volume:vg/copy") == []
+    disk = "/dev/sdb"
+    assert len(said(OTHER, disk, "/dev/sdz")) == len(said(OTHER, "/dev/sdz", disk)) == 1
+
+
 def test_f30_what_an_earlier_run_made_on_our_own_disks_is_no_double(plan: Plan) -> None:
     uuid, rows = planned(plan, "array").key, planned(plan, "table").expect["partitions"]
     box = Box().disk("sdb", "PAIR-0").partition("sdb", uuid=rows[0].split()[0]).member("sdb1", array=uuid)  # type: ignore[index, union-attr]

@@ -142,7 +142,9 @@ def test_faulty_member_that_keeps_its_slot(server):
 def test_array_without_uuid_is_a_problem(server):
     server.answers["mdadm --detail --export /dev/md_o2"] = [0, "MD_LEVEL=raid10\n", ""]
     machine = server.read()
-    assert machine.problems == ("the array /dev/md_o2 shows no UUID, so nothing can be said about it",)
+    assert machine.problems == (
+        "the array /dev/md_o2 shows no UUID, so nothing can be said about it: stop it (mdadm --stop) if nobody needs it",
+    )
     assert "/dev/md_o2" not in [found["node"] for found in machine.objects["array"].values()]
 
 
@@ -167,12 +169,13 @@ def test_table(machine):
     assert len(machine.objects["table"]) == 6
 
 
-def test_copied_disk_is_a_problem(server):
+def test_a_copied_disk_is_told_beside_the_first(server):
     with (server.root / "dev/sda").open("rb") as original, (server.root / "dev/sdo").open("r+b") as copy:
         copy.write(original.read(1 << 20))
     machine = server.read()
-    assert len(machine.problems) == 1
-    assert machine.problems[0].startswith("/dev/sda and /dev/sdo have the same disk GUID ")
+    assert [
+        (found["disk"], found["also"]) for found in machine.objects["table"].values() if "also" in found
+    ] == [("/dev/sda", ["/dev/sdo"])]
     # The kernel has not read the copy's table, yet the disk is not blank.
     assert [part.node for part in machine.disk("/dev/sdo").partitions] == [
         "/dev/sdo1",

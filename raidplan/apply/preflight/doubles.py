@@ -1,4 +1,4 @@
-"""UUIDs of what is to be made that stand on a disk outside the plan already.
+"""UUIDs of the plan that stand on a disk outside it already, or twice.
 
 They follow from the layout, so a disk that had the same place in it before, or a copy of one, brings them along.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from raidplan.facts import DiskFact
-from raidplan.plan import Step
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.signatures import plain
+from raidplan.plan import Plan, Step
 
 MEMBER = "linux_raid_member"
 AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
@@ -31,6 +32,25 @@ def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[str]:
         for part in disk.partitions:
             if part.uuid in partitions:
                 yield f"{part.node} has the UUID {part.uuid} of a partition that is to be made: {AWAY}"
+
+
+WHERE = {
+    "table": ("disk", "disk GUID", "sfdisk --disk-id"),
+    "filesystem": ("device", "file system UUID", "tune2fs -U or xfs_admin -U"),
+}
+"""By kind: the property that says where one stands, what its UUID is called, and what gives it another one."""
+
+
+def copied(plan: Plan, machine: Machine) -> Iterator[str]:
+    """What the plan has made, or a disk of the plan, and a copy of it: no telling which one is meant. A snapshot of somebody is no matter."""
+    ours = {(step.proof.kind, step.proof.key) for step in plan.steps if step.proof}
+    disks = {f"{{{disk.name}}}" for disk in plan.disks}
+    for kind, (where, called, tool) in WHERE.items():
+        for uuid, found in machine.objects.get(kind, {}).items():
+            devices = [str(found[where]), *_texts(found.get("also"))]
+            if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
+                names = " and ".join(plain(device.strip("{}")) for device in devices)
+                yield f"{names} have the same {called} {plain(uuid)}: give the copy another one ({tool}), or unplug it"
 
 
 def _texts(value: object) -> list[str]:

@@ -10,7 +10,7 @@ from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting,
 from raidplan.apply.configuration.files import file_text
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.preflight.doubles import doubles
+from raidplan.apply.preflight.doubles import copied, doubles
 from raidplan.apply.preflight.in_use import alone, used_by_others, written_by_others
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
@@ -105,7 +105,7 @@ def initramfs_can_be_made(situation: Situation) -> Iterator[str]:
 
 
 def machine_is_clear(situation: Situation) -> Iterator[str]:
-    """Two disks that call themselves the same, a tool that would not answer: no ground to write on."""
+    """An array without a name, a tool that would not answer: no ground to write on."""
     yield from situation.machine.problems
 
 
@@ -182,6 +182,7 @@ def uuids_free(situation: Situation) -> Iterator[str]:
     """What has the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
     ours = {disk.node for disk in situation.disks.values()}
     yield from doubles(situation.plan.steps, [d for d in situation.machine.disks if d.node not in ours])
+    yield from copied(situation.whole or situation.plan, situation.machine)
 
 
 def group_folders_free(situation: Situation) -> Iterator[str]:
