@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal.journal import open_journal
-    from raidplan.apply.preflight.mounted import hidden
+    from raidplan.apply.preflight.mounted import hidden, in_memory
     from raidplan.apply.session import decide, not_closed
     from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
@@ -101,7 +101,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         return OK
     if past.is_open:
         talk(f"this goes on with the apply that was begun {past.began} and interrupted")
-    for note in decision.notes:
+    for note in (*decision.notes, *in_memory(folder, decision.machine)):
         talk(f"note: {note}")
     _show(decision.left, decision.nodes, arguments)
     if not confirmed(decision.left, arguments):
@@ -202,6 +202,7 @@ def _stopped(how_far: str, decision: Decision, journal: Journal) -> int:
 
 def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
     from raidplan.apply.session import carry_out
+    from raidplan.apply.syncs import held
     from raidplan.cli import OK, STOPPED
     from raidplan.cli.output import talk
     from raidplan.cli.progress import display, events_to
@@ -222,7 +223,12 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for problem in outcome.unproven:
         talk(f"not as planned: {problem}")
     if outcome.unproven:
-        talk("every step ended well, but what stands is not what was asked")
+        talk(
+            "every step ended well, but what stands is not what was asked: mend that, and `apply` again, which goes by the "
+            f"journal {journal.file}"
+        )
+        for words in held(decision.whole, journal.world):
+            talk(words)
         return STOPPED
     talk(f"{decision.whole.host} is as the layout says: every property was read back")
     for sync in outcome.syncs:

@@ -176,6 +176,17 @@ def test_f03_who_interrupts_a_run_is_told_that_it_stopped(
         assert carried_out(tmp_path / "state") == 3
 
 
+def test_what_is_not_as_planned_is_told_with_the_way_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = Outcome(done=["a"], unproven=["arrays.a (line 3): degraded is 1, planned 0"])
+    monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: outcome)
+    assert carried_out(tmp_path / "state") == 3
+    said = capsys.readouterr().err
+    assert "not as planned: arrays.a (line 3): degraded is 1, planned 0\n" in said
+    assert f"mend that, and `apply` again, which goes by the journal {tmp_path}/state/journal" in said
+
+
 def test_f54_events_that_find_no_room_do_not_stop_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     step = Step("a", "format", "a", Run(("true",)), "x", targets=("a",))
     with events_to("/dev/full") as note:

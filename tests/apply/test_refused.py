@@ -22,7 +22,7 @@ from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_pas
 from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.mounted import hidden
+from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.session import decide
 from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
@@ -329,3 +329,21 @@ def test_an_initramfs_that_cannot_be_made(tool: str, flag: int, words: str, tmp_
     monkeypatch.setattr("os.statvfs", lambda path: room)
     said = list(initramfs.cannot_be_renewed(tmp_path, "6.1"))
     assert said == ([words.format(tmp_path, tmp_path)] if words else [])
+
+
+@pytest.mark.parametrize(
+    ("mounts", "folder", "noted"),
+    [
+        ({"/": "ext4"}, "/var/lib/raidplan/pair", False),
+        ({"/": "overlay"}, "/var/lib/raidplan/pair", True),
+        ({"/": "overlay", "/mnt/disk": "ext4"}, "/mnt/disk/state", False),
+        ({"/": "ext4", "/tmp": "tmpfs"}, "/tmp/state", True),
+        ({"/": "ext4"}, "/run/state", True),
+    ],
+)
+def test_a_journal_in_memory_is_noted(mounts: dict[str, str], folder: str, noted: bool) -> None:
+    found = box()
+    for point, kind in mounts.items():
+        found = found.put("mount", point, type=kind, source="x", options=[], flags=[])
+    words = [*in_memory(Path(folder), found.machine())]
+    assert len(words) == noted and all("--state" in each and folder in each for each in words)

@@ -21,6 +21,9 @@ LIVE = frozenset(
 )  # fmt: skip
 """Options that a remount changes, or that only mount and systemd read."""
 
+IN_MEMORY = ("overlay", "ramfs", "rootfs", "tmpfs")
+"""What a live system has its folders on; a container, that has its own on a disk, cannot apply anyway."""
+
 
 def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
     """Why a changed line of fstab would say something else than what is mounted, in words."""
@@ -46,6 +49,18 @@ def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[str]:
     for point in points:
         if machine.observe("mount", point) is None and place.is_relative_to(point):
             yield f"the mount at {point} would hide the journal in {folder}: name another folder with --state"
+
+
+def in_memory(folder: Path, machine: Machine) -> Iterator[str]:
+    """A note, and no refusal: a journal that the next reboot takes away, as in a rescue system."""
+    place = folder.resolve()
+    points = (point for point in machine.objects.get("mount", {}) if place.is_relative_to(point))
+    nearest = machine.observe("mount", max(points, key=len, default="")) or {}
+    if nearest.get("type") in IN_MEMORY or place.is_relative_to("/run"):
+        yield (
+            f"the journal in {folder} lies in memory: if this machine is booted before all is done, `apply` refuses what stands "
+            "until `raidplan adopt` has looked at it; name a folder on a disk with --state"
+        )
 
 
 def _lines(rows: Mapping[str, list[str]]) -> dict[str, tuple[str, frozenset[str]]]:
