@@ -21,7 +21,7 @@ from raidplan.apply.world import World
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Run
 from tests.apply.simulated import Simulated, State
-from tests.apply.stacks import LAYOUT, Box, decided, plan_of
+from tests.apply.stacks import GROUP, LAYOUT, Box, decided, order, plan_of
 from tests.images import MIB, put, tool
 
 CAREFUL = LAYOUT.replace(", wipe: true", "")
@@ -45,6 +45,13 @@ def made_before(plan: Plan, content: tuple[str, ...] = (DATA,), begins: int = 40
     return box, Past(frozenset(f"{s.proof.kind}:{s.proof.key}" for s in finished if s.proof and s.creates))
 
 
+def linked(box: Box, plan: Plan, name: str) -> Box:
+    """What udev calls its array below /dev/md."""
+    uuid = next(step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array")
+    box.objects["array"][uuid] |= {"device": "md127", "links": [name]}
+    return box
+
+
 def interrupted(plan: Plan, past: Past, box: Box) -> Past:
     ended = frozenset(step.id for step in plan.steps if step.id.startswith(("disk.", "array.", "prepare.")))
     marked = marks(plan, match(plan.disks, box.machine())[0])
@@ -64,6 +71,48 @@ def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
     blank, past = made_before(plan, ())
     decision = decided(plan, blank, past)
     assert (decision.refusals, decision.written_over) == ((), frozenset({"/dev/md/data"}))
+
+
+def test_what_stands_on_an_array_is_seen_whatever_its_name_is_now(tmp_path: Path) -> None:
+    """There is no /dev/md/data yet: a boot has assembled it as md127, and the plan is to give it its name."""
+    plan = plan_of(CAREFUL, tmp_path)
+    for add, words in (
+        (lambda box: box.filesystem("md127"), "ext4 'photos'"),
+        (lambda box: box.use("md127", "mounted at /mnt"), "mounted at /mnt"),
+        (lambda box: box.group("gold", "md127").volume("dm-0", "gold", "vault", "md127"), "held by the volume gold/vault"),
+    ):  # fmt: skip
+        for name in ("127", "data"):
+            box, past = made_before(plan, ())
+            add(linked(box, plan, name))
+            assert refused(decided(plan, box, past)) == [f"/dev/md/data is not blank: {words}"]
+
+
+def test_what_this_layout_made_on_it_is_no_reason(tmp_path: Path) -> None:
+    plan = plan_of(CAREFUL, tmp_path)
+    box, past = made_before(plan, ())
+    linked(box, plan, "127")
+    made = next(step.proof for step in plan.steps if step.id == "filesystem.data.make")
+    assert made
+    box.filesystem("md127", made.key, label="")
+    box.put("filesystem", made.key, **made.expect)
+    decision = decided(plan, box, replace(past, made=past.made | {f"filesystem:{made.key}"}))
+    assert decision.refusals == () and not [step for step in decision.left.steps if step.creates]
+    assert "array.data.create+name.stop" in {step.id for step in decision.left.steps}
+
+
+def test_an_array_is_stopped_for_its_name_when_what_stood_on_it_is_cleared(tmp_path: Path) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    box, past = made_before(plan, ())
+    linked(box, plan, "127").group("gold", "md127").volume("dm-0", "gold", "vault", "md127").filesystem(
+        "dm-0"
+    )
+    decision = decided(plan, box, past)
+    assert decision.refusals == ()
+    assert any("ext4 'photos'" in words for words in decision.left.lost)
+    gone, steps = f"teardown.group.{GROUP}.remove", {step.id: step for step in decision.left.steps}
+    assert gone in steps["array.data.create+name.stop"].needs
+    assert "array.data.create+name.assemble" in steps["teardown.data.zero"].needs
+    assert order(decision.left) and "teardown.settle" in steps["filesystem.data.make"].needs
 
 
 def test_where_the_layout_says_so_it_is_named_and_cleared(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.apply.teardown.hold import HOLDING
 from raidplan.facts.traces import words
 from raidplan.plan import Run, Step, WriteBlock, WriteFile, Zero
@@ -123,19 +122,16 @@ def disks_blank(situation: Situation) -> Iterator[str]:
 
 def other_targets_blank(situation: Situation) -> Iterator[str]:
     """Partitions, arrays and volumes that are there already, by libblkid and by who uses them; files that would be written over."""
+    standing = situation.standing
     for _, target in situation.guarded:
-        if not target.startswith("{") and os.path.exists(target):
+        if not target.startswith("{") and os.path.exists(target) and target not in standing:
             yield from not_blank(target, everywhere=False)
 
 
-def nothing_unrecognised(situation: Situation) -> Iterator[str]:
-    """Where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
-    silent = {block.identity: block.content for block in situation.machine.blocks if not block.found}
-    made = made_nodes(situation.whole or situation.plan)
-    for _, target in situation.guarded:
-        found = silent.get(identity_of(target, made))
-        if found and not target.startswith("{"):
-            yield f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}"
+def targets_blank_by_identity(situation: Situation) -> Iterator[str]:
+    """What stands on them, by whatever name they run now; where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
+    for target, found in situation.standing.items():
+        yield f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}"
 
 
 def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
@@ -261,7 +257,7 @@ OF_FACTS: tuple[Check, ...] = (
     versions_fit,
     modules_loadable,
     disks_blank,
-    nothing_unrecognised,
+    targets_blank_by_identity,
     names_free,
     uuids_free,
     lines_do_not_conflict,

@@ -6,7 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from raidplan.apply.decide.stack import Stack
+from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, Step
 
 
@@ -40,6 +43,33 @@ class Situation:
     @property
     def there(self) -> tuple[str, ...]:
         """The nodes of devices that pending steps write over and that are there now."""
+        named = {target: f"/dev/{block.name}" for target, block in self._blocks().items()}
         nodes = (self.nodes.get(target.strip("{}"), target) for _, target in self.guarded)
-        existing = (node for node in nodes if node.startswith("/dev/") and os.path.exists(node))
-        return tuple(dict.fromkeys(existing))
+        existing = (node if os.path.exists(node) else named.get(node, "") for node in nodes)
+        return tuple(dict.fromkeys(node for node in existing if node.startswith("/dev/")))
+
+    @property
+    def standing(self) -> dict[str, list[str]]:
+        """By what steps call them, the partitions, arrays and volumes that must be blank and are not: what is on each, and
+        who uses it. By what they are: an array that runs as md127 gets the name that steps call it by only later.
+        """
+        stack, holders = Stack(self.machine, self.disks), dict[str, list[BlockFact]]()
+        for block in self.machine.blocks:
+            for name in block.below:
+                holders.setdefault(name, []).append(block)
+        found = {
+            target: [
+                *block.uses,
+                *(f"held by {stack.called(one)}" for one in holders.get(block.name, ())),
+                *block.content,
+            ]
+            for target, block in self._blocks().items()
+        }
+        return {target: words for target, words in found.items() if words}
+
+    def _blocks(self) -> dict[str, BlockFact]:
+        """The partitions, arrays and volumes that must be blank and are there, by what steps call them."""
+        made = made_nodes(self.whole or self.plan)
+        blocks = {block.identity: block for block in self.machine.blocks}
+        targets = {target: identity_of(target, made) for _, target in self.guarded if target[0] != "{"}
+        return {target: blocks[one] for target, one in targets.items() if one in blocks}

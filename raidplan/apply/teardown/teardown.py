@@ -64,12 +64,17 @@ def _with_teardown(
     held = hold.hold(_rule(left, given), asks.because, asks.line, loads)
     layers = Layers(given, own, asks.because, asks.line, held[-1].id)
     makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
+    openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in given.targets.items()}
     targets = [
-        _target(layers, name, node, step, list(_openers(left, makers.get(node))))
-        for name, (node, step) in given.targets.items()
+        _target(layers, name, node, step, openers[name]) for name, (node, step) in given.targets.items()
     ]
     settled = _settled(given, targets)
-    after = [replace(step, needs=(*step.needs, SETTLED)) if step.guard else step for step in waiting]
+    # An array that gets its name is stopped for it, once nothing stands on it any more.
+    freed = {id: layers.free(name) for name, ids in openers.items() for id in ids}
+    after = [
+        replace(step, needs=(*step.needs, *freed.get(step.id, ()), *([SETTLED] if step.guard else [])))
+        for step in waiting
+    ]
     steps = [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
     made = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
     return [*steps, *hold.release(made, list(_new_nodes(left)), asks.because, asks.line)]
