@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.devices.same import other_array
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
@@ -31,6 +32,7 @@ ASK_AGAIN_SECONDS = 10
 TELL_SECONDS = 1.0
 """Between two looks at how far the running steps are."""
 WORKERS = 8
+NOTHING: Mapping[str, str] = {}
 
 
 class StepFailed(Exception):
@@ -98,6 +100,7 @@ def execute(
     world: World,
     *,
     written_over: frozenset[str] = frozenset(),
+    arrays: Mapping[str, str] = NOTHING,
     workers: int = WORKERS,
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
@@ -111,7 +114,7 @@ def execute(
     waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
     with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
-        work = Work(disks, record, world, still, written_over)
+        work = Work(disks, record, world, still, written_over, arrays)
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -188,6 +191,7 @@ class Work:
     still: ExitStack
     """Holds the disks that were partitioned, until the end of all steps."""
     written_over: frozenset[str]
+    arrays: Mapping[str, str]
     begun: dict[str, float] = field(default_factory=dict)
     """When each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
@@ -235,6 +239,8 @@ class Work:
             link = self.world.link_on_the_way(step.proof.key)
             if link:
                 raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
+        for why in other_array(step, self.arrays, self.world):
+            raise GuardFailed(f"not done, because {why}")
         targets = {self.resolved(target): target in self.written_over for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [

@@ -180,6 +180,10 @@ def carry_out(
             journal,
             world,
             written_over=decision.written_over,
+            arrays={
+                str(found.get("node")): uuid
+                for uuid, found in decision.machine.objects.get("array", {}).items()
+            },
             workers=workers or WORKERS,
         )
     finally:

@@ -17,8 +17,10 @@ from raidplan.apply.devices.still import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine
+from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
+from raidplan.facts.read import read_only
 from raidplan.plan import Plan, Zero
 from raidplan.run import Result, run
 
@@ -61,6 +63,10 @@ class World:
     def instance(self, node: str) -> tuple[str, int]:
         """Which disk is behind a node now: what the kernel calls this one, and its bytes. Raises OSError."""
         return instance_of(node)
+
+    def array(self, node: str) -> str:
+        """The UUID of the array behind a node now; empty if there is none."""
+        return uuid_of(node, Path("/"), read_only)
 
     def hold(self, node: str) -> int:
         """Opens a disk for reading: as long as it is open, its name means no other one. Raises OSError."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from raidplan.facts.block import SECTOR, Block, Names, number_of, read_at, text_of
+from raidplan.facts.block import SECTOR, Block, Names, number_of, read_at, read_blocks, text_of
 from raidplan.facts.members import superblock
 from raidplan.facts.signatures import Ask
 from raidplan.plan.step import Value
@@ -102,6 +102,14 @@ def _identity(
                 if found:
                     return found.uuid, found.name
     return parse_export(ask(["mdadm", "--detail", "--export", f"/dev/{name}"]).stdout)
+
+
+def uuid_of(node: str, root: Path, ask: Ask) -> str:
+    """The UUID of the array behind a node now, as `read_arrays` finds it; empty if there is none."""
+    name = (root / node.lstrip("/")).resolve().name
+    sys = root / "sys/block" / name
+    metadata = text_of(sys / "md/metadata_version")
+    return _identity(root, name, metadata, _members(sys / "md"), read_blocks(root), ask)[0]
 
 
 def parse_export(text: str) -> tuple[str, str]:

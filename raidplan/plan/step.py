@@ -59,7 +59,7 @@ class Zero:
     """Write zeroes over ranges of a device, and read them back.
 
     A range is (start, size) in bytes; a negative start counts from the end, and what lies beyond either end
-    is left out. `found` is all that may be on the device before, one line for each signature; None where the
+    is left out. Each is on the device before the next is begun. `found` is all that may be on the device before, one line for each signature; None where the
     device was made a moment ago, so that whatever shows in it is left from earlier.
     """
 
@@ -225,4 +225,6 @@ class Plan:
 
 def _unnamed(step: Step) -> tuple[str, ...]:
     """What goes with a device that is cleared although its step names nothing that stands there."""
-    return (f"whatever is on {step.action.device}",) if isinstance(step.action, Zero) and step.clears else ()
+    if step.phase == "teardown" and step.clears and isinstance(step.action, Zero):
+        return (f"whatever is on {step.action.device}",)
+    return ()

@@ -85,17 +85,18 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
     """What clears a device has a reason in the plan."""
     match step.action:
         case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):
-            guarded = {node for other in steps if step.id in other.needs for node in other.guard}
-            if CLEARS not in step.id or not guarded.issuperset(_devices(step)):
-                yield f"the step {step.id} clears what no step after it writes over"
+            yield f"the step {step.id} clears a device and does not look what is on it"
         case Zero(device, _, None):
             makers = (other for other in steps if other.id in step.needs and other.proof)
             made = {node for other in makers if other.proof and other.proof.kind in ("array", "volume") for node in other.awaits}  # fmt: skip
             if device not in made:
                 yield f"the step {step.id} clears {device} whatever is on it, and no step that it needs makes that"
         case Zero(device, _, found):
+            anew = CLEARS in step.id and any(
+                step.id in other.needs and device in other.guard for other in steps
+            )
             forgotten = step.changes and bool(step.destroys) and _of_arrays(found or (), arrays)
-            if not forgotten and (step.phase != "teardown" or not _in_the_way(step, device, steps)):
+            if not (anew or forgotten) and (step.phase != "teardown" or not _in_the_way(step, device, steps)):
                 yield f"the step {step.id} clears {device}, for which nothing in the plan gives a reason"
 
 

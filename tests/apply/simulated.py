@@ -171,6 +171,10 @@ class Simulated(World):
     def instance(self, node: str) -> tuple[str, int]:
         return "1", next(disk.size for disk in self.plan.disks if node == f"/dev/{disk.name}")
 
+    def array(self, node: str) -> str:
+        found = self.state.objects.get("array", {})
+        return next((uuid for uuid, each in found.items() if each["node"] == node), "")
+
     def hold(self, node: str) -> int:
         return os.open("/dev/null", os.O_RDONLY)
 
@@ -228,9 +232,6 @@ class Simulated(World):
             f"{argv} writes to what is foreign"
         )
         match argv:
-            case ("wipefs", "--all", *devices) | ("mdadm", "--zero-superblock", *devices):
-                for device in devices:
-                    self._blank(self._identity(device))
             case ("mdadm", "--stop", node):
                 arrays = self.state.objects.get("array", {})
                 for key in [key for key, found in arrays.items() if found["node"] == node]:

@@ -231,7 +231,7 @@ def test_what_stands_on_a_half_made_thing() -> None:
 
 
 def test_a_table_that_only_the_kernel_still_has(plan: Plan) -> None:
-    """Killed in the wipefs that clears a half-made table: the disk is blank, and nothing looked at it again."""
+    """Killed while a half-made table was cleared: the disk is blank, and nothing looked at it again."""
     step = next(step for step in plan.steps if step.id == "disk.d0.partition")
     past = Past(is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({"{d0}"})})
     blank = Box().disk("sdb", "PAIR-0")

@@ -90,8 +90,8 @@ def test_a_disk_with_a_table_only(devices: Devices) -> None:
         assert stain.startswith(said) and bool(stain) == bool(said), stain
 
 
-def test_what_wipefs_leaves_of_a_table(devices: Devices) -> None:
-    """It takes the magic bytes; a kill in it, or in the sfdisk after it, leaves the rest without a name."""
+def test_what_is_left_of_a_half_written_table(devices: Devices) -> None:
+    """A power cut in sfdisk, or in what clears it, can leave any part without a name."""
     disk, step = [block("d0", "{d0}", 64 * MIB)], "disk.d0.partition"
     left = [
         (448, b"\x02\0\xee"),

@@ -76,7 +76,7 @@ def _stains(
         places = [Place(*place, f"the range from byte {place[0]} on") for place in sorted(ranges)]
         traces = read_traces(read, disk.logical_block, Place(0, size), places)
         if any(trace.type == "data" and not trace.place for trace in traces):
-            # Of a table, wipefs takes the magic bytes alone: where tables stand, what is left is not looked at.
+            # Of a table that was half written or half cleared, anything can be left: where tables stand is not looked at.
             beside = partial(_beside_tables, read, size, disk.logical_block)
             traces = read_traces(beside, disk.logical_block, Place(0, size), places)
         for trace in traces:

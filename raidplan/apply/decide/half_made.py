@@ -46,8 +46,8 @@ def _of_others(read: Reader, uuid: str, journal: bool, offset: int, size: int) -
     """The bytes there, with zeroes in place of what mdadm and the kernel write: sectors of ones, headers of our bitmap, empty blocks of a log."""
     data = bytearray(read(offset, size))
     for at in range(0, len(data), SECTOR):
-        sector = data[at : at + SECTOR]
-        if journal and _empty_block(data[at : at + LOG_BLOCK]):
+        sector = bytes(data[at : at + SECTOR])
+        if journal and _empty_block(bytes(data[at : at + LOG_BLOCK])):
             data[at : at + LOG_HEADER] = bytes(LOG_HEADER)
         elif _bitmap(sector, uuid):
             rest = sector[BITMAP_HEADER:]

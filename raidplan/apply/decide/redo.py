@@ -15,9 +15,12 @@ from raidplan.apply.decide import bare
 from raidplan.apply.decide.bare import NotOurs
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import identity_of
+from raidplan.apply.teardown.ranges import ends_of, offsets
 from raidplan.facts import Machine
+from raidplan.facts.machine import BlockFact
+from raidplan.facts.members import SIZE, positions
 from raidplan.facts.signatures import plain
-from raidplan.plan import ADDED, CLEARS, Run, Step
+from raidplan.plan import ADDED, CLEARS, Proof, Run, Step, Zero
 
 
 def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
@@ -59,23 +62,44 @@ def planned_for(step: str) -> str:
 def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, str]) -> Iterator[Step]:
     """Superblocks may be on some members only, and the array may run."""
     assert step.proof is not None
+    blocks = {block.identity: block for block in machine.blocks}
     identities = {node: identity_of(node, made) for node in ours}
     carried = [node for node, one in identities.items() if bare.carries_ours(one, step.proof, machine)]
-    lost = [words for one in identities.values() for words in bare.lost(one, step.proof, machine)]
+    lost = {node: tuple(bare.lost(one, step.proof, machine)) for node, one in identities.items()}
     running = machine.observe("array", step.proof.key) if step.proof.kind == "array" and ours else None
+    after: tuple[str, ...] = ()
     if running:
-        yield _clear(step, 1, "stop", ("mdadm", "--stop", str(running["node"])))
-    if carried or lost:
-        tool = ("mdadm", "--zero-superblock") if step.proof.kind == "array" else ("wipefs", "--all")
-        after = (f"{step.id}{CLEARS}1",) if running else ()
-        yield replace(
-            _clear(step, 2 if running else 1, "clear", (*tool, *(carried or ours)), after),
-            destroys=tuple(lost),
-            clears=tuple(ours),
-        )
-    elif step.proof.kind == "table" and any(bare.partitions_on(one, machine) for one in identities.values()):
-        # wipefs was ended between the table's last byte and the kernel's look at what is left of it.
-        yield _clear(step, 1, "let the kernel forget", ("blockdev", "--rereadpt", *ours))
+        array = blocks.get(f"array:{step.proof.key}")
+        node = array.node if array and array.node else str(running["node"])
+        yield _clear(step, 1, "stop", Run(("mdadm", "--stop", node)))
+        after = (f"{step.id}{CLEARS}1",)
+    for number, node in enumerate((node for node in ours if node in carried or lost[node]), 1 + len(after)):
+        clear = _zero(node, blocks.get(identities[node]), step.proof)
+        yield replace(_clear(step, number, "clear", clear, after), destroys=lost[node], clears=(node,))
+    if (
+        step.proof.kind == "table"
+        and not carried
+        and any(bare.partitions_on(one, machine) for one in identities.values())
+    ):
+        # The clearing was cut off between the table's last byte and the kernel's look at what is left of it.
+        yield _clear(step, 1, "let the kernel forget", Run(("blockdev", "--rereadpt", *ours)))
+
+
+def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
+    """Both ends and every signature, if nothing has come since; an array's superblock last, so that what mdadm wrote
+    beside it never stands without it, which nobody could tell from somebody's data.
+    """
+    if block is None:
+        return Zero(node, (), ())
+    ranges = ends_of(block.size, [(0, block.size)], offsets(block))
+    at = positions(block.size).get(str(proof.expect.get("metadata"))) if proof.kind == "array" else None
+    if at is not None:
+        ends = [(start, start + size) for start, size in ranges]
+        beside = [(start, min(end, at)) for start, end in ends] + [
+            (max(start, at + SIZE), end) for start, end in ends
+        ]
+        ranges = (*((start, end - start) for start, end in beside if start < end), (at, SIZE))
+    return Zero(node, ranges, block.found)
 
 
 def _file(step: Step, machine: Machine) -> Iterator[Step]:
@@ -88,15 +112,15 @@ def _file(step: Step, machine: Machine) -> Iterator[Step]:
     size, stain = found.get("size"), found.get("stain")
     if not isinstance(size, int) or not isinstance(planned, int) or size > planned or stain:
         raise NotOurs(f"{plain(file)} exists already, {stain or f'with {size} bytes'}")
-    yield _clear(step, 1, "delete", ("rm", "--force", file))
+    yield _clear(step, 1, "delete", Run(("rm", "--force", file)))
 
 
-def _clear(step: Step, number: int, verb: str, argv: tuple[str, ...], after: tuple[str, ...] = ()) -> Step:
+def _clear(step: Step, number: int, verb: str, action: Run | Zero, after: tuple[str, ...] = ()) -> Step:
     return Step(
         id=f"{step.id}{CLEARS}{number}",
         phase=step.phase,
         say=f"{verb} what is left of a step that was begun and never ended: {step.say}",
-        action=Run(argv),
+        action=action,
         because=step.because,
         line=step.line,
         needs=(*step.needs, *after),

@@ -49,8 +49,8 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
         for start, size in ranges:
             for done in _written(descriptor, start, size):
                 tell((before + done) / all_of_it)
+            os.fsync(descriptor)  # in this order also where the power goes
             before += size
-        os.fsync(descriptor)
         _forget_partitions(descriptor)
         for start, size in ranges:
             _prove(device, start, size)

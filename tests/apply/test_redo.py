@@ -1,0 +1,152 @@
+"""What a cut-off step left is cleared only if it is still what was decided on, right before it goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.decide.redo import anew
+from raidplan.apply.devices.same import ARRAY
+from raidplan.apply.execute import execute
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.given_up import made_nodes
+from raidplan.apply.teardown.ranges import BACK, FRONT
+from raidplan.apply.world import World
+from raidplan.facts.arrays import coloned
+from raidplan.facts.machine import BlockFact
+from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan.unlike import unlike
+from raidplan.render.plan_shell import plan_shell
+from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of
+from tests.apply.test_execute import Record
+from tests.images import MIB, tool
+
+SIZE = 900 * 2**30
+LAYOUT = """\
+version: 1
+host: pair
+hardware: {disks: {d<0-1>: {size: 1TB, serial: PAIR-<1>}}}
+arrays: {data: {level: raid1, members: [d<0-1>]}}
+filesystems: {data: {device: data, type: ext4, mount: /srv/data}}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(LAYOUT, tmp_path)
+
+
+def redone(plan: Plan, id: str, box: Box) -> list[Step]:
+    """The steps for one that was begun and never ended."""
+    step = next(step for step in plan.steps if step.id == id)
+    past = Past(is_open=True, begun=frozenset({id}), ours={id: frozenset(step.guard)})
+    return anew(step, box.machine(), past, made_nodes(plan))
+
+
+def pair(plan: Plan) -> Box:
+    """Both members have the superblock of the array."""
+    create = next(step for step in plan.steps if step.id == "array.data.create")
+    box = Box()
+    for disk, member in zip(("sdb", "sdc"), create.guard, strict=True):
+        uuid = member.rpartition("/")[2]
+        box.disk(disk, f"PAIR-{disk}").partition(disk, size=SIZE, uuid=uuid)
+        box.member(f"{disk}1", uuid_of(plan, create.id))
+        box.put("content", f"partition:{uuid}", carries=[f"linux_raid_member {uuid_of(plan, create.id)}"])
+    return box
+
+
+def uuid_of(plan: Plan, id: str) -> str:
+    proof = next(step.proof for step in plan.steps if step.id == id)
+    assert proof
+    return proof.key
+
+
+def test_members_are_cleared_with_the_superblock_last(plan: Plan) -> None:
+    """What mdadm wrote beside it would be somebody's data without it."""
+    uuid = uuid_of(plan, "array.data.create")
+    link = ARRAY + coloned(uuid)
+    stop, first, second, create = redone(
+        plan, "array.data.create", pair(plan).array("md127", "sdb1", "sdc1", uuid=uuid, node=link)
+    )
+    assert stop.action == Run(("mdadm", "--stop", link))
+    ranges = ((0, 4096), (8192, FRONT - 8192), (SIZE - BACK, BACK), (4096, 4096))
+    found = (f"0 0x1000 linux_raid_member {uuid}",)
+    assert [first.action, second.action] == [Zero(node, ranges, found) for node in create.guard]
+    assert stop.id in first.needs and {stop.id, first.id, second.id} < {*create.needs}
+    steps = (stop, first, second, create)
+    alone = tuple(
+        replace(step, needs=tuple(need for need in step.needs if "clear" in need)) for step in steps
+    )
+    left = replace(plan, steps=alone)
+    assert not [*unlike(left)] and not left.lost
+    assert plan_shell(left).count("require_found /dev/") == 2 * 2, "before all, and right before"
+
+
+def test_a_file_system_that_was_not_finished_is_cleared_with_what_was_found(plan: Plan) -> None:
+    array, ours = uuid_of(plan, "array.data.create"), uuid_of(plan, "filesystem.data.make")
+    box = pair(plan).array("md127", "sdb1", "sdc1", uuid=array).filesystem("md127", ours)
+    box.put("filesystem", ours, device=f"array:{array}", untouched=True)
+    box.put("content", f"array:{array}", carries=[f"ext4 {ours}"])
+    clear, _ = redone(plan, "filesystem.data.make", box)
+    assert isinstance(clear.action, Zero) and clear.clears == ("/dev/md/data",) and not clear.destroys
+    assert clear.action.found == (f"0 0x438 ext4 {ours}",)
+    assert clear.action.ranges == ((0, FRONT), (box.blocks["md127"].size - BACK, BACK))
+
+
+@pytest.mark.parametrize("name", ["/dev/md127", "link"])
+def test_another_array_of_that_name_is_not_stopped(plan: Plan, tmp_path: Path, name: str) -> None:
+    uuid = uuid_of(plan, "array.data.create")
+    node = name if name != "link" else ARRAY + coloned(uuid)
+    stop = Step(
+        "array.data.create+clear.1",
+        "array",
+        "stop",
+        Run(("mdadm", "--stop", node)),
+        "arrays",
+        targets=("data",),
+    )
+    world = Simulated(plan, tmp_path, State(objects={"array": {OTHER: {"node": node}}}))
+    arrays = {"/dev/md127": uuid}
+    outcome = execute(replace(plan, steps=(stop,)), {}, lambda event: None, Record(), world, arrays=arrays)
+    assert outcome.failed[stop.id] == f"not done, because {node} is no longer the array {uuid}"
+    assert not world.executed
+    world.state.objects["array"] = {uuid: {"node": node}}
+    assert execute(
+        replace(plan, steps=(stop,)), {}, lambda event: None, Record(), world, arrays=arrays
+    ).complete
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[str]:
+    with (tmp_path / "disk").open("wb") as made:
+        made.truncate(16 * MIB)
+    node = tool("losetup", "--find", "--show", tmp_path / "disk").strip()
+    yield node
+    tool("losetup", "--detach", node)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
+def test_what_somebody_made_since_is_not_cleared(plan: Plan, tmp_path: Path, node: str) -> None:
+    """Another file system stands there when its turn comes; what was to be cleared goes."""
+    array, ours = uuid_of(plan, "array.data.create"), uuid_of(plan, "filesystem.data.make")
+    block = BlockFact("md127", f"array:{array}", node, "array", 16 * MIB, found=(f"0 0x438 ext4 {ours}",))
+    box = pair(plan)
+    box.blocks["md127"] = block
+    box.put("filesystem", ours, device=f"array:{array}", untouched=True)
+    box.put("content", f"array:{array}", carries=[f"ext4 {ours}"])
+    clear, _ = redone(plan, "filesystem.data.make", box)
+    assert isinstance(clear.action, Zero)
+    steps = (replace(clear, needs=(), action=replace(clear.action, device=node)),)
+    for uuid, kept in ((PHOTOS, True), (ours, False)):
+        tool("mke2fs", "-q", "-F", "-t", "ext4", "-U", uuid, node)
+        before = (tmp_path / "disk").read_bytes()
+        outcome = execute(replace(plan, steps=steps), {}, lambda event: None, Record(), World())
+        assert outcome.complete is not kept
+        assert ((tmp_path / "disk").read_bytes() == before) is kept
+    assert tool("wipefs", "--no-act", node) == ""
