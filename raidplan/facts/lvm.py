@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from raidplan.facts.block import Names
@@ -44,7 +44,9 @@ def parse_lvm(text: str, names: Names) -> Objects:
         if row.get("vg_name")
     }
     named = (row for row in lvs if row.get("lv_name") and row.get("vg_name"))
-    volumes = {f"{row['vg_name']}/{row['lv_name']}": _volume(row) for row in named}
+    # Asked to read only, LVM does not look at the kernel (lvm(8)), which has a device for each volume that is active.
+    running = {*names.identities.values()}
+    volumes = {f"{row['vg_name']}/{row['lv_name']}": _volume(row, running) for row in named}
     return {"physical_volume": physical, "volume_group": groups, "volume": volumes}
 
 
@@ -66,12 +68,14 @@ def _physical(row: Mapping[str, str], names: Names) -> Properties:
     }
 
 
-def _volume(row: Mapping[str, str]) -> Properties:
+def _volume(row: Mapping[str, str], running: Collection[str]) -> Properties:
     ahead = row.get("lv_read_ahead", "")
+    called = f"{row['vg_name']}/{row['lv_name']}"
     return {
         "size": _number(row.get("lv_size")),
         "read_ahead": _number(ahead) if ahead.isdecimal() else ahead,
-        "node": f"/dev/{row['vg_name']}/{row['lv_name']}",
+        "active": f"volume:{called}" in running,
+        "node": f"/dev/{called}",
     }
 
 

@@ -173,5 +173,5 @@ class VolumeGroup(Model, Kind):
             # Volumes of one group share its metadata: never two lvcreate at once.
             targets=(f"{name}.{volume}", name),
             awaits=(f"/dev/{name}/{volume}",),
-            proof=Proof("volume", f"{name}/{volume}", {"size": size, "read_ahead": "auto" if entry.read_ahead == "auto" else int(entry.read_ahead)}),
+            proof=Proof("volume", f"{name}/{volume}", {"size": size, "read_ahead": "auto" if entry.read_ahead == "auto" else int(entry.read_ahead), "active": True}),
         )  # fmt: skip

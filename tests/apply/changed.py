@@ -30,6 +30,9 @@ def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
             area.pop("priority", None)
         case ("mount", "--options-source=disable", "-o", options, point):
             remount(_objects(machine, "mount")[point], options.split(","))
+        case ("lvchange", "--activate", "y", volume):
+            _objects(machine, "volume")[volume]["active"] = True
+            machine.state.nodes.add(f"/dev/{volume}")
         case ("lvchange", read_ahead, volume):
             words = read_ahead.partition("=")[2]
             _objects(machine, "volume")[volume]["read_ahead"] = (

@@ -287,6 +287,10 @@ class Simulated(World):
         return tuple(f"/dev/{word[1:-1]}" if word.startswith("{") else word for word in step.action.argv)
 
     def _perform(self, step: Step) -> None:
+        if step.proof and step.proof.kind == "volume":
+            assert step.proof.key not in self.state.objects.get("volume", {}), (
+                "lvcreate refuses a name that is taken"
+            )
         foreign = self.state.foreign & {self._identity(target) for target in step.guard}
         assert not foreign, f"{step.id} writes to {foreign}"
         self.state.nodes |= set(step.awaits)
@@ -329,6 +333,10 @@ class Simulated(World):
                 del self.state.objects["array"][step.proof.key]
                 for target in step.guard[1:]:
                     self._blank(self._identity(target))
+        if step is not None and step.proof and step.proof.kind == "volume":
+            # in the metadata of its group, and in nothing of the kernel
+            self._object(step.proof)
+            self.state.objects["volume"][step.proof.key]["active"] = False
 
     def _object(self, proof: Proof) -> None:
         of_kind = self.state.objects.setdefault(proof.kind, {})

@@ -202,9 +202,20 @@ def test_lvm(machine):
         }
     }  # fmt: skip
     assert machine.objects["volume"] == {
-        "vg-0/b": {"size": 20971520, "read_ahead": 131072, "node": "/dev/vg-0/b"},
-        "vg-0/c": {"size": 31457280, "read_ahead": "auto", "node": "/dev/vg-0/c"},
-        "vg-0/home-x": {"size": 20971520, "read_ahead": "auto", "node": "/dev/vg-0/home-x"},
+        "vg-0/b": {"size": 20971520, "read_ahead": 131072, "active": True, "node": "/dev/vg-0/b"},
+        "vg-0/c": {"size": 31457280, "read_ahead": "auto", "active": True, "node": "/dev/vg-0/c"},
+        "vg-0/home-x": {"size": 20971520, "read_ahead": "auto", "active": True, "node": "/dev/vg-0/home-x"},
+    }
+
+
+def test_a_volume_without_a_device_is_not_active(server):
+    """LVM is asked to read only, and tells of the metadata alone."""
+    server.write("sys/block/dm-1/size", "0\n")
+    volumes = server.read().objects["volume"]
+    assert {name: found["active"] for name, found in volumes.items()} == {
+        "vg-0/b": False,
+        "vg-0/c": True,
+        "vg-0/home-x": True,
     }
 
 

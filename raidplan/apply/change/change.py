@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from raidplan.apply.change.change_array import consistency, redundancy, spares
-from raidplan.apply.change.change_contents import flags, label, priority, reserved, volume_read_ahead
+from raidplan.apply.change.change_contents import (
+    activated,
+    flags,
+    label,
+    priority,
+    reserved,
+    volume_read_ahead,
+)
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
 from raidplan.apply.journal.past import Past
@@ -80,6 +87,7 @@ IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {
     ("mount", "flags"): flags,
     ("swap", "label"): label,
     ("swap", "priority"): priority,
+    ("volume", "active"): activated,
     ("volume", "read_ahead"): volume_read_ahead,
 }
 """Kind and property to what changes it."""

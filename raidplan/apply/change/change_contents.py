@@ -94,3 +94,11 @@ def volume_read_ahead(difference: Difference) -> Iterator[Step]:
     yield difference.then(
         "read_ahead", f"read ahead {words} on volume {volume}", ("lvchange", f"--readahead={words}", volume)
     )
+
+
+def activated(difference: Difference) -> Iterator[Step]:
+    """lvcreate was ended between the metadata and the device, or nobody activates groups, as in a rescue system."""
+    proof = difference.step.proof
+    volume = proof.key if proof else ""
+    step = difference.then("activate", f"activate volume {volume}", ("lvchange", "--activate", "y", volume))
+    yield replace(step, awaits=difference.step.awaits)

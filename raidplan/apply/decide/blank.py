@@ -17,7 +17,8 @@ from raidplan.plan import Plan
 def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
     """What the steps write over and was there before them, as they call it; but what is `passed_over`."""
     guarded = {node for step in left.steps for node in step.guard}
-    ours = {node for step in left.steps for node in (*step.awaits, *step.clears)}
+    # What only gets its name, or is activated, was there before.
+    ours = {node for step in left.steps for node in (*(() if step.changes else step.awaits), *step.clears)}
     return frozenset(guarded - ours - passed_over)
 
 

@@ -1,4 +1,5 @@
-"""Arrays that are assembled and not started: what stands on them is out of sight, so that nothing can be decided.
+"""Arrays that are assembled and not started, and volumes that are not active: what stands on them is out of sight, so that
+nothing can be decided.
 
 mdadm starts an array by itself as soon as all members are there that the newest of them speaks of. After a power cut
 one may have missed the last update of its superblock; then a timer starts the array half a minute later
@@ -11,9 +12,11 @@ from collections.abc import Iterator
 
 from raidplan.apply.decide.bare import TYPES
 from raidplan.apply.decide.redo import half_done
+from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.facts import Machine
+from raidplan.facts.prove import differences, differing
 from raidplan.plan import Plan, Step
 
 STATES = ("clear", "inactive")
@@ -21,7 +24,35 @@ STATES = ("clear", "inactive")
 
 
 def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
-    """Each array of the plan that has members and does not run, and what to do; not what a step left that was cut off."""
+    """Each array and volume of the plan that is there and does not run, and what to do; not what a step left that was cut off."""
+    yield from _arrays(plan, machine, past)
+    for step in plan.steps:
+        if _is_hidden(step, plan, machine, past):
+            assert step.proof
+            yield (
+                f"{step.because} (line {step.line}): the volume is not active, and what stands on it cannot be seen: "
+                f"activate it with `lvchange --activate y {step.proof.key}`; then try again"
+            )
+
+
+def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
+    """A volume as planned but that it is not active, and something may stand on it."""
+    if (
+        step.proof is None
+        or step.proof.kind != "volume"
+        or {*(differing(step.proof, machine) or ())} != {"active"}
+    ):
+        return False
+    group = step.proof.key.partition("/")[0]
+    groups = (each.proof for each in plan.steps if each.proof and each.proof.kind == "volume_group")
+    if any(differences(proof, machine) != [] for proof in groups if proof.key == group):
+        return False  # of an earlier owner, by the same name
+    on_it = [each for each in plan.steps if not {*each.guard}.isdisjoint(step.awaits)]
+    used = any(each.id in past.begun | past.ended or made_by(each) in past.made for each in on_it)
+    return used or (bool(on_it) and step.id not in past.begun)
+
+
+def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
     made = made_nodes(plan)
     for step in plan.steps:
         if not step.creates or step.proof is None or step.proof.kind != "array":
