@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
-from raidplan.apply.devices.same import other_array
+from raidplan.apply.devices.same import Decided
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
@@ -32,7 +32,6 @@ ASK_AGAIN_SECONDS = 10
 TELL_SECONDS = 1.0
 """Between two looks at how far the running steps are."""
 WORKERS = 8
-NOTHING: Mapping[str, str] = {}
 
 
 class StepFailed(Exception):
@@ -100,13 +99,14 @@ def execute(
     world: World,
     *,
     written_over: frozenset[str] = frozenset(),
-    arrays: Mapping[str, str] = NOTHING,
+    arrays: Mapping[str, str] | None = None,
+    below: Mapping[str, frozenset[str]] | None = None,
     workers: int = WORKERS,
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
 
-    `written_over` are the devices that were there before the plan, as its guards call them. Raises RuntimeError where
-    steps wait for each other.
+    `written_over` are the devices that were there before the plan, as its guards call them; `arrays` and `below` as in
+    `Decided`. Raises RuntimeError where steps wait for each other.
     """
     outcome = Outcome()
     # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
@@ -114,7 +114,7 @@ def execute(
     waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
     with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
-        work = Work(disks, record, world, still, written_over, arrays)
+        work = Work(disks, record, world, still, written_over, Decided(disks, arrays or {}, below or {}))
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -191,7 +191,7 @@ class Work:
     still: ExitStack
     """Holds the disks that were partitioned, until the end of all steps."""
     written_over: frozenset[str]
-    arrays: Mapping[str, str]
+    decided: Decided
     begun: dict[str, float] = field(default_factory=dict)
     """When each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
@@ -229,21 +229,14 @@ class Work:
         return seconds
 
     def _guard(self, step: Step, held: ExitStack) -> None:
-        """The disks are those that were looked at, and what is written over is blank."""
-        for name in step.disks & self.disks.keys():
-            disk = self.disks[name]
-            held.callback(close, self.world.hold(disk.node))
-            if disk.instance and self.world.instance(disk.node) != (disk.instance, disk.size):
-                raise GuardFailed(f"not done, because {disk.node} is no longer the disk that was {name}")
+        """The devices are those that were looked at, and what is written over is blank."""
         if step.proof and step.proof.kind in ("directory", "mount"):
             link = self.world.link_on_the_way(step.proof.key)
             if link:
                 raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
-        for why in other_array(step, self.arrays, self.world):
-            raise GuardFailed(f"not done, because {why}")
         targets = {self.resolved(target): target in self.written_over for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
-        reasons = [
+        reasons = [*self.decided.others(step, self.world, held)] or [
             why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
         ]
         if reasons:

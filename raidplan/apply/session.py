@@ -19,7 +19,7 @@ from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.decide.seen import changed, machine_digest, seen
 from raidplan.apply.journal.adopt import unplanned
 from raidplan.apply.journal.journal import Journal
-from raidplan.apply.journal.marks import held_against, marks
+from raidplan.apply.journal.marks import disks_below, held_against, marks
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
@@ -184,6 +184,7 @@ def carry_out(
                 str(found.get("node")): uuid
                 for uuid, found in decision.machine.objects.get("array", {}).items()
             },
+            below=disks_below(decision.whole),
             workers=workers or WORKERS,
         )
     finally:

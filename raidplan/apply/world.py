@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from raidplan.apply.configuration.files import Changed
-from raidplan.apply.devices.guard import instance_of, not_blank
+from raidplan.apply.devices.guard import another, disks_below, instance_of, not_blank
 from raidplan.apply.devices.still import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
@@ -63,6 +63,14 @@ class World:
     def instance(self, node: str) -> tuple[str, int]:
         """Which disk is behind a node now: what the kernel calls this one, and its bytes. Raises OSError."""
         return instance_of(node)
+
+    def another(self, node: str) -> str:
+        """What a link leads to, if not to the partition that it names; else empty, also where there is none. Raises OSError."""
+        return another(node, os.stat(node).st_rdev) if os.path.exists(node) else ""
+
+    def disks_below(self, node: str) -> frozenset[str]:
+        """The whole disks below a device now, by kernel name; none where there is no device. Raises OSError."""
+        return disks_below(node) if os.path.exists(node) else frozenset()
 
     def array(self, node: str) -> str:
         """The UUID of the array behind a node now; empty if there is none."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from raidplan.apply.change.left import set_by
+from raidplan.apply.journal.marks import disks_below
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
@@ -170,6 +171,13 @@ class Simulated(World):
 
     def instance(self, node: str) -> tuple[str, int]:
         return "1", next(disk.size for disk in self.plan.disks if node == f"/dev/{disk.name}")
+
+    def another(self, node: str) -> str:
+        return ""
+
+    def disks_below(self, node: str) -> frozenset[str]:
+        below = disks_below(self.plan)
+        return next((below[step.id] for step in self.plan.steps if node in step.awaits), frozenset())
 
     def array(self, node: str) -> str:
         found = self.state.objects.get("array", {})

@@ -221,12 +221,17 @@ def test_f21_a_link_to_another_partition_is_not_followed(
         for number, node in enumerate(nodes):
             link.unlink(missing_ok=True)
             link.symlink_to(f"{node}p1")
-            said = guard._another(str(link), os.stat(link).st_rdev)
+            said = guard.another(str(link), os.stat(link).st_rdev)
             assert said == ("" if number == 0 else f"{link} leads to {Path(node).name}p1, another partition")
+        raw = Path(f"{nodes[1]}p1")
+        raw.write_bytes(b"a raw database" * 512)
+        with pytest.raises(NotCleared, match="another partition"):
+            zero(str(link), Zero(str(link), ((0, MIB),), ()))
+        assert raw.read_bytes().startswith(b"a raw database" * 512)
         tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", nodes[0], stdin="label: gpt\nsize=4MiB\n")  # fmt: skip
         link.unlink()
         link.symlink_to(f"{nodes[0]}p1")
-        assert "another partition" in guard._another(str(link), os.stat(link).st_rdev), "a table made anew"
+        assert "another partition" in guard.another(str(link), os.stat(link).st_rdev), "a table made anew"
     finally:
         for node in nodes:
             tool("losetup", "--detach", node)

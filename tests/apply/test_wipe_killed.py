@@ -45,7 +45,7 @@ class Old(Simulated):
             found = tuple(f"0 0x438 {words}" for words in self.state.content.get(f"array:{OLD}", ()))
             content = tuple(words.split()[0] for words in self.state.content.get(f"array:{OLD}", ()))
             blocks.append(BlockFact("md127", f"array:{OLD}", "/dev/md127", "array", 900 * GIB, 0, ("d0", "d1"), (), found, content, "clean"))  # fmt: skip
-        known = {block.identity for block in blocks} | {disk for disk in MEMBERS}
+        known = {block.identity for block in blocks} | set(MEMBERS)
         for number, (name, carried) in enumerate(self.state.content.items()):
             if carried and name not in known and name != f"array:{OLD}":
                 node = f"/dev/new{number}"

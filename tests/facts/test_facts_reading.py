@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.facts import Machine
+from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import IDENTIFIERS, instance_of
 
 
@@ -86,3 +87,16 @@ def test_whatever_the_kernel_says_of_a_disk_tells_it_from_another(attribute: str
     assert instance_of(tmp_path) != before
     (tmp_path / attribute).unlink()
     assert instance_of(tmp_path) != before
+
+
+def test_the_array_behind_a_node_is_asked_for_again(server):
+    """By the name that the kernel gave it, or a link to that."""
+    found = server.read().objects["array"]
+    for uuid, array in found.items():
+        kernel = f"/dev/{array['device']}"
+        assert uuid_of(kernel, server.root, server.ask) == uuid
+        link = server.root / "dev/disk/by-id" / f"md-{uuid}"
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(server.root / kernel.lstrip("/"))
+        assert uuid_of(f"/dev/disk/by-id/{link.name}", server.root, server.ask) == uuid
+    assert found and uuid_of("/dev/nothing", server.root, server.ask) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
         return [f"{target} exists already"]
     if not stat.S_ISBLK(mode.st_mode):
         return [f"{target} is not a block device"]
-    other = _another(target, mode.st_rdev) if target.startswith(PARTITION) else ""
+    other = another(target, mode.st_rdev)
     found = [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
     if found or not everywhere:
         return found
@@ -51,11 +52,13 @@ def instance_of(node: str) -> tuple[str, int]:
     return block.instance_of(sys), size
 
 
-def _another(target: str, number: int) -> str:
+def another(target: str, number: int) -> str:
     """What a link leads to, if not to the partition that it names: udev may be late, and any rule can make links.
 
-    The table on the disk decides.
+    The table on the disk decides. `number` is that of the device which the link leads to, or of one that was opened by it.
     """
+    if not target.startswith(PARTITION):
+        return ""
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     try:
         partition = int((sys / "partition").read_text())
@@ -69,6 +72,21 @@ def _another(target: str, number: int) -> str:
         if uuids == [target.removeprefix(PARTITION)]
         else f"{target} leads to {sys.name}, another partition"
     )
+
+
+def disks_below(node: str) -> frozenset[str]:
+    """The whole disks below a device, by kernel name; what is gone from below an array is not among them. Raises OSError."""
+    number = os.stat(node).st_rdev
+    return frozenset(_base((SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()))
+
+
+def _base(sys: Path) -> Iterator[str]:
+    if (sys / "partition").exists():
+        yield from _base(sys.parent)
+    elif below := [*(sys / "slaves").glob("*")]:
+        yield from (name for each in below if each.exists() for name in _base(each.resolve()))
+    else:
+        yield sys.name.replace("!", "/")
 
 
 def _in_use(target: str, number: int) -> list[str]:

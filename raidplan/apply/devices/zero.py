@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from raidplan.apply.devices.guard import another
 from raidplan.facts.block import read_at
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
@@ -40,6 +41,8 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
     try:
         if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
             raise NotCleared(f"{device} is not a block device")
+        if other := another(device, os.fstat(descriptor).st_rdev):
+            raise NotCleared(other)
         _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
         if new:
