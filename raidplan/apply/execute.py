@@ -236,11 +236,12 @@ class Work:
                 raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
         targets = {self.resolved(target): target in self.written_over for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
-        reasons = [*self.decided.others(step, self.world, held)] or [
+        reasons = [*self.decided.others(step, self.world, held)]
+        reasons += [
             why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
         ]
         if reasons:
-            raise GuardFailed("not done, because " + "; ".join(reasons))
+            raise GuardFailed("not done, because " + "; ".join(dict.fromkeys(reasons)))
 
     def _act(self, step: Step) -> None:
         match step.action:
