@@ -167,10 +167,14 @@ def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(t
     world = Asked(plan, tmp_path / "root", State())
     world.path("/etc").mkdir(parents=True)
     steps = tuple(replace(step, needs=()) for step in decision.left.steps if step.guard)
-    disks = {name: replace(disk, node=f"/dev/{name}", instance="") for name, disk in decision.disks.items()}
+    disks = {
+        name: replace(disk, node=f"/dev/{name}", kernel_name=name, instance="")
+        for name, disk in decision.disks.items()
+    }
     world.state.nodes |= {node for step in plan.steps for node in (*step.awaits, "/dev/d0", "/dev/d1")}
     only = replace(decision.left, steps=steps)
-    execute(only, disks, lambda event: None, Nothing(), world, written_over=decision.written_over)
+    done = execute(only, disks, lambda event: None, Nothing(), world, written_over=decision.written_over)
+    assert not done.failed, done.failed
     assert {device for device, everywhere in asked.items() if everywhere} == {"/dev/d0", "/dev/d1"}
     assert len(asked) == 5 and not asked["/dev/md/data"]
 
