@@ -55,6 +55,7 @@ def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
             machine._object(step.proof)
             # md holds no sync of an array that is assembled.
             _objects(machine, "array")[step.proof.key] |= {"node": node, "sync_held": False}
+            machine.state.nodes.add(node)
         case _:
             return False
     return True
