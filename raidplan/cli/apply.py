@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from raidplan.plan import Plan
 
 
+GOES_ON = "`apply` again goes on from there, by"
 MOST = 64 * 2**20
 """Bytes of a plan: one for 4,000 disks has about 11 MB."""
 
@@ -185,16 +186,16 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
     except (Exception, KeyboardInterrupt) as problem:
         if isinstance(problem, Exception):
             report_bug(problem)
-        return _stopped("", decision, journal)
+        return _stopped(f"stopped part-way: {GOES_ON}", decision, journal)
 
 
-def _stopped(how_far: str, decision: Decision, journal: Journal) -> int:
+def _stopped(said: str, decision: Decision, journal: Journal) -> int:
     """Says what goes on from there, and what does not go on until then."""
     from raidplan.apply.syncs import held
     from raidplan.cli import STOPPED
     from raidplan.cli.output import talk
 
-    talk(f"stopped part-way: {how_far}`apply` again goes on from there, by the journal {journal.file}")
+    talk(f"{said} the journal {journal.file}")
     for words in held(decision.whole, journal.world):
         talk(words)
     return STOPPED
@@ -202,8 +203,7 @@ def _stopped(how_far: str, decision: Decision, journal: Journal) -> int:
 
 def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
     from raidplan.apply.session import carry_out
-    from raidplan.apply.syncs import held
-    from raidplan.cli import OK, STOPPED
+    from raidplan.cli import OK
     from raidplan.cli.output import talk
     from raidplan.cli.progress import display, events_to
 
@@ -219,17 +219,13 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for step, message in outcome.failed.items():
         talk(f"failed: {step}: {message}")
     if not outcome.complete:
-        return _stopped(f"{len(outcome.done)} steps done, {len(outcome.left)} not begun; ", decision, journal)
+        how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
+        return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
     for problem in outcome.unproven:
         talk(f"not as planned: {problem}")
     if outcome.unproven:
-        talk(
-            "every step ended well, but what stands is not what was asked: mend that, and `apply` again, which goes by the "
-            f"journal {journal.file}"
-        )
-        for words in held(decision.whole, journal.world):
-            talk(words)
-        return STOPPED
+        unlike = "every step ended well, but what stands is not what was asked"
+        return _stopped(f"{unlike}: mend that, and `apply` again, which goes by", decision, journal)
     talk(f"{decision.whole.host} is as the layout says: every property was read back")
     for sync in outcome.syncs:
         talk(str(sync))

@@ -113,6 +113,16 @@ def killed(
     return False
 
 
+def gone_on(plan: Plan, left: Simulated, point: str) -> Simulated:
+    """The machine after an `apply` that went on to its end, and another one that found nothing to do."""
+    world = Simulated(plan, left.root, left.state)
+    said = apply(plan, world)
+    assert said in ("done", "nothing to do"), f"{point}: {said}"
+    assert not read_past(left.root / "var/lib/raidplan").is_open
+    assert apply(plan, Simulated(plan, left.root, left.state)) == "nothing to do"
+    return world
+
+
 Count = Callable[[str, object], None]
 
 
@@ -126,12 +136,7 @@ def test_killed_at_every_effect_and_resumed(layout: str, tmp_path: Path, record_
     assert kills.points == len(HOWS) * len(once.effects)
     for point, left in kills.machines():
         assert left.state.others.hashes() == Others().hashes(), point
-        world = Simulated(plan, left.root, left.state)
-        said = apply(plan, world)
-        assert said in ("done", "nothing to do"), f"{point}: {said}"
-        assert end(world) == wanted, point
-        assert not read_past(left.root / "var/lib/raidplan").is_open
-        assert apply(plan, Simulated(plan, left.root, left.state)) == "nothing to do"
+        assert end(gone_on(plan, left, point)) == wanted, point
     record_property("counted: kills, one at each effect and way", kills.points)
     record_property("counted: machines that differ after those", len(kills.left))
 

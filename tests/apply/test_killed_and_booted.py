@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.change.left import set_by
-from raidplan.apply.journal.journal import read_past
 from raidplan.facts.host import HOLD
 from raidplan.levels import LEVELS
 from raidplan.plan.places import FSTAB, UDEV_RULES
@@ -16,7 +15,8 @@ from tests.apply.left import Kills
 from tests.apply.others import Others
 from tests.apply.simulated import Simulated
 from tests.apply.test_change import plan_of as two_levels
-from tests.apply.test_kill_matrix import apply, end, impatient, machine, plan_of
+from tests.apply.test_kill_matrix import apply, end, gone_on, impatient, machine, plan_of
+from tests.apply.test_renamed import boot_that_knows_no_names
 
 __all__ = ["impatient"]
 
@@ -34,14 +34,9 @@ def boot(world: Simulated, *, named: bool) -> None:
     world.path(HOLD).unlink(missing_ok=True)
     arrays = objects.get("array", {})
     state.nodes -= OF_LEVELS - {LEVELS[found["level"]].module for found in arrays.values()}
-    if not (named and world._initramfs_is_new()):
-        for number, found in enumerate(arrays.values()):
-            state.nodes.discard(found["node"])
-            found |= {
-                "node": f"/dev/md{127 - number}",
-                "device": f"md{127 - number}",
-                "links": [f"a{number}_0"],
-            }
+    if arrays and not (named and world._initramfs_is_new()):
+        state.nodes -= {found["node"] for found in arrays.values()}
+        boot_that_knows_no_names(state)
     for found in arrays.values():
         found["sync_held"] = False
     fstab = world.path(FSTAB).read_text()
@@ -80,11 +75,6 @@ def test_killed_at_every_effect_and_booted(
     wanted = as_it_is(once)
     for point, left in kills.machines():
         boot(left, named=named)
-        world = Simulated(plan, left.root, left.state)
-        said = apply(plan, world)
-        assert said in ("done", "nothing to do"), f"{point}: {said}"
-        assert as_it_is(world) == wanted, point
-        assert not read_past(left.root / "var/lib/raidplan").is_open
-        assert apply(plan, Simulated(plan, left.root, left.state)) == "nothing to do"
+        assert as_it_is(gone_on(plan, left, point)) == wanted, point
         assert left.state.others.hashes() == Others().hashes(), point
     record_property("counted: kills with a boot after them", kills.points)

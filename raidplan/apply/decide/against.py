@@ -59,10 +59,11 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
     # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
     first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
-    rest = [replace(step, needs=(*step.needs, *names)) for step in kept.values() if step.id not in first]
+    rest = [step for step in kept.values() if step.id not in first]
     shown = {planned_for(step.id): step.id for step in rest if step.changes and step.awaits}
     rest = [
-        replace(step, needs=(*step.needs, *(shown[n] for n in step.needs if n in shown))) for step in rest
+        replace(step, needs=(*step.needs, *names, *(shown[n] for n in step.needs if n in shown)))
+        for step in rest
     ]
     left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
     return replace(plan, steps=tuple(left)), refusals

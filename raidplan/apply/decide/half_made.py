@@ -59,7 +59,7 @@ def _of_others(read: Reader, uuid: str, journal: bool, offset: int, size: int) -
     return bytes(data)
 
 
-def _bitmap(sector: bytes | bytearray, uuid: str) -> bool:
+def _bitmap(sector: bytes, uuid: str) -> bool:
     """It begins the bitmap of the array with this UUID; with metadata 0.90 that is four numbers."""
     words = [sector[at : at + 4] for at in range(8, 24, 4)]
     return sector[:4] == BITMAP and uuid in (
@@ -68,6 +68,6 @@ def _bitmap(sector: bytes | bytearray, uuid: str) -> bool:
     )
 
 
-def _empty_block(block: bytes | bytearray) -> bool:
+def _empty_block(block: bytes) -> bool:
     """A block of a log with nothing in it."""
     return block[:4] == LOG and block[12:16] == struct.pack("<I", LOG_HEADER) and not any(block[LOG_HEADER:])
