@@ -21,7 +21,7 @@ from raidplan.apply.journal.made import made_by
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
-from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.size import parse_size
 
 APPEAR_SECONDS = 120
@@ -110,7 +110,7 @@ def execute(
     """
     outcome = Outcome()
     # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
-    first = sorted(plan.steps, key=lambda step: not (isinstance(step.action, Run) and step.action.initramfs))
+    first = sorted(plan.steps, key=lambda step: not isinstance(step.action, RenewInitramfs))
     waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
     with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
@@ -245,9 +245,8 @@ class Work:
 
     def _act(self, step: Step) -> None:
         match step.action:
-            case Run(argv, stdin, arrays) if arrays:
-                problem = renew(argv, arrays, self.world)
-                if problem:
+            case RenewInitramfs():
+                if problem := renew(step.action, self.world):
                     raise StepFailed(problem)
             case Run(argv, stdin):
                 result = self.world.run(tuple(map(self.resolved, argv)), stdin)

@@ -136,10 +136,7 @@ class World:
         self.sync(file.parent)
 
     def keep_beside(self, file: Path, kept: Path) -> None:
-        """Makes `kept` a copy of the file, whole or not at all, with its times. Raises OSError.
-
-        A copy and no link: dracut writes into the file that is there.
-        """
+        """Makes `kept` a copy of the file, whole or not at all, with its times. Raises OSError."""
         beside = kept.with_name(f".{kept.name}.raidplan-new")
         try:
             self.effect("write", str(beside), lambda: shutil.copy2(file, beside))

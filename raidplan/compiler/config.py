@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.compiler.watch import watch_steps
 from raidplan.kinds.device import Line
 from raidplan.plan.places import FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
-from raidplan.plan.step import Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.step import Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.topology import Topology
 
 
@@ -98,10 +98,7 @@ def _initramfs(arrays: list[str], rules: bool) -> Step:
         id="config.initramfs",
         phase="configure",
         say="put the new configuration into the initramfs, so that arrays keep their names at boot",
-        action=Run(
-            ("update-initramfs", "-u", "-k", "all"),
-            initramfs=tuple(value for key, _, value in words if key == "UUID"),
-        ),
+        action=RenewInitramfs(tuple(value for key, _, value in words if key == "UUID")),
         because="arrays",
         needs=written,
         follows=written,

@@ -13,7 +13,7 @@ from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
-from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS, MKINITRAMFS
 from raidplan.run import find_tool
 
 MODULES = ("md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod")
@@ -29,7 +29,7 @@ VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("udevadm", "--version"): ("udevadm", "systemctl"),
     ("dracut", "--version"): ("dracut",),
     ("grub-install", "--version"): ("grub-install",),
-    (): ("update-initramfs",),
+    (): (MKINITRAMFS,),
 }
 """What to ask, and the programs that the answer holds for: one process for each package."""
 
@@ -137,12 +137,12 @@ def _file(file: Path) -> Properties | None:
 
 
 def read_initramfs(root: Path, kernel: str) -> Objects:
-    """Whether every initramfs is as new as what it holds a copy of, and none is still unproven; nothing without one."""
+    """Whether every initramfs is as new as what it holds a copy of, and none is being made; nothing without one."""
     images = initramfs.images(root, kernel)
     sources = [root / path.lstrip("/") for path in CONFIGURATION[1:]] + list(root.glob(RULES))
     newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
-    unproven = any(image.with_name(image.name + initramfs.BEFORE).exists() for image in images)
-    fresh = not unproven and all(image.stat().st_mtime >= newest for image in images)
+    unfinished = (root / INITRAMFS_ASIDE.lstrip("/")).exists()
+    fresh = not unfinished and all(image.stat().st_mtime >= newest for image in images)
     return {"current": {"fresh": fresh}} if images else {}
 
 

@@ -15,8 +15,6 @@ from typing import BinaryIO
 
 from raidplan.run import CommandFailed, filtered, find_tool
 
-BEFORE = ".raidplan-before"
-"""What the name of the earlier image ends in, as long as the new one is not proven."""
 IMAGES = ("initrd.img-{}", "initramfs-{}.img", "initrd-{}")
 """The names that initramfs-tools and dracut give to the image of a kernel."""
 CONFIGURATIONS = ("etc/mdadm/mdadm.conf", "etc/mdadm.conf")
@@ -41,23 +39,16 @@ class Unreadable(ValueError):
     """The image cannot be read to its end; the message says why."""
 
 
-class Unconfigured(Unreadable):
-    """It holds no configuration of mdadm, like the archive of microcode that an image begins with."""
-
-
-def images(root: Path, kernel: str) -> list[Path]:
-    """The image of each kernel that can be booted from /boot, and of the running one; not of kernels long gone."""
+def images(root: Path, kernel: str) -> dict[Path, str]:
+    """The images of the kernels that can be booted from /boot, and of the running one, with these; none of kernels long gone."""
     boot = root / "boot"
     kernels = {file.name.partition("-")[2] for file in boot.glob("vmlinu[xz]-*")} | {kernel}
-    named = (boot / name.format(each) for each in sorted(kernels) for name in IMAGES)
-    return [image for image in named if image.is_file()]
+    named = {boot / name.format(each): each for each in sorted(kernels) for name in IMAGES}
+    return {image: each for image, each in named.items() if image.is_file()}
 
 
-def arrays_named(image: Path, *, needed: bool = False) -> frozenset[str]:
-    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable.
-
-    `needed`: raises Unconfigured if there is none.
-    """
+def arrays_named(image: Path) -> frozenset[str]:
+    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
     last, empty = b"", True
     for name, data in _files(image):
         empty = False
@@ -65,8 +56,6 @@ def arrays_named(image: Path, *, needed: bool = False) -> frozenset[str]:
             last = data
     if empty:
         raise Unreadable(f"{image} holds no file")
-    if needed and not last:
-        raise Unconfigured(f"{image} holds no mdadm.conf")
     lines = (line.split() for line in last.decode(errors="replace").splitlines())
     return frozenset(
         word.partition("=")[2].lower()

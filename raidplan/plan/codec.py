@@ -13,6 +13,7 @@ from raidplan.plan.step import (
     DiskIdentity,
     Plan,
     Proof,
+    RenewInitramfs,
     Run,
     SetAttribute,
     Step,
@@ -63,9 +64,10 @@ def step_to_data(step: Step) -> dict[str, Any]:
 
 def _action_to_data(action: Action) -> dict[str, Any]:
     match action:
-        case Run(argv, stdin, arrays):
-            given = {"stdin": stdin} if stdin else {}
-            return {"argv": list(argv), **given} | ({"initramfs": list(arrays)} if arrays else {})
+        case Run(argv, stdin):
+            return {"argv": list(argv), **({"stdin": stdin} if stdin else {})}
+        case RenewInitramfs(arrays):
+            return {"initramfs": list(arrays)}
         case WriteFile():
             return {"file": action.file, "content": action.content, "mode": f"{action.mode:04o}"}
         case WriteBlock():
@@ -141,8 +143,10 @@ def _step_from_data(data: dict[str, Any]) -> Step:
 
 
 def _action_from_data(data: dict[str, Any]) -> Action:
+    if "initramfs" in data:
+        return RenewInitramfs(_texts(data["initramfs"]))
     if "argv" in data:
-        return Run(_texts(data["argv"]), _text(data.get("stdin", "")), _texts(data.get("initramfs", [])))
+        return Run(_texts(data["argv"]), _text(data.get("stdin", "")))
     if "zero" in data:
         ranges = tuple((_of(int, start), _of(int, size)) for start, size in data["ranges"])
         return Zero(_text(data["zero"]), ranges, None if data["found"] is None else _texts(data["found"]))

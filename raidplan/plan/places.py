@@ -16,3 +16,8 @@ DEFAULTS = "/etc/default/mdadm"
 CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
 LAST_RESORT = "mdadm-last-resort@.timer"
 MONITOR = "mdmonitor.service"
+MKINITRAMFS = "mkinitramfs"
+INITRAMFS_ASIDE = "/boot/raidplan.new"
+"""A folder on the file system of the images, which is there as long as they are being made anew."""
+INITRAMFS_HOOKS = "/etc/initramfs/post-update.d"
+"""What is to hear of a new image: boot loaders that keep a copy of it."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, MKINITRAMFS
+
 Value = str | int | bool | None | list[str]
 """What a property of the machine can be."""
 
@@ -18,8 +20,24 @@ class Run:
 
     argv: tuple[str, ...]
     stdin: str = ""
-    initramfs: tuple[str, ...] = ()
-    """The UUIDs of the arrays that every initramfs must name when it has ended; the earlier images are kept until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenewInitramfs:
+    """Make the initramfs of each kernel aside, and put them in place of the present ones when each names the arrays.
+
+    `arrays` are their UUIDs, as mdadm writes them.
+    """
+
+    arrays: tuple[str, ...] = ()
+
+    def make(self, kernel: str, image: str) -> tuple[str, ...]:
+        """The program that makes the image of that name for a kernel."""
+        return MKINITRAMFS, "-o", f"{INITRAMFS_ASIDE}/{image}", kernel
+
+    def tell(self, kernel: str, image: str) -> tuple[str, ...]:
+        """The program that runs the hooks of boot loaders, as update-initramfs does after it has put an image in place."""
+        return "run-parts", f"--arg={kernel}", f"--arg=/boot/{image}", INITRAMFS_HOOKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +92,7 @@ class Zero:
         return tuple((first, last - first) for first, last in cut if first < last)
 
 
-Action = Run | WriteFile | WriteBlock | SetAttribute | Zero
+Action = Run | RenewInitramfs | WriteFile | WriteBlock | SetAttribute | Zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +226,9 @@ class Plan:
     @property
     def tools(self) -> tuple[str, ...]:
         """The programs the steps run."""
-        return tuple(sorted({step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}))
+        named = {step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}
+        renewed = {MKINITRAMFS for step in self.steps if isinstance(step.action, RenewInitramfs)}
+        return tuple(sorted(named | renewed))
 
     @property
     def lost(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from raidplan.plan import PHASES, DiskIdentity, Plan, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import PHASES, DiskIdentity, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.render.command import disk_name
 from raidplan.render.visible import plural
 
@@ -89,7 +89,7 @@ def symbol(step: Step) -> str:
     """`!` writes over a device, `~` changes a file or a setting, `>` runs a program."""
     if step.destroys or isinstance(step.action, Zero):
         return "!"
-    return ">" if isinstance(step.action, Run) else "~"
+    return ">" if isinstance(step.action, Run | RenewInitramfs) else "~"
 
 
 LEGEND = "! writes over a device   ~ changes a file or a setting   > runs a program"

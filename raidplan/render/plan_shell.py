@@ -11,6 +11,7 @@ from raidplan.facts.match import comparable
 from raidplan.plan import (
     DiskIdentity,
     Plan,
+    RenewInitramfs,
     Run,
     SetAttribute,
     Step,
@@ -19,6 +20,7 @@ from raidplan.plan import (
     Zero,
     plan_digest,
 )
+from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.render import overview
 from raidplan.render.command import disk_name, quoted
 from raidplan.render.visible import visible
@@ -61,7 +63,7 @@ def refusal_shell(lines: Sequence[str]) -> str:
 
 
 def _renewed(plan: Plan) -> bool:
-    return any(isinstance(step.action, Run) and step.action.initramfs for step in plan.steps)
+    return any(isinstance(step.action, RenewInitramfs) for step in plan.steps)
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -166,8 +168,8 @@ def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> 
 
 def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
     match step.action:
-        case Run(argv, _, arrays) if arrays:
-            yield _wrapped(["renew_initramfs", BOOT, quoted(" ".join(arrays)), *map(quoted, argv)])
+        case RenewInitramfs(arrays):
+            yield _wrapped(["renew_initramfs", BOOT, quoted(" ".join(arrays)), INITRAMFS_HOOKS])
         case Run(argv, stdin):
             command = _wrapped([_word(word, variables) for word in argv])
             yield from _with_input(command, stdin_of(stdin) if stdin else ("", ""))

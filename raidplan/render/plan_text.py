@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from raidplan.plan import Plan, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero, plan_digest
+from raidplan.plan import (
+    Plan,
+    RenewInitramfs,
+    Run,
+    SetAttribute,
+    Step,
+    WriteBlock,
+    WriteFile,
+    Zero,
+    plan_digest,
+)
+from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
@@ -94,11 +105,16 @@ def shape(step: Step) -> object:
 def action_lines(step: Step) -> Iterator[str]:
     """The command or the change, as a person would write it down."""
     match step.action:
-        case Run(argv, stdin, arrays):
+        case Run(argv, stdin):
             yield "$ " + command_text(argv) + (" <<" if stdin else "")
             yield from _content(stdin)
-            if arrays:
-                yield f"then prove that every image names {plural(len(arrays), 'array')}; the earlier ones stay until it does"
+        case RenewInitramfs(arrays):
+            names = f"names {plural(len(arrays), 'array')}" if arrays else "can be read"
+            yield "for each KERNEL of which an image is in /boot:"
+            yield "$ " + command_text(step.action.make("KERNEL", "initrd.img-KERNEL"))
+            yield f"when each of them is proven to hold what it should ({names}), put them in place of the present ones"
+            yield f"where there is {INITRAMFS_HOOKS}, for each KERNEL:"
+            yield "$ " + command_text(step.action.tell("KERNEL", "initrd.img-KERNEL"))
         case WriteFile(file, ""):
             yield f"remove {visible(file)}"
         case WriteBlock(file, "", mark):

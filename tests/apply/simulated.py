@@ -20,9 +20,8 @@ from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import VERSIONS, read_paths
-from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
-from raidplan.plan.places import UDEV_RULES
+from raidplan.plan.places import INITRAMFS_ASIDE, UDEV_RULES
 from raidplan.run import Result
 from tests.apply.changed import changed, half_changed
 from tests.apply.others import Others
@@ -37,7 +36,7 @@ SWITCHED = {"enable": "enabled", "disable": "disabled", "mask": "masked"}
 
 BOOKWORM = {
     "mdadm": "4.2", "sfdisk": "2.38.1", "mke2fs": "1.47.0", "mkfs.xfs": "6.1.0", "mkfs.btrfs": "6.2", "mkfs.vfat": "4.2",
-    "pvcreate": "2.03.16", "udevadm": "252", "update-initramfs": "",
+    "pvcreate": "2.03.16", "udevadm": "252", "mkinitramfs": "",
 }  # fmt: skip
 TOOLS = {
     tool: {"path": f"/usr/sbin/{tool}", "version": BOOKWORM[tools[0]]}
@@ -142,8 +141,7 @@ class Simulated(World):
         objects |= read_paths(self.root, paths_of(plan.complete))
         for key in objects.get("directory", {}):
             objects["directory"][key] = {"exists": True}
-        if not self._initramfs_is_new():
-            objects.get("initramfs", {}).pop("current", None)
+        objects["initramfs"] = {"current": {"fresh": self._initramfs_is_new()}}
         disks = tuple(
             DiskFact(f"/dev/{d.name}", d.name, d.size, serial=d.serial, wwn=d.wwn, path=d.path, model=d.model,
                      logical_block=d.logical_block, instance="1",
@@ -244,9 +242,8 @@ class Simulated(World):
                 arrays = self.state.objects.get("array", {})
                 for key in [key for key, found in arrays.items() if found["node"] == node]:
                     del arrays[key]
-            case ("update-initramfs", *_):
-                self._initramfs()
-                self.state.objects.setdefault("initramfs", {})["current"] = {"fresh": True}
+            case ("mkinitramfs", "-o", file, _):
+                self.path(file).write_bytes(self._image())
             case ("systemctl", "enable" | "disable" | "mask" | "unmask" as verb, *words):
                 for unit in words:
                     if not unit.startswith("-"):
@@ -264,18 +261,16 @@ class Simulated(World):
             case _ if not changed(self, argv):
                 self._perform(self._step(argv))
 
-    def _initramfs(self, whole: bool = True) -> None:
-        """Every image holds mdadm.conf as it is now, if there is one; one that was not made to its end is no image."""
+    def _image(self) -> bytes:
+        """An initramfs with mdadm.conf as it is now, if there is one."""
         conf = file.read_bytes() if (file := self.path("/etc/mdadm/mdadm.conf")).exists() else b""
-        for image in self.path("/boot").glob("initrd.img-?.?"):
-            image.write_bytes(cpio({"etc/mdadm/mdadm.conf": conf}) if whole else b"half")
+        return cpio({"etc/mdadm/mdadm.conf": conf})
 
     def _initramfs_is_new(self) -> bool:
-        conf, boot = self.path("/etc/mdadm/mdadm.conf"), self.path("/boot")
-        if not conf.exists() or any(boot.glob(f"*{BEFORE}")):
+        boot = self.path("/boot")
+        if not self.path("/etc/mdadm/mdadm.conf").exists() or self.path(INITRAMFS_ASIDE).exists():
             return False
-        made = cpio({"etc/mdadm/mdadm.conf": conf.read_bytes()})
-        return all(image.read_bytes() == made for image in boot.glob("initrd.img-?.?"))
+        return all(image.read_bytes() == self._image() for image in boot.glob("initrd.img-?.?"))
 
     def _step(self, argv: tuple[str, ...]) -> Step:
         step = self._step_or_none(argv)
@@ -327,8 +322,8 @@ class Simulated(World):
     def _half(self, line: str) -> None:
         """The tool was killed in the middle: what it made looks whole and is not."""
         half_changed(self, tuple(line.split(" ")))
-        if line.startswith("update-initramfs "):
-            self._initramfs(whole=False)
+        if line.startswith("mkinitramfs "):
+            self.path(line.split()[2]).write_bytes(b"half")
         step = next(
             (s for s in self.plan.steps if isinstance(s.action, Run) and " ".join(self._argv(s)) == line),
             None,

@@ -9,29 +9,30 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.configuration import initramfs
-from raidplan.apply.configuration.initramfs import cannot_be_renewed, renew
+from raidplan.apply.configuration.initramfs import SETTINGS, cannot_be_renewed, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
-from raidplan.facts.initramfs import BEFORE, arrays_named
+from raidplan.facts.initramfs import arrays_named
+from raidplan.plan import RenewInitramfs
+from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
 from raidplan.run import Result
 from tests.initramfs import UUID, boot, cpio
 
-ARGV = ("update-initramfs", "-u", "-k", "all")
+NAMED = RenewInitramfs((UUID,))
 OLD = b"ARRAY /dev/md/old UUID=1:2:3:4\n"
 NEW = cpio({"etc/mdadm/mdadm.conf": f"ARRAY /dev/md/s0 UUID={UUID}\n".encode()})
 TOOLS = {
-    "works": 'for image in "$boot"/initrd.img-6.?; do cp "$boot/../new" "$image.new"; mv "$image.new" "$image"; done',
-    "writes in place": 'for image in "$boot"/initrd.img-6.?; do cat "$boot/../new" >"$image"; done',
+    "works": 'cp "$root/new" "$2"',
     "fails": "echo 'No space left on device' >&2; exit 1",
-    "fails at the second kernel": 'cp "$boot/../new" "$boot/initrd.img-6.1"; exit 1',
+    "fails when it is made": 'cp "$root/new" "$2"; echo "a hook failed" >&2; exit 1',
+    "fails at the second kernel": 'cp "$root/new" "$2"; [ "$3" = 6.1 ]',
     "does nothing": "echo 'Not updating initramfs.'",
-    "does the first kernel only": 'cp "$boot/../new" "$boot/initrd.img-6.1"',
-    "makes it without the lines": 'for image in "$boot"/initrd.img-6.?; do cp "$boot/../without" "$image"; done',
-    "makes half of it": 'for image in "$boot"/initrd.img-6.?; do head -c 200 "$boot/../new" >"$image"; done',
-    "makes it empty": 'for image in "$boot"/initrd.img-6.?; do : >"$image"; done',
+    "does the first kernel only": '[ "$3" != 6.1 ] || cp "$root/new" "$2"',
+    "makes it without the lines": 'cp "$root/without" "$2"',
+    "makes half of it": 'head -c 200 "$root/new" >"$2"',
+    "makes it empty": ': >"$2"',
 }
-"""What stands in for update-initramfs."""
-WORKS = ("works", "writes in place")
+"""What stands in for mkinitramfs."""
 
 
 class Killed(BaseException):
@@ -44,15 +45,19 @@ class Scratch(World):
     def __init__(self, root: Path, tool: str = "works", die: int = 0) -> None:
         super().__init__()
         self.root, self.die, self.effects = root, die, 0
-        self.tool = root / "update-initramfs"
-        self.tool.write_text(f"#!/bin/sh\nset -e\nboot={root}/boot\n{TOOLS[tool]}\n")
+        self.tool = root / "mkinitramfs"
+        self.tool.write_text(f"#!/bin/sh\nset -e\nroot={root}\n{TOOLS[tool]}\n")
         self.tool.chmod(0o755)
 
     def path(self, file: str) -> Path:
         return self.root / file.lstrip("/")
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
-        return super().run((str(self.tool), *argv[1:]), stdin)
+        if argv[0] == "run-parts":
+            *words, folder = argv
+            return super().run((*words, str(self.path(folder))), stdin)
+        assert argv[:2] == ("mkinitramfs", "-o")
+        return super().run((str(self.tool), "-o", str(self.path(argv[2])), argv[3]), stdin)
 
     def effect(self, kind, what, act):
         result = act()
@@ -73,6 +78,18 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def hooked(root: Path, hook: str) -> None:
+    """Something that is to hear of each image."""
+    hooks = root / INITRAMFS_HOOKS.lstrip("/")
+    hooks.mkdir(parents=True, exist_ok=True)
+    (hooks / "loader").write_text(f"#!/bin/sh\nset -e\n{hook}\n")
+    (hooks / "loader").chmod(0o755)
+
+
+def aside(root: Path) -> Path:
+    return root / INITRAMFS_ASIDE.lstrip("/")
+
+
 def state(root: Path) -> list[set[str]]:
     return [set(arrays_named(root / f"boot/initrd.img-{kernel}")) for kernel in ("6.1", "6.2")]
 
@@ -82,109 +99,130 @@ def fresh(root: Path) -> object:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_the_old_images_or_the_new_ones(tool: str, root: Path) -> None:
+def test_the_present_images_or_new_ones(tool: str, root: Path) -> None:
     assert not fresh(root)
-    problem = renew(ARGV, [UUID], Scratch(root, tool))
-    if tool in WORKS:
+    before = {file: (file.stat().st_ino, file.read_bytes()) for file in (root / "boot").glob("initrd*")}
+    problem = renew(NAMED, Scratch(root, tool))
+    if tool == "works":
         assert not problem and state(root) == [{UUID}] * 2 and fresh(root)
     else:
         assert "the machine boots as before" in problem
-        assert state(root) == [{"1:2:3:4"}] * 2 and not fresh(root), "the step stays due"
-    assert not list(root.glob(f"boot/*{BEFORE}*"))
+        after = {file: (file.stat().st_ino, file.read_bytes()) for file in (root / "boot").glob("initrd*")}
+        assert after == before and not fresh(root), "never touched, and the step stays due"
+    assert not aside(root).exists()
 
 
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
-        ("fails", "update-initramfs ended with 1: No space left on device"),
-        ("does nothing", f"initrd.img-6.1 does not hold the ARRAY lines of mdadm.conf for {UUID}"),
-        ("does the first kernel only", "initrd.img-6.2 does not hold the ARRAY lines"),
+        ("fails", "mkinitramfs ended with 1: No space left on device"),
+        ("fails when it is made", "mkinitramfs ended with 1: a hook failed"),
+        ("does nothing", "raidplan.new/initrd.img-6.1 cannot be read: No such file"),
+        ("does the first kernel only", "raidplan.new/initrd.img-6.2 cannot be read"),
+        ("makes it without the lines", f"does not hold the ARRAY lines of mdadm.conf for {UUID}"),
         ("makes half of it", "initrd.img-6.1 ends in the middle of an archive"),
+        ("makes it empty", "initrd.img-6.1 holds no"),
     ],
 )
 def test_what_is_missing_is_said(tool: str, said: str, root: Path) -> None:
-    assert said in renew(ARGV, [UUID], Scratch(root, tool))
+    assert said in renew(NAMED, Scratch(root, tool))
 
 
 @pytest.mark.parametrize("tool", ["works", "makes half of it"])
 def test_killed_at_every_effect_and_resumed(tool: str, root: Path) -> None:
+    hooked(root, f'echo "$1 $2" >>{root}/heard')
     before = {file: file.read_bytes() for file in (root / "boot").iterdir()}
     whole = Scratch(root, tool)
-    renew(ARGV, [UUID], whole)
+    renew(NAMED, whole)
     for die in range(1, whole.effects + 1):
-        for file in (root / "boot").iterdir():
-            file.unlink()
         for file, data in before.items():
             file.write_bytes(data)
             os.utime(file, (1, 1))
         with pytest.raises(Killed):
-            renew(ARGV, [UUID], Scratch(root, tool, die))
-        old = [root / f"boot/initrd.img-{kernel}{BEFORE}" for kernel in ("6.1", "6.2")]
-        ended = not any(file.exists() for file in old)
-        assert fresh(root) == (ended and state(root) == [{UUID}] * 2), f"killed after effect {die}"
-        # What the first run kept is what a second one puts back.
-        assert renew(ARGV, [UUID], Scratch(root, "fails"))
-        assert not list(root.glob(f"boot/*{BEFORE}"))
+            renew(NAMED, Scratch(root, tool, die))
         assert all(arrays in ({UUID}, {"1:2:3:4"}) for arrays in state(root)), f"killed after effect {die}"
-        assert renew(ARGV, [UUID], Scratch(root, "works")) == "" and state(root) == [{UUID}] * 2
+        assert fresh(root) == (not aside(root).exists() and state(root) == [{UUID}] * 2), (
+            f"after effect {die}"
+        )
+        kept = [file.read_bytes() for file in before]
+        assert renew(NAMED, Scratch(root, "fails"))
+        assert not aside(root).exists() and kept == [file.read_bytes() for file in before], (
+            f"after effect {die}"
+        )
+        (root / "heard").unlink(missing_ok=True)
+        assert renew(NAMED, Scratch(root, "works")) == "" and state(root) == [{UUID}] * 2
+        assert len((root / "heard").read_text().splitlines()) == 2, (
+            "also where the images were in place already"
+        )
 
 
-def test_what_an_upgrade_made_since_the_kill_is_the_earlier_image_now(root: Path) -> None:
-    with pytest.raises(Killed):
-        renew(ARGV, [UUID], Scratch(root, "makes half of it", die=9))
-    kept = [*root.glob(f"boot/*{BEFORE}")]
-    assert len(kept) == 2
-    first, second = (root / f"boot/initrd.img-{kernel}" for kernel in ("6.1", "6.2"))
-    assert first.read_bytes() == second.read_bytes() == NEW[:200]
-    upgraded = cpio({"etc/mdadm/mdadm.conf": OLD, "driver": b"new"})
-    first.write_bytes(upgraded)
-    assert "the machine boots as before" in renew(ARGV, [UUID], Scratch(root, "fails"))
-    assert first.read_bytes() == upgraded, "made to its end, and knows every array that the earlier one knew"
-    assert second.read_bytes() == cpio({"etc/mdadm/mdadm.conf": OLD}), "half of one is put back"
+def test_the_hooks_hear_of_each_image_that_is_in_its_place(root: Path) -> None:
+    hooked(root, f'cmp "{root}$2" {root}/new && echo "$1 $2" >>{root}/heard')
+    assert renew(NAMED, Scratch(root)) == ""
+    assert (root / "heard").read_text() == "6.1 /boot/initrd.img-6.1\n6.2 /boot/initrd.img-6.2\n"
 
 
-@pytest.mark.parametrize("made", [{"etc/mdadm/mdadm.conf": b"# none\n"}, {"microcode": b"early"}])
-def test_which_image_is_better_is_asked_where_nobody_knows(made: dict[str, bytes], root: Path) -> None:
-    with pytest.raises(Killed):
-        renew(ARGV, [UUID], Scratch(root, "makes half of it", die=9))
-    image = root / "boot/initrd.img-6.1"
-    image.write_bytes(cpio(made))
-    before = {file: file.read_bytes() for file in (root / "boot").iterdir()}
-    world = Scratch(root)
-    said = renew(ARGV, [UUID], world)
-    assert "does not name all arrays that the other names: keep the one that boots" in said
-    assert not world.effects and before == {file: file.read_bytes() for file in (root / "boot").iterdir()}
-    image.with_name(image.name + BEFORE).unlink()
-    assert renew(ARGV, [UUID], Scratch(root)) == "" and state(root) == [{UUID}] * 2
+def test_a_hook_that_fails_is_no_success(root: Path) -> None:
+    hooked(root, "echo 'the ESP is full' >&2; false")
+    said = renew(NAMED, Scratch(root))
+    assert "initrd.img-6.1 is made anew, and not everything in" in said and "the ESP is full" in said
+    assert state(root) == [{UUID}] * 2 and not fresh(root), "in its place, and due again"
+    hooked(root, "true")
+    assert renew(NAMED, Scratch(root)) == "" and fresh(root)
+
+
+def test_images_that_need_no_array_can_be_read_at_least(root: Path) -> None:
+    assert "ends in the middle" in renew(RenewInitramfs(), Scratch(root, "makes half of it"))
+    assert renew(RenewInitramfs(), Scratch(root, "makes it without the lines")) == ""
+    assert state(root) == [set()] * 2
 
 
 def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(cannot_be_renewed(root, "6.1")) == []
     size = (root / "boot/initrd.img-6.1").stat().st_size
-    free = size * 3
+    free = size * 2
     monkeypatch.setattr(
         initramfs.os, "statvfs", lambda path: type("Room", (), {"f_bavail": free, "f_frsize": 1, "f_flag": 0})
     )
     (said,) = cannot_be_renewed(root, "6.1")
-    assert "has 1.5 KiB free, and the initramfs of 2 kernels" in said and "apt autoremove" in said
-    for kernel in ("6.1", "6.2"):
-        World().keep_beside(root / f"boot/initrd.img-{kernel}", root / f"boot/initrd.img-{kernel}{BEFORE}")
-    assert list(cannot_be_renewed(root, "6.1")) == [], "the copies of a run that was killed are there already"
+    assert "has 1 KiB free, and the initramfs of 2 kernels" in said and "apt autoremove" in said
+    aside(root).mkdir()
+    (aside(root) / "initrd.img-6.1").write_bytes(bytes(size))
+    assert list(cannot_be_renewed(root, "6.1")) == [], "what a run that was killed has left goes first"
     (root / "boot/initrd.img-6.1").write_bytes(b"broken")
     (said,) = cannot_be_renewed(root, "6.1")
     assert "holds no archive" in said
-    for file in (root / "boot").iterdir():
+    for file in (root / "boot").glob("[iv]*"):
         file.unlink()
     (said,) = cannot_be_renewed(root, "6.1")
     assert "there is no initramfs in" in said
 
 
-def test_a_copy_that_finds_no_room_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(source: Path, target: Path) -> None:
-        target.write_bytes(b"half")
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [("update_initramfs=no\n", True), (" update_initramfs='no'", True), ("# update_initramfs=no\nupdate_initramfs=all\n", False)],
+)  # fmt: skip
+def test_a_machine_whose_initramfs_is_not_to_be_made(text: str, refused: bool, root: Path) -> None:
+    settings = root / SETTINGS.lstrip("/")
+    settings.parent.mkdir(parents=True)
+    settings.write_text(text)
+    said = list(cannot_be_renewed(root, "6.1"))
+    assert [f"{SETTINGS} says update_initramfs=no" in words for words in said] == [True] * refused
+
+
+def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hooked(root, "true")
+    assert list(cannot_be_renewed(root, "6.1")) == []
+    monkeypatch.setattr(initramfs, "find_tool", lambda name: "")
+    (said,) = cannot_be_renewed(root, "6.1")
+    assert "the program run-parts is missing" in said
+
+
+def test_what_finds_no_room_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shutil.copy2", full)
+    monkeypatch.setattr("raidplan.apply.world._sync", full)
     with pytest.raises(OSError, match="No space left"):
-        renew(ARGV, [UUID], Scratch(root))
-    assert state(root) == [{"1:2:3:4"}] * 2 and not [*root.glob("boot/.*"), *root.glob(f"boot/*{BEFORE}")]
+        renew(NAMED, Scratch(root))
+    assert state(root) == [{"1:2:3:4"}] * 2 and not aside(root).exists()

@@ -20,8 +20,8 @@ from raidplan.apply import execute
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
-from raidplan.facts.initramfs import BEFORE
 from raidplan.plan import Plan, Run
+from raidplan.plan.places import INITRAMFS_ASIDE
 from raidplan.plan.unlike import unlike
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
@@ -327,7 +327,7 @@ class Behind(Simulated):
 
     def read(self, plan: Plan) -> Machine:
         found = super().read(plan)
-        fresh = not any(self.path("/boot").glob(f"*{BEFORE}"))
+        fresh = not self.path(INITRAMFS_ASIDE).exists()
         return replace(found, objects={**found.objects, "initramfs": {"current": {"fresh": fresh}}})
 
 

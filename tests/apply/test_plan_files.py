@@ -150,7 +150,7 @@ def elsewhere(data: Data) -> None:
 
 
 def nothing(data: Data) -> None:
-    next(step for step in data["steps"] if step.get("argv") and step.get("initramfs"))["argv"] = []
+    next(step for step in data["steps"] if step.get("argv"))["argv"] = []
 
 
 def nowhere(data: Data) -> None:

@@ -13,6 +13,7 @@ from raidplan.apply.configuration.files import BrokenBlock, wanted_text
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import Decision, decide
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
+from raidplan.plan.places import INITRAMFS_ASIDE
 from tests.apply.left import Kills
 from tests.apply.simulated import Simulated, State
 from tests.apply.test_change import plan_of
@@ -21,7 +22,7 @@ from tests.apply.test_kill_matrix import FSTAB, apply, end, impatient, machine
 __all__ = ["impatient"]
 
 RULES = "etc/udev/rules.d/65-raidplan-pair.rules"
-HARMLESS = ("udevadm", "systemctl", "update-initramfs")
+HARMLESS = ("udevadm", "systemctl", "mkinitramfs")
 """All that runs when something is not described any more."""
 
 
@@ -100,7 +101,7 @@ def texts(root: Path) -> dict[str, str]:
             "etc/default/mdadm",
             ["systemctl disable --now mdcheck_start.timer mdcheck_continue.timer", "systemctl unmask mdadm-last-resort@.timer"],
         ),
-        (bare, "etc/mdadm/mdadm.conf", ["update-initramfs -u -k all"]),
+        (bare, "etc/mdadm/mdadm.conf", [f"mkinitramfs -o {INITRAMFS_ASIDE}/initrd.img-6.1 6.1"]),
     ],
 )  # fmt: skip
 def test_configuration_is_taken_back(change, gone, commands, before, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

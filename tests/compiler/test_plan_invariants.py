@@ -10,7 +10,7 @@ from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout import load_layout
 from raidplan.placement import place
-from raidplan.plan import PHASES, Plan, Run, WriteBlock, plan_from_json, plan_to_json
+from raidplan.plan import PHASES, Plan, RenewInitramfs, Run, WriteBlock, plan_from_json, plan_to_json
 from raidplan.topology import resolve
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
@@ -56,7 +56,7 @@ def test_what_a_boot_reads_comes_in_order(plan: Plan) -> None:
     conf = {
         s.id for s in plan.steps if isinstance(s.action, WriteBlock) and s.action.file.endswith("mdadm.conf")
     }
-    initramfs = {s.id for s in plan.steps if isinstance(s.action, Run) and s.action.initramfs}
+    initramfs = {s.id for s in plan.steps if isinstance(s.action, RenewInitramfs)}
     made = {s.id for s in plan.steps if s.creates and s.proof and not s.proof.key.startswith("file:")}
     assert all(conf <= before[step] for step in initramfs) and len(initramfs) == len(conf)
     for step in plan.steps:

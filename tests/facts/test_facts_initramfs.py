@@ -68,5 +68,7 @@ def test_the_images_are_those_of_kernels_that_are_there(tmp_path: Path) -> None:
     found = boot(tmp_path, "6.1", "6.12")
     (tmp_path / "boot/initrd.img-5.10").touch()
     (tmp_path / "boot/initrd.img-6.1.bak").touch()
-    assert initramfs.images(tmp_path, "6.99") == found
-    assert initramfs.images(tmp_path, "5.10") == [tmp_path / "boot/initrd.img-5.10", *found]
+    kernels = dict(zip(found, ("6.1", "6.12"), strict=True))
+    assert initramfs.images(tmp_path, "6.99") == kernels
+    old = tmp_path / "boot/initrd.img-5.10"
+    assert list(initramfs.images(tmp_path, "5.10").items()) == [(old, "5.10"), *kernels.items()]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from raidplan.plan import Plan, Run, plan_from_json
+from raidplan.plan import Plan, RenewInitramfs, Run, plan_from_json
 from raidplan.twin import Twin
 from raidplan.twin.ssh import Result
 from tests.machine.look import serials_by_node
@@ -52,26 +52,33 @@ def programs_as_planned(twin: Twin, file: str) -> int:
     plan = plan_from_json(twin.get(file).decode())
     ran = [argv for argv in executed(twin.get(f"{file}.programs").decode()) if not is_probe(argv)]
     by_serial = {serial: f"/dev/{node}" for node, serial in serials_by_node(twin).items()}
+    kernel = twin.run(["uname", "-r"]).stdout.strip()
     nodes = {f"{{{disk.name}}}": by_serial[disk.serial] for disk in plan.disks}
     # What the machine has already is not done again: modules that the initramfs has loaded.
-    planned = [argv for argv in programs_of(plan, nodes).values() if argv[0] != "modprobe" or argv in ran]
+    planned = [
+        argv for argv in programs_of(plan, nodes, kernel).values() if argv[0] != "modprobe" or argv in ran
+    ]
     assert sorted(ran) == sorted(planned)
-    assert not before_what_it_needs(plan, ran, nodes)
+    assert not before_what_it_needs(plan, ran, nodes, kernel)
     return len(ran)
 
 
-def programs_of(plan: Plan, nodes: Mapping[str, str]) -> dict[str, list[str]]:
-    """The words of each step's program, on the disks' nodes, by the step's id."""
-    return {
-        step.id: [nodes.get(word, word) for word in step.action.argv]
+def programs_of(plan: Plan, nodes: Mapping[str, str], kernel: str) -> dict[str, list[str]]:
+    """The words of each step's program, on the disks' nodes and for the one kernel, by the step's id."""
+    words = {step.id: step.action.argv for step in plan.steps if isinstance(step.action, Run)}
+    words |= {
+        step.id: step.action.make(kernel, f"initrd.img-{kernel}")
         for step in plan.steps
-        if isinstance(step.action, Run)
+        if isinstance(step.action, RenewInitramfs)
     }
+    return {step: [nodes.get(word, word) for word in argv] for step, argv in words.items()}
 
 
-def before_what_it_needs(plan: Plan, ran: Sequence[Sequence[str]], nodes: Mapping[str, str]) -> list[str]:
+def before_what_it_needs(
+    plan: Plan, ran: Sequence[Sequence[str]], nodes: Mapping[str, str], kernel: str
+) -> list[str]:
     """The steps whose program began before that of a step which they need; of equal programs, the first is the first step's."""
-    words, places = programs_of(plan, nodes), list(enumerate(ran))
+    words, places = programs_of(plan, nodes, kernel), list(enumerate(ran))
     at: dict[str, int] = {}
     for step, argv in words.items():
         place = next((place for place, other in places if other == argv and place not in at.values()), None)

@@ -103,25 +103,24 @@ mkdir /root/rest && cd /root/rest && lz4 -dcq "$image" | cpio --extract --quiet
 rm -f etc/mdadm/mdadm.conf
 find . | cpio --create --format=newc --quiet | lz4 -lq1 > /root/rest.lz4
 rm -r /root/rest
-mv /usr/sbin/update-initramfs /usr/sbin/really-update-initramfs
-cat > /usr/sbin/update-initramfs <<'END'
+mv /usr/sbin/mkinitramfs /usr/sbin/really-mkinitramfs
+cat > /usr/sbin/mkinitramfs <<'END'
 #!/bin/sh
 set -e
 cd /
-printf '%s\n' etc etc/mdadm etc/mdadm/mdadm.conf | cpio --create --format=newc --quiet > /root/conf.cpio
-for kernel in /boot/vmlinuz-*; do
-    cat /root/conf.cpio /root/rest.lz4 > /boot/new
-    mv /boot/new "/boot/initrd.img-${kernel#/boot/vmlinuz-}"
-done
+{
+    printf '%s\n' etc etc/mdadm etc/mdadm/mdadm.conf | cpio --create --format=newc --quiet
+    cat /root/rest.lz4
+} > "$2"
 END
-chmod 755 /usr/sbin/update-initramfs
+chmod 755 /usr/sbin/mkinitramfs
 """
 
 
 def quick_initramfs(twin: Twin) -> None:
     """From now on the initramfs is the one that is there, with the mdadm.conf of the day in front of it.
 
-    Making one takes more than a minute of emulation; `really-update-initramfs` still does.
+    Making one takes more than a minute of emulation; `really-mkinitramfs` still does.
     """
     twin.run(["sh", "-c", QUICK], timeout=300)
 

@@ -97,7 +97,7 @@ def wiped(twin: Twin, name: str, text: str) -> str:
 def only_ours(twin: Twin, name: str, disks: range, *old: str, boot: bool = False) -> None:
     """After udev was asked anew about every disk, as at a boot; or after a boot."""
     if boot:
-        sh(twin, "really-update-initramfs -u")
+        sh(twin, "really-mkinitramfs -o /boot/initrd.img-$(uname -r) $(uname -r)")
         twin.reboot()
     else:
         sh(twin, "udevadm trigger --settle --action=add --subsystem-match=block")

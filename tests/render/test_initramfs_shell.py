@@ -29,14 +29,24 @@ def test_proven_or_put_back(made: str, code: int, shell: str, tmp_path: Path) ->
     (boot / "initrd.img-5.10").write_text("of no kernel\n")
     bench.tool("unmkinitramfs", UNPACK)
     no = "exit 1" if made == "no" else ""
-    bench.tool("make", f"#!/bin/sh\n{no}\nfor i in {boot}/initrd.img-6.?; do echo '{made}' >$i; done\n")
+    aside = f"{boot}/raidplan.new/initrd.img-"
+    bench.tool(
+        "mkinitramfs", f'#!/bin/sh\n[ "$1 $2" = "-o {aside}$3" ] || exit 2\n{no}\necho "{made}" >"$2"\n'
+    )
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    bench.tool("run-parts", f'#!/bin/sh\necho "$*" >>{tmp_path}/heard\n')
     result = bench.functions(
-        f"{SHELL}\nrequire_room_for_initramfs {boot}\nbegun=yes\nrenew_initramfs {boot} '{UUID}' make", shell
+        f"{SHELL}\nrequire_room_for_initramfs {boot}\nbegun=yes\nrenew_initramfs {boot} '{UUID}' {hooks}",
+        shell,
     )
     assert result.returncode == code, result.stderr
     wanted = {"old\n"} if code else {f"{made}\n"}
     assert {file.read_text() for file in boot.glob("initrd.img-6.?")} == wanted
     assert len(list(boot.iterdir())) == 5 and (boot / "initrd.img-5.10").read_text() == "of no kernel\n"
+    if not code:
+        told = [f"--arg={kernel} --arg={boot}/initrd.img-{kernel} {hooks}" for kernel in ("6.1", "6.2")]
+        assert (tmp_path / "heard").read_text().splitlines() == told
 
 
 def test_a_full_boot_is_refused(tmp_path: Path) -> None:
@@ -50,4 +60,4 @@ def test_a_full_boot_is_refused(tmp_path: Path) -> None:
     full = bench.functions(f"{SHELL}\nrequire_room_for_initramfs {boot}")
     assert (missing.returncode, full.returncode) == (4, 4)
     assert "there is no initramfs" in missing.stderr
-    assert "has 99 KiB free, and an initramfs made anew beside each present one takes 241 KiB" in full.stderr
+    assert "has 99 KiB free, and an initramfs made anew beside each present one takes 121 KiB" in full.stderr

@@ -12,7 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidplan import pipeline
-from raidplan.plan import Action, DiskIdentity, Plan, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan import (
+    Action,
+    DiskIdentity,
+    Plan,
+    RenewInitramfs,
+    Run,
+    SetAttribute,
+    Step,
+    WriteBlock,
+    WriteFile,
+)
 from raidplan.render.plan_shell import plan_shell, refusal_shell, stdin_of
 from tests.render.scripts import SHELLS, Bench, own_path
 
@@ -121,7 +131,7 @@ PROBES = """
 require_blank() { printf '%s\\0' 1 require_blank "$1" >>"$LOG"; }
 await_node() { printf '%s\\0' "$#" await_node "$@" >>"$LOG"; }
 require_room_for_initramfs() { :; }
-renew_initramfs() { shift 2; "$@"; }
+renew_initramfs() { mkinitramfs "$2"; }
 """
 OTHERS = ("cpio", "unmkinitramfs")
 """What unpacks an initramfs, where such an image is made."""
@@ -147,10 +157,14 @@ def test_the_whole_machine(tmp_path: Path) -> None:
         expected += [("require_blank", _resolved(guard, nodes)) for guard in each.guard]
         if isinstance(each.action, Run):
             expected += [tuple(_resolved(word, nodes) for word in each.action.argv)]
+        if isinstance(each.action, RenewInitramfs):
+            expected += [("mkinitramfs", " ".join(each.action.arrays))]
         formatted = [_resolved(guard, nodes) for guard in each.formatted]
         expected += [("await_node", node, *formatted) for node in each.awaits]
     assert calls[len(nodes) :] == expected
-    written = {each.action.file: each.action for each in steps if not isinstance(each.action, Run)}
+    written = {
+        each.action.file: each.action for each in steps if not isinstance(each.action, Run | RenewInitramfs)
+    }
     for file, action in written.items():
         text = Path(file).read_text()
         assert (
@@ -162,7 +176,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
 
 
 def _below(folder: Path, action: Action) -> Action:
-    if isinstance(action, Run):
+    if isinstance(action, Run | RenewInitramfs):
         return action
     file = folder / "root" / action.file.lstrip("/")
     if isinstance(action, SetAttribute):

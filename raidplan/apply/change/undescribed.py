@@ -12,7 +12,7 @@ from raidplan.apply.configuration.files import file_text, wanted_text
 from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.plan import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.plan.places import (
     CHECK,
     DEFAULTS,
@@ -78,7 +78,7 @@ def _fstab(plan: Plan) -> tuple[Step, ...]:
 def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
     block = WriteBlock(MDADM_CONF, "", plan.host, at_top=True)
     written = _step(NAMES, "no array is named any more", block, MDADM_CONF)
-    renew = Run(("update-initramfs", "-u", "-k", "all"))
+    renew = RenewInitramfs()
     fresh = Proof("initramfs", "current", {"fresh": True})
     return written, _step("initramfs", "nor in the initramfs", renew, "initramfs", written, proof=fresh)
 
@@ -94,7 +94,7 @@ def _check(plan: Plan) -> tuple[Step, ...]:
 def _step(
     name: str,
     say: str,
-    action: Run | WriteFile | WriteBlock,
+    action: Run | RenewInitramfs | WriteFile | WriteBlock,
     *targets: str | Step,
     needs: str = "",
     proof: Proof | None = None,

@@ -1,19 +1,25 @@
-"""The initramfs made anew: the earlier image of each kernel stays beside until the new one is proven, or comes back.
+"""The initramfs made anew: aside, read to its end, and only then put in place of the present one.
 
-Neither update-initramfs nor dracut looks into what it made, and update-initramfs ends with 0 where it did nothing
-(`update_initramfs=no`, /boot mounted read-only). A machine whose image does not name its arrays calls them md127.
+update-initramfs puts in place what it made without a look into it, and ends with 0 where it did nothing. So its two
+halves are run here, with the proof between them: mkinitramfs(8), and the hooks that tell boot loaders of a new image.
+A machine whose image does not name its arrays calls them md127.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from filecmp import cmp
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidplan.facts.initramfs import BEFORE, Unconfigured, Unreadable, arrays_named, images, unpacker
+from raidplan.facts.block import text_of
+from raidplan.facts.initramfs import Unreadable, arrays_named, images, unpacker
+from raidplan.plan import RenewInitramfs
+from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
+from raidplan.run import find_tool
 from raidplan.size import human
 
 if TYPE_CHECKING:
@@ -21,78 +27,82 @@ if TYPE_CHECKING:
 
 GROWTH = 1.2
 """A new image may be so much larger than the present one."""
+SETTINGS = "/etc/initramfs-tools/update-initramfs.conf"
 
 
-def renew(argv: Sequence[str], arrays: Sequence[str], world: World) -> str:
-    """Runs the program, and reads every image that it made; why the earlier ones were put back, if they were.
+def renew(action: RenewInitramfs, world: World) -> str:
+    """Makes the image of every kernel; why it did not, if it did not.
 
-    Raises OSError. Killed at any point: the earlier images lie beside the new ones, which are not proven, so the
-    step is due again. What it finds kept then comes back only in place of an image that is not whole: what was made
-    since the kill, by the program itself or by an upgrade, is the earlier image now.
+    Raises OSError. The folder that they are made in stays until everything is done: as long as it is there, the step
+    is due again. Killed at any point, each kernel has its present image or a proven new one.
     """
     found = images(world.path("/"), os.uname().release)
-    if problem := "; ".join(undecided(found, arrays)):
+    if not found:
+        return ""  # and nothing then proves the step
+    aside = world.path(INITRAMFS_ASIDE)
+    _remove(aside, world)
+    world.effect("write", str(aside), aside.mkdir)
+    made = {image: aside / image.name for image in found}
+    try:
+        problem = "; ".join(_not_made(action, found, world) or unproven(made.values(), action.arrays))
+        if not problem:
+            for new in made.values():
+                world.sync(new)
+    except OSError:
+        shutil.rmtree(aside, ignore_errors=True)  # a part of an image would take the last room
+        raise
+    if problem:
+        _remove(aside, world)
+        return f"{problem}; the present images stay as they are, and the machine boots as before: see why, then apply again"
+    for image, new in made.items():
+        world.effect("rename", str(image), partial(new.rename, image))
+    world.sync(aside.parent)
+    if problem := "; ".join(_not_told(action, found, world)):
         return problem
-    for image in found:
-        if not _before(image).exists() or _whole(image, arrays):
-            world.keep_beside(image, _before(image))
-    result = world.run(argv)
-    problem = result.last_words if result.returncode else "; ".join(unproven(found, arrays))
-    for image in found:
-        if problem:
-            world.effect("rename", str(image), partial(_before(image).rename, image))
-        else:
-            world.sync(image)
-            world.effect("remove", str(_before(image)), _before(image).unlink)
-        world.sync(image.parent)
-    if problem and found:
-        problem += (
-            f"; the earlier images are back in {found[0].parent}, and the machine boots as before: see why "
-            f"`{' '.join(argv)}` did not do it, then apply again"
-        )
-    return problem
+    _remove(aside, world)
+    return ""
 
 
-def undecided(found: Sequence[Path], arrays: Sequence[str]) -> Iterator[str]:
-    """Images of which nobody here knows whether they are better than the one that is kept beside them, in words."""
-    for image in found:
-        if _before(image).exists() and _whole(image, arrays) is None:
-            yield (
-                f"{_before(image)} is left of an apply that was killed, and {image} was made since, but does not name all "
-                "arrays that the other names: keep the one that boots this machine (mv or rm), then apply again"
-            )
+def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
+    """What the program says that fails; the ones after it are not begun."""
+    for image, kernel in found.items():
+        result = world.run(action.make(kernel, image.name))
+        if result.returncode:
+            return [result.last_words]
+    return []
 
 
-def _whole(image: Path, arrays: Sequence[str]) -> bool | None:
-    """Whether an image was made to its end since another was kept beside it, and is no worse; None if it may be."""
-    kept = _before(image)
-    if cmp(image, kept, shallow=False):
-        return False
-    try:
-        named = arrays_named(image, needed=True)
-    except Unconfigured:
-        return None
-    except Unreadable:
-        return False
-    try:
-        return True if named >= arrays_named(kept) or named >= set(arrays) else None
-    except Unreadable:
-        return True
+def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[str]:
+    """The hooks that failed: what they keep a copy for would boot the image of before."""
+    if world.path(INITRAMFS_HOOKS).is_dir():
+        for image, kernel in found.items():
+            result = world.run(action.tell(kernel, image.name))
+            if result.returncode:
+                yield f"{image} is made anew, and not everything in {INITRAMFS_HOOKS} took it: {result.last_words}"
 
 
-def unproven(found: Sequence[Path], arrays: Sequence[str]) -> Iterator[str]:
+def _remove(folder: Path, world: World) -> None:
+    if folder.exists():
+        world.effect("remove", str(folder), partial(shutil.rmtree, folder))
+        world.sync(folder.parent)
+
+
+def unproven(made: Iterable[Path], arrays: Sequence[str]) -> list[str]:
     """What the images lack, in words."""
-    for image in found:
-        try:
-            missing = sorted(set(arrays) - arrays_named(image))
-        except Unreadable as no:
-            yield str(no)
-            continue
-        if missing:
-            yield (
-                f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
-                "know the arrays by name"
-            )
+    return [words for image in made if (words := _lacking(image, arrays))]
+
+
+def _lacking(image: Path, arrays: Sequence[str]) -> str:
+    try:
+        missing = sorted(set(arrays) - arrays_named(image))
+    except Unreadable as no:
+        return str(no)
+    if not missing:
+        return ""
+    return (
+        f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
+        "know the arrays by name"
+    )
 
 
 def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
@@ -101,16 +111,20 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
     if not found:
         yield f"there is no initramfs in {boot}, so the names of the arrays cannot be put into it: mount {boot}, or make one (update-initramfs -c -k {kernel})"
         return
+    if re.search(r"""^\s*update_initramfs=["']?no\b""", text_of(root / SETTINGS.lstrip("/")), re.MULTILINE):
+        yield f"{SETTINGS} says update_initramfs=no, and a boot would not know the arrays by name: let it say yes"
     try:
         missing = sorted({tool for image in found if (tool := unpacker(image))})
     except Unreadable as no:
         yield f"{no}: make it anew (update-initramfs -u -k all), or remove it with its kernel"
         return
     yield from (f"the program {tool} is missing, which unpacks the initramfs: install it" for tool in missing)
+    if (root / INITRAMFS_HOOKS.lstrip("/")).is_dir() and not find_tool("run-parts"):
+        yield f"the program run-parts is missing, which runs what is in {INITRAMFS_HOOKS}: install it"
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:
         yield f"{boot} is mounted read-only, so no initramfs can be made: mount -o remount,rw {boot}"
-    needed, free = _needed(found), room.f_bavail * room.f_frsize
+    needed, free = _needed(found, root / INITRAMFS_ASIDE.lstrip("/")), room.f_bavail * room.f_frsize
     if free < needed:
         yield (
             f"{boot} has {human(free)} free, and the initramfs of {len(found)} kernel{'s' * (len(found) > 1)} made anew "
@@ -118,12 +132,7 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
         )
 
 
-def _needed(found: Sequence[Path]) -> int:
-    """Bytes: a copy of each image, room for each to grow, and one more while it is made."""
-    sizes = [image.stat().st_size for image in found]
-    kept = sum(image.stat().st_size for image in found if _before(image).exists())
-    return int(GROWTH * (sum(sizes) + max(sizes))) - kept
-
-
-def _before(image: Path) -> Path:
-    return image.with_name(image.name + BEFORE)
+def _needed(found: Iterable[Path], aside: Path) -> int:
+    """Bytes: each image once more, with room to grow, less what a run that was killed has left, which is removed first."""
+    left = sum(file.stat().st_size for file in aside.iterdir()) if aside.is_dir() else 0
+    return int(GROWTH * sum(image.stat().st_size for image in found)) - left

@@ -24,7 +24,7 @@ from raidplan.apply.preflight.surroundings import (
 from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.teardown.hold import HOLDING
 from raidplan.facts.traces import words
-from raidplan.plan import Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
 from raidplan.run import find_tool
 from raidplan.size import human
 
@@ -99,7 +99,7 @@ def modules_loadable(situation: Situation) -> Iterator[str]:
 
 def initramfs_can_be_made(situation: Situation) -> Iterator[str]:
     """A full /boot is found out now, and not when everything else is done."""
-    if any(isinstance(step.action, Run) and step.action.initramfs for step in situation.plan.steps):
+    if any(isinstance(step.action, RenewInitramfs) for step in situation.plan.steps):
         yield from cannot_be_renewed(Path("/"), situation.machine.kernel)
 
 

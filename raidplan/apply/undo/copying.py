@@ -34,7 +34,7 @@ from raidplan.apply.undo.copies import (
 )
 from raidplan.apply.undo.since import since
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.size import MIB, human
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ END = MIB
 """Bytes kept of both ends: a GPT takes 34 sectors at the front and 33 at the back, md and LVM write within 1 MiB."""
 MOST = 256 * MIB
 """Bytes of all copies of one run, packed."""
-HARMLESS = ("modprobe", "udevadm", "systemctl", "update-initramfs", "rm")
+HARMLESS = ("modprobe", "udevadm", "systemctl", "rm")
 STOPS = (("mdadm", "--stop"), ("vgchange", "--activate", "n"))
 """What takes nothing away that a boot would not bring back, or that an undo does again or the other way round."""
 
@@ -111,7 +111,7 @@ def no_way_back(left: Plan, kept: Iterable[Wanted]) -> list[str]:
     covered = {step for keep in kept for step in (*keep.zeroed, keep.table)}
 
     def final(step: Step) -> bool:
-        if isinstance(step.action, WriteFile | WriteBlock):
+        if isinstance(step.action, WriteFile | WriteBlock | RenewInitramfs):
             return False
         if step.id in covered:
             return False

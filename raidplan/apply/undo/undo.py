@@ -21,7 +21,7 @@ from raidplan.apply.undo.since import since
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json
+from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 
 AGAIN = ("prepare", "array", "configure")
@@ -85,7 +85,7 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
             )
     way.refusals += _files(way, copies, steps, past, world)
     way.refusals += _units(way, copies, past, world)
-    way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in AGAIN and isinstance(s.action, Run)]  # fmt: skip
+    way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in AGAIN and isinstance(s.action, Run | RenewInitramfs)]  # fmt: skip
     return way
 
 
@@ -146,13 +146,13 @@ def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
         if (word := world.unit(unit)) != was:
             raise ValueError(f"{unit} is {word} after `{' '.join(argv)}`, and was {was}")
     for step in way.again:
-        assert isinstance(step.action, Run)
+        assert isinstance(step.action, Run | RenewInitramfs)
         _again(step.action, world)
 
 
-def _again(action: Run, world: World) -> None:
-    if action.argv[0] == "update-initramfs":
-        if problem := renew(action.argv, (), world):
+def _again(action: Run | RenewInitramfs, world: World) -> None:
+    if isinstance(action, RenewInitramfs):
+        if problem := renew(RenewInitramfs(), world):
             raise ValueError(problem)
     elif action.argv[-1] == MONITOR:
         _must(world, RESTART_MONITOR)

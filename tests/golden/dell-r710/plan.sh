@@ -285,22 +285,22 @@ set_attribute() {
 	printf '%s\n' "$2" >"$1"
 }
 
-# The initramfs: the earlier image of each kernel stays beside until the new one is proven.
+# The initramfs: made anew aside, proven, and only then put in place of the present one.
 
-# initramfs_images FOLDER: the image of each kernel that is in the folder, or with a second word what is kept of it.
+# initramfs_images FOLDER: the image of each kernel that is in the folder.
 initramfs_images() {
 	for kernel in "$1"/vmlinu[xz]-*; do
 		image=$1/initrd.img-${kernel#"$1"/vmlinu?-}
-		[ ! -f "$image$2" ] || printf '%s\n' "$image"
+		[ ! -f "$image" ] || printf '%s\n' "$image"
 	done
 }
 
-# require_room_for_initramfs FOLDER: for a copy of each image, for each to grow by a fifth, and one while it is made.
+# require_room_for_initramfs FOLDER: for each image once more, grown by a fifth.
 require_room_for_initramfs() {
-	[ -n "$(initramfs_images "$1" '')" ] || refuse "there is no initramfs in $1: mount $1, or make one"
-	needed=$(initramfs_images "$1" '' | while read -r image; do
+	[ -n "$(initramfs_images "$1")" ] || refuse "there is no initramfs in $1: mount $1, or make one"
+	needed=$(initramfs_images "$1" | while read -r image; do
 		wc -c <"$image"
-	done | awk '{ all += $1; if ($1 > most) most = $1 } END { printf "%d", (all + most) * 1.2 / 1024 + 1 }')
+	done | awk '{ all += $1 } END { printf "%d", all * 1.2 / 1024 + 1 }')
 	free=$(df -P -k "$1" | awk 'END { print $4 }')
 	[ "$free" -ge "$needed" ] ||
 		refuse "$1 has $free KiB free, and an initramfs made anew beside each present one takes $needed KiB"
@@ -327,33 +327,29 @@ initramfs_names() {
 	done
 }
 
-# renew_initramfs FOLDER 'UUID...' COMMAND...
+# renew_initramfs FOLDER 'UUID...' HOOKS
 renew_initramfs() {
-	boot=$1 arrays=$2
-	shift 2
-	for image in $(initramfs_images "$boot" ''); do
-		if [ ! -e "$image.raidplan-before" ]; then
-			cp -p "$image" "$image.raidplan-before.new"
-			sync
-			mv -f "$image.raidplan-before.new" "$image.raidplan-before"
-		fi
-	done
-	proven=yes
-	"$@" || proven=no
-	for image in $(initramfs_images "$boot" ''); do
+	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new
+	rm -rf "$aside"
+	mkdir "$aside"
+	for present in $(initramfs_images "$boot"); do
+		new=$aside/${present##*/}
 		# shellcheck disable=SC2086  # a word for each array
-		[ "$proven" = no ] || initramfs_names "$image" $arrays || proven=no
-	done
-	sync
-	for image in $(initramfs_images "$boot" .raidplan-before); do
-		if [ "$proven" = yes ]; then
-			rm -f "$image.raidplan-before"
-		else
-			mv -f "$image.raidplan-before" "$image"
+		if ! mkinitramfs -o "$new" "${new##*/initrd.img-}" || ! initramfs_names "$new" $arrays; then
+			rm -rf "$aside"
+			refuse "no initramfs that holds the new configuration was made: the present ones stay in $boot"
 		fi
 	done
 	sync
-	[ "$proven" = yes ] || refuse "the initramfs does not hold the new configuration: the earlier one is back in $boot"
+	for new in "$aside"/*; do
+		mv -f "$new" "$boot/${new##*/}"
+	done
+	sync
+	for present in $(initramfs_images "$boot"); do
+		[ ! -d "$hooks" ] || run-parts --arg="${present##*/initrd.img-}" --arg="$present" "$hooks"
+	done
+	rm -rf "$aside"
+	sync
 }
 
 # In braces, so that nothing runs before all of this has been read.
@@ -363,8 +359,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mktemp modprobe readlink sed sfdisk \
-	systemctl udevadm unmkinitramfs update-initramfs wipefs
+require_tools awk blkid cpio df find lsblk mdadm mkdir mkfs.xfs mkinitramfs mktemp modprobe readlink sed \
+	sfdisk systemctl udevadm unmkinitramfs wipefs
 disks=$(list_disks)
 disk_k15_0=$(find_disk k15_0 300000000000 512 R710-6SJ00 '' '' '')
 disk_k15_1=$(find_disk k15_1 300000000000 512 R710-6SJ01 '' '' '')
@@ -589,7 +585,7 @@ await_node /dev/disk/by-uuid/353c5ee1-685a-59ae-a500-134bda13234b /dev/md/observ
 step 24/38 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot \
 	'f4b1a083:30da58dd:ab8fc4a0:f7c90bfa 0edfe845:b5b2579f:b5e64972:314a8e27 55234523:0d815618:a4f495f2:387a9c7e' \
-	update-initramfs -u -k all
+	/etc/initramfs/post-update.d
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 40 (monitoring.mail)
