@@ -220,7 +220,8 @@ def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytes
 
 def test_what_finds_no_room_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
-        raise OSError(28, "No space left on device")
+        if path.is_file():
+            raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("raidplan.apply.world._sync", full)
     with pytest.raises(OSError, match="No space left"):

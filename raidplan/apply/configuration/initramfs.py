@@ -41,7 +41,8 @@ def renew(action: RenewInitramfs, world: World) -> str:
         return ""  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
     _remove(aside, world)
-    world.effect("write", str(aside), aside.mkdir)
+    world.effect("write", str(aside.parent), aside.mkdir)
+    world.sync(aside.parent)
     made = {image: aside / image.name for image in found}
     try:
         problem = "; ".join(_not_made(action, found, world) or unproven(made.values(), action.arrays))
