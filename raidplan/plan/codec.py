@@ -26,6 +26,8 @@ from raidplan.plan.unlike import unlike
 
 FORMAT_VERSION = 1
 STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
+FORMS = ("argv", "zero", "initramfs", "file")
+"""What a step is to do: the first word of each form."""
 
 
 def plan_to_json(plan: Plan) -> str:
@@ -143,6 +145,11 @@ def _step_from_data(data: dict[str, Any]) -> Step:
 
 
 def _action_from_data(data: dict[str, Any]) -> Action:
+    forms = [form for form in FORMS if form in data]
+    if len(forms) > 1:
+        raise ValueError(
+            f"the step {data['id']} says {' and '.join(forms)}, and does one: make it anew with `raidplan plan`"
+        )
     if "initramfs" in data:
         return RenewInitramfs(_texts(data["initramfs"]))
     if "argv" in data:

@@ -166,12 +166,27 @@ def unproven(step: Data) -> None:
     step["proof"]["expect"] = {}
 
 
-@pytest.mark.parametrize("change", [otherwise, harmless, unproven])
-def test_f65_what_is_shown_is_what_is_done(change: Callable[[Data], None], torn: Plan) -> None:
+@pytest.mark.parametrize("more", [{"argv": ["update-initramfs", "-u", "-k", "all"]}, {"zero": "/dev/sda"}])
+def test_f65_a_step_does_one_thing(more: Data, torn: Plan) -> None:
+    """As plans of an earlier raidplan had it: a program, and what it is to be held against."""
+    data = json.loads(plan_to_json(torn))
+    for step in (*data["steps"], *data["whole"]):
+        if step["id"] == "config.initramfs":
+            step |= more
+    with pytest.raises(
+        ValueError, match=f"config.initramfs says {next(iter(more))} and initramfs, and does one"
+    ):
+        read(data)
+
+
+@pytest.mark.parametrize(
+    ("id", "change"),
+    [("config.fstab.reload", otherwise), ("config.fstab.reload", harmless), ("config.initramfs", unproven)],
+)
+def test_f65_what_is_shown_is_what_is_done(id: str, change: Callable[[Data], None], torn: Plan) -> None:
     """The steps of the file are shown to who reads it; the whole plan is what is held against the machine."""
     data = json.loads(plan_to_json(torn))
-    step = next(step for step in data["steps"] if step["id"] == "config.initramfs")
-    change(step)
+    change(next(step for step in data["steps"] if step["id"] == id))
     with pytest.raises(ValueError, match="is one thing among its steps, and another in the whole plan"):
         read(data)
 
