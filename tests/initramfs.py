@@ -39,7 +39,11 @@ def boot(root: Path, *kernels: str, holds: bytes = b"# nothing\n") -> list[Path]
     (root / "boot").mkdir(parents=True, exist_ok=True)
     for kernel in kernels:
         (root / f"boot/vmlinuz-{kernel}").touch()
+        (root / "lib/modules" / kernel).mkdir(parents=True, exist_ok=True)
         (root / f"boot/initrd.img-{kernel}").write_bytes(cpio({"etc/mdadm/mdadm.conf": holds}))
+    tool = root / "usr/sbin/update-initramfs"
+    tool.parent.mkdir(parents=True, exist_ok=True)
+    tool.write_text("#!/bin/sh\nmkinitramfs -o …\n")
     return [root / f"boot/initrd.img-{kernel}" for kernel in kernels]
 
 

@@ -147,6 +147,10 @@ class World:
             raise
         self.sync(kept.parent)
 
+    def make_alike(self, file: Path, like: Path) -> None:
+        """Gives a file the mode, owner and extended attributes of another. Raises OSError."""
+        self.effect("write", str(file), lambda: _make_alike(file, like))
+
     def append(self, file: Path, data: bytes) -> None:
         """Adds to the end of a file and syncs it. Raises OSError."""
         self.effect("write", str(file), lambda: _append(file, data))
@@ -187,11 +191,15 @@ def _write_beside(beside: Path, data: bytes, like: Path, mode: int) -> None:
         if not like.exists():
             os.fchmod(descriptor, mode)
             return
-        found = like.stat()
-        os.fchown(descriptor, found.st_uid, found.st_gid)
-        os.fchmod(descriptor, found.st_mode & 0o7777)
-        for name in os.listxattr(like):
-            os.setxattr(descriptor, name, os.getxattr(like, name))
+        _make_alike(descriptor, like)
+
+
+def _make_alike(file: int | Path, like: Path) -> None:
+    found = like.stat()
+    os.chown(file, found.st_uid, found.st_gid)
+    os.chmod(file, found.st_mode & 0o7777)
+    for name in os.listxattr(like):
+        os.setxattr(file, name, os.getxattr(like, name))
 
 
 def _rename(beside: Path, file: Path, still: Callable[[], bool]) -> None:

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from raidplan.run import CommandFailed, filtered, find_tool
 
-IMAGES = ("initrd.img-{}", "initramfs-{}.img", "initrd-{}")
-"""The names that initramfs-tools and dracut give to the image of a kernel."""
+IMAGE = "initrd.img-{}"
+"""The name that initramfs-tools gives to the image of a kernel."""
 CONFIGURATIONS = ("etc/mdadm/mdadm.conf", "etc/mdadm.conf")
 """Where initramfs-tools and dracut put mdadm's configuration."""
 LONGEST_NAME, LARGEST_FILE = 4096, 1024**2
@@ -40,10 +40,15 @@ class Unreadable(ValueError):
 
 
 def images(root: Path, kernel: str) -> dict[Path, str]:
-    """The images of the kernels that can be booted from /boot, and of the running one, with these; none of kernels long gone."""
+    """The images of the kernels that are in /boot, and of the running one, with these.
+
+    None of a kernel long gone, and none of one without modules: mkinitramfs would make an image that does not boot.
+    """
     boot = root / "boot"
     kernels = {file.name.partition("-")[2] for file in boot.glob("vmlinu[xz]-*")} | {kernel}
-    named = {boot / name.format(each): each for each in sorted(kernels) for name in IMAGES}
+    named = {
+        boot / IMAGE.format(each): each for each in sorted(kernels) if (root / "lib/modules" / each).is_dir()
+    }
     return {image: each for image, each in named.items() if image.is_file()}
 
 

@@ -86,6 +86,8 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
     match step.action:
         case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):
             yield f"the step {step.id} clears a device and does not look what is on it"
+        case Run(("update-initramfs" | "mkinitramfs" | "dracut", *_)):
+            yield f"the step {step.id} makes the initramfs and does not look what is in it"
         case Zero(device, _, None):
             makers = (other for other in steps if other.id in step.needs and other.proof)
             made = {node for other in makers if other.proof and other.proof.kind in ("array", "volume") for node in other.awaits}  # fmt: skip

@@ -29,7 +29,17 @@ WIDTH = 110
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """What the functions run beyond the tools that every system has."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
-INITRAMFS_TOOLS = ("cpio", "df", "find", "mktemp", "unmkinitramfs")
+INITRAMFS_TOOLS = (
+    "cpio",
+    "df",
+    "find",
+    "grep",
+    "mktemp",
+    "run-parts",
+    "sort",
+    "unmkinitramfs",
+    "update-initramfs",
+)
 BOOT = "/boot"
 
 

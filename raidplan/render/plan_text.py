@@ -110,7 +110,7 @@ def action_lines(step: Step) -> Iterator[str]:
             yield from _content(stdin)
         case RenewInitramfs(arrays):
             names = f"names {plural(len(arrays), 'array')}" if arrays else "can be read"
-            yield "for each KERNEL of which an image is in /boot:"
+            yield "for each KERNEL that has its image in /boot, and modules:"
             yield "$ " + command_text(step.action.make("KERNEL", "initrd.img-KERNEL"))
             yield f"when each of them is proven to hold what it should ({names}), put them in place of the present ones"
             yield f"where there is {INITRAMFS_HOOKS}, for each KERNEL:"

@@ -244,6 +244,9 @@ class Simulated(World):
                     del arrays[key]
             case ("mkinitramfs", "-o", file, _):
                 self.path(file).write_bytes(self._image())
+            case ("run-parts", kernel, image, _):
+                copy = self.path(f"/efi/{kernel.removeprefix('--arg=')}")
+                copy.write_bytes(self.path(image.removeprefix("--arg=")).read_bytes())
             case ("systemctl", "enable" | "disable" | "mask" | "unmask" as verb, *words):
                 for unit in words:
                     if not unit.startswith("-"):

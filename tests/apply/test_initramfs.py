@@ -106,9 +106,11 @@ def test_the_present_images_or_new_ones(tool: str, root: Path) -> None:
     if tool == "works":
         assert not problem and state(root) == [{UUID}] * 2 and fresh(root)
     else:
-        assert "the machine boots as before" in problem
+        assert "the images in" in problem and "stay as they are" in problem
         after = {file: (file.stat().st_ino, file.read_bytes()) for file in (root / "boot").glob("initrd*")}
         assert after == before and not fresh(root), "never touched, and the step stays due"
+        assert not [*aside(root).iterdir()]
+        assert renew(NAMED, Scratch(root)) == "" and fresh(root)
     assert not aside(root).exists()
 
 
@@ -116,6 +118,7 @@ def test_the_present_images_or_new_ones(tool: str, root: Path) -> None:
     ("tool", "said"),
     [
         ("fails", "mkinitramfs ended with 1: No space left on device"),
+        ("fails at the second kernel", "boot/initrd.img-6.2: /"),
         ("fails when it is made", "mkinitramfs ended with 1: a hook failed"),
         ("does nothing", "raidplan.new/initrd.img-6.1 cannot be read: No such file"),
         ("does the first kernel only", "raidplan.new/initrd.img-6.2 cannot be read"),
@@ -146,9 +149,7 @@ def test_killed_at_every_effect_and_resumed(tool: str, root: Path) -> None:
         )
         kept = [file.read_bytes() for file in before]
         assert renew(NAMED, Scratch(root, "fails"))
-        assert not aside(root).exists() and kept == [file.read_bytes() for file in before], (
-            f"after effect {die}"
-        )
+        assert kept == [file.read_bytes() for file in before] and not fresh(root), f"after effect {die}"
         (root / "heard").unlink(missing_ok=True)
         assert renew(NAMED, Scratch(root, "works")) == "" and state(root) == [{UUID}] * 2
         assert len((root / "heard").read_text().splitlines()) == 2, (
@@ -175,6 +176,63 @@ def test_images_that_need_no_array_can_be_read_at_least(root: Path) -> None:
     assert "ends in the middle" in renew(RenewInitramfs(), Scratch(root, "makes half of it"))
     assert renew(RenewInitramfs(), Scratch(root, "makes it without the lines")) == ""
     assert state(root) == [set()] * 2
+
+
+def test_what_an_upgrade_made_in_the_meantime_stays(root: Path) -> None:
+    upgraded = cpio({"etc/mdadm/mdadm.conf": OLD, "driver": b"new"})
+
+    class Upgraded(Scratch):
+        def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+            result = super().run(argv, stdin)
+            if argv[-1] == "6.2":
+                (root / "upgraded").write_bytes(upgraded)
+                (root / "upgraded").rename(root / "boot/initrd.img-6.1")
+            return result
+
+    said = renew(NAMED, Upgraded(root))
+    assert "initrd.img-6.1 was changed by somebody else" in said and "6.2 was" not in said
+    assert (root / "boot/initrd.img-6.1").read_bytes() == upgraded and not fresh(root)
+    assert renew(NAMED, Scratch(root)) == "" and state(root) == [{UUID}] * 2
+
+
+def test_mode_and_owner_stay(root: Path) -> None:
+    (root / "boot/initrd.img-6.1").chmod(0o600)
+    os.chown(root / "boot/initrd.img-6.2", 1, 2)
+    assert renew(NAMED, Scratch(root)) == ""
+    first, second = ((root / f"boot/initrd.img-{kernel}").stat() for kernel in ("6.1", "6.2"))
+    assert first.st_mode & 0o777 == 0o600 and (second.st_uid, second.st_gid) == (1, 2)
+
+
+def test_other_images_are_not_ours_to_make(root: Path) -> None:
+    boot(root, "6.1.bak", holds=OLD)
+    (root / "lib/modules/6.1.bak").rmdir()
+    others = [root / "boot" / name for name in ("initrd.img-6.1.bak", "initramfs-6.1.img", "initrd-6.1")]
+    for file in others[1:]:
+        file.write_bytes(b"of somebody")
+    before = [file.read_bytes() for file in others]
+    assert renew(NAMED, Scratch(root)) == "" and state(root) == [{UUID}] * 2
+    assert before == [file.read_bytes() for file in others]
+
+
+def test_what_is_refused_before(root: Path) -> None:
+    def why() -> str:
+        return "; ".join(cannot_be_renewed(root, "6.1"))
+
+    assert not why()
+    tool = root / "usr/sbin/update-initramfs"
+    tool.write_text("#!/bin/sh\ndracut --force …\n")
+    assert "is not that of initramfs-tools" in why()
+    tool.unlink()
+    assert "is not that of initramfs-tools" in why()
+    boot(root, "6.1")
+    assert not why()
+    aside(root).mkdir()
+    (aside(root) / "notes").touch()
+    assert f"{aside(root)}/notes is in the folder where images are made" in why()
+    (aside(root) / "notes").rename(root / "boot/notes")
+    (root / "boot/initrd.img-6.2").rename(root / "boot/elsewhere")
+    (root / "boot/initrd.img-6.2").symlink_to("elsewhere")
+    assert "initrd.img-6.2 is a symbolic link" in why()
 
 
 def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,4 +284,4 @@ def test_what_finds_no_room_leaves_nothing(root: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("raidplan.apply.world._sync", full)
     with pytest.raises(OSError, match="No space left"):
         renew(NAMED, Scratch(root))
-    assert state(root) == [{"1:2:3:4"}] * 2 and not aside(root).exists()
+    assert state(root) == [{"1:2:3:4"}] * 2 and not [*aside(root).iterdir()]

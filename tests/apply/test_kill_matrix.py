@@ -21,7 +21,7 @@ from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, decide
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Run
-from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
 from raidplan.plan.unlike import unlike
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
@@ -58,6 +58,8 @@ def machine(root: Path) -> State:
     (root / "etc").mkdir(parents=True)
     (root / "etc/fstab").write_text(FSTAB)
     boot(root, "6.1")
+    (root / INITRAMFS_HOOKS.lstrip("/")).mkdir(parents=True)
+    (root / "efi").mkdir()
     return State()
 
 

@@ -37,6 +37,7 @@ from tests.apply.stacks import LAYOUT, OTHER, Box, decided, plan_of
 from tests.apply.test_change import plan_of as changed_plan
 from tests.apply.test_change import set_to, standing
 from tests.apply.test_kill_matrix import apply, impatient, machine
+from tests.initramfs import boot
 
 __all__ = ["impatient"]
 
@@ -322,8 +323,7 @@ def test_a_block_without_a_name_is_not_taken_out(tmp_path: Path) -> None:
     ],
 )
 def test_an_initramfs_that_cannot_be_made(tool: str, flag: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    (tmp_path / "boot").mkdir()
-    (tmp_path / "boot/initrd.img-6.1").write_bytes(bytes(1000))
+    boot(tmp_path, "6.1")
     room = SimpleNamespace(f_flag=flag, f_bavail=1000, f_frsize=4096)
     monkeypatch.setattr(initramfs, "unpacker", lambda image: tool)
     monkeypatch.setattr("os.statvfs", lambda path: room)

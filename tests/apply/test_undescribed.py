@@ -22,7 +22,7 @@ from tests.apply.test_kill_matrix import FSTAB, apply, end, impatient, machine
 __all__ = ["impatient"]
 
 RULES = "etc/udev/rules.d/65-raidplan-pair.rules"
-HARMLESS = ("udevadm", "systemctl", "mkinitramfs")
+HARMLESS = ("udevadm", "systemctl", "mkinitramfs", "run-parts")
 """All that runs when something is not described any more."""
 
 

@@ -127,6 +127,7 @@ def test_what_mdadm_and_systemd_read_beside(tmp_path):
 )
 def test_initramfs(tmp_path, image, rules, conf, expected):
     put(tmp_path, "boot/initrd.img-6.1", mtime=image)
+    put(tmp_path, "lib/modules/6.1/modules.dep")
     put(tmp_path, "boot/initrd.img-5.10", mtime=1)
     put(tmp_path, "etc/mdadm/mdadm.conf", mtime=conf)
     put(tmp_path, "etc/udev/rules.d/65-raidplan-h.rules", mtime=rules)

@@ -67,7 +67,15 @@ def test_a_damaged_length_takes_no_memory(tmp_path: Path) -> None:
 def test_the_images_are_those_of_kernels_that_are_there(tmp_path: Path) -> None:
     found = boot(tmp_path, "6.1", "6.12")
     (tmp_path / "boot/initrd.img-5.10").touch()
-    (tmp_path / "boot/initrd.img-6.1.bak").touch()
+    for other in (
+        "boot/initrd.img-6.1.bak",
+        "boot/vmlinuz-6.1.bak",
+        "boot/vmlinuz-6.2",
+        "boot/initramfs-6.1.img",
+    ):
+        (tmp_path / other).touch()
+    (tmp_path / "lib/modules/5.10").mkdir()
+    (tmp_path / "lib/modules/6.2").mkdir()
     kernels = dict(zip(found, ("6.1", "6.12"), strict=True))
     assert initramfs.images(tmp_path, "6.99") == kernels
     old = tmp_path / "boot/initrd.img-5.10"

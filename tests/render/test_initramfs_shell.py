@@ -14,18 +14,30 @@ SHELL = files("raidplan.render").joinpath("initramfs.sh").read_text("utf-8")
 UNPACK = '#!/bin/sh\nmkdir -p "$2/main/etc/mdadm"\ncp "$1" "$2/main/etc/mdadm/mdadm.conf"\n'
 
 
+def made_by_initramfs_tools(root: Path) -> Path:
+    """The folder of the images, of two kernels with modules."""
+    (root / "boot").mkdir()
+    for kernel in ("6.1", "6.2"):
+        (root / "lib/modules" / kernel).mkdir(parents=True)
+    (root / "usr/sbin").mkdir(parents=True)
+    (root / "usr/sbin/update-initramfs").write_text("mkinitramfs\n")
+    return root / "boot"
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
     ("made", "code"),
     [(f"ARRAY /dev/md/s0 UUID={UUID}", 0), (f"ARRAY x UUID={UUID}0", 3), (f"#ARRAY x UUID={UUID}", 3), ("no", 3)],
 )  # fmt: skip
-def test_proven_or_put_back(made: str, code: int, shell: str, tmp_path: Path) -> None:
+def test_proven_or_not_put_in_place(made: str, code: int, shell: str, tmp_path: Path) -> None:
     bench = Bench(tmp_path, [])
-    boot = tmp_path / "boot"
-    boot.mkdir()
+    boot = made_by_initramfs_tools(tmp_path)
     for kernel in ("6.1", "6.2"):
         (boot / f"vmlinuz-{kernel}").touch()
         (boot / f"initrd.img-{kernel}").write_text("old\n")
+    (boot / "vmlinux-6.1").touch()
+    (boot / "vmlinuz-5.10").touch()
+    (boot / "initrd.img-6.1").chmod(0o600)
     (boot / "initrd.img-5.10").write_text("of no kernel\n")
     bench.tool("unmkinitramfs", UNPACK)
     no = "exit 1" if made == "no" else ""
@@ -43,7 +55,9 @@ def test_proven_or_put_back(made: str, code: int, shell: str, tmp_path: Path) ->
     assert result.returncode == code, result.stderr
     wanted = {"old\n"} if code else {f"{made}\n"}
     assert {file.read_text() for file in boot.glob("initrd.img-6.?")} == wanted
-    assert len(list(boot.iterdir())) == 5 and (boot / "initrd.img-5.10").read_text() == "of no kernel\n"
+    assert (boot / "initrd.img-6.1").stat().st_mode & 0o777 == 0o600
+    assert len(list(boot.glob("[iv]*"))) == 7 and (boot / "initrd.img-5.10").read_text() == "of no kernel\n"
+    assert [*boot.glob("raidplan.new*")] == ([boot / "raidplan.new"] if code else [])
     if not code:
         told = [f"--arg={kernel} --arg={boot}/initrd.img-{kernel} {hooks}" for kernel in ("6.1", "6.2")]
         assert (tmp_path / "heard").read_text().splitlines() == told
@@ -51,8 +65,7 @@ def test_proven_or_put_back(made: str, code: int, shell: str, tmp_path: Path) ->
 
 def test_a_full_boot_is_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [])
-    boot = tmp_path / "boot"
-    boot.mkdir()
+    boot = made_by_initramfs_tools(tmp_path)
     bench.tool("df", "#!/bin/sh\necho head\necho x 1 1 99 1 /boot\n")
     (boot / "vmlinuz-6.1").touch()
     missing = bench.functions(f"{SHELL}\nrequire_room_for_initramfs {boot}")
@@ -61,3 +74,37 @@ def test_a_full_boot_is_refused(tmp_path: Path) -> None:
     assert (missing.returncode, full.returncode) == (4, 4)
     assert "there is no initramfs" in missing.stderr
     assert "has 99 KiB free, and an initramfs made anew beside each present one takes 121 KiB" in full.stderr
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_an_image_that_cannot_be_unpacked_is_not_put_in_place(shell: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [])
+    boot = made_by_initramfs_tools(tmp_path)
+    (boot / "vmlinuz-6.1").touch()
+    (boot / "initrd.img-6.1").write_text("old\n")
+    bench.tool("unmkinitramfs", "#!/bin/sh\nexit 1\n")
+    bench.tool("mkinitramfs", '#!/bin/sh\necho broken >"$2"\n')
+    result = bench.functions(f"{SHELL}\nbegun=yes\nrenew_initramfs {boot} '' /none", shell)
+    assert result.returncode == 3 and "cannot be unpacked" in result.stderr
+    assert (boot / "initrd.img-6.1").read_text() == "old\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("etc/initramfs-tools/update-initramfs.conf", "update_initramfs='no'\n", "says update_initramfs=no"),
+        ("usr/sbin/update-initramfs", "dracut\n", "with initramfs-tools"),
+    ],
+)
+def test_a_machine_that_makes_its_images_otherwise_is_refused(
+    file: str, text: str, words: str, tmp_path: Path
+) -> None:
+    bench = Bench(tmp_path, [])
+    boot = made_by_initramfs_tools(tmp_path)
+    (boot / "vmlinuz-6.1").touch()
+    (boot / "initrd.img-6.1").write_text("old\n")
+    assert bench.functions(f"{SHELL}\nrequire_room_for_initramfs {boot}").returncode == 0
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    refused = bench.functions(f"{SHELL}\nrequire_room_for_initramfs {boot}")
+    assert refused.returncode == 4 and words in refused.stderr

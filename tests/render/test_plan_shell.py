@@ -133,7 +133,7 @@ await_node() { printf '%s\\0' "$#" await_node "$@" >>"$LOG"; }
 require_room_for_initramfs() { :; }
 renew_initramfs() { mkinitramfs "$2"; }
 """
-OTHERS = ("cpio", "unmkinitramfs")
+OTHERS = ("cpio", "unmkinitramfs", "update-initramfs")
 """What unpacks an initramfs, where such an image is made."""
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidplan.facts.block import text_of
-from raidplan.facts.initramfs import Unreadable, arrays_named, images, unpacker
+from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, unpacker
 from raidplan.plan import RenewInitramfs
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
 from raidplan.run import find_tool
@@ -28,40 +27,59 @@ if TYPE_CHECKING:
 GROWTH = 1.2
 """A new image may be so much larger than the present one."""
 SETTINGS = "/etc/initramfs-tools/update-initramfs.conf"
+UPDATE = "/usr/sbin/update-initramfs"
+"""Other packages have a program of that name as well, for images that mkinitramfs does not make."""
 
 
 def renew(action: RenewInitramfs, world: World) -> str:
     """Makes the image of every kernel; why it did not, if it did not.
 
-    Raises OSError. The folder that they are made in stays until everything is done: as long as it is there, the step
+    Raises OSError. The folder that they are made in goes when everything is done: as long as it is there, the step
     is due again. Killed at any point, each kernel has its present image or a proven new one.
     """
     found = images(world.path("/"), os.uname().release)
     if not found:
         return ""  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
-    _remove(aside, world)
-    world.effect("write", str(aside.parent), aside.mkdir)
+    world.effect("write", str(aside.parent), partial(aside.mkdir, 0o700, exist_ok=True))
     world.sync(aside.parent)
+    _empty(aside, world)
     made = {image: aside / image.name for image in found}
+    present = {image: _appearance(image) for image in found}
     try:
         problem = "; ".join(_not_made(action, found, world) or unproven(made.values(), action.arrays))
         if not problem:
-            for new in made.values():
+            for image, new in made.items():
+                world.make_alike(new, image)
                 world.sync(new)
     except OSError:
-        shutil.rmtree(aside, ignore_errors=True)  # a part of an image would take the last room
+        _empty(aside, world)  # a part of an image would take the last room
         raise
+    problem = problem or "; ".join(_changed(present))
     if problem:
-        _remove(aside, world)
-        return f"{problem}; the present images stay as they are, and the machine boots as before: see why, then apply again"
+        _empty(aside, world)
+        return f"{problem}; the images in {aside.parent} stay as they are"
     for image, new in made.items():
         world.effect("rename", str(image), partial(new.rename, image))
-    world.sync(aside.parent)
+    for folder in (aside.parent, aside):
+        world.sync(folder)
     if problem := "; ".join(_not_told(action, found, world)):
         return problem
-    _remove(aside, world)
+    world.effect("remove", str(aside), aside.rmdir)
+    world.sync(aside.parent)
     return ""
+
+
+def _appearance(image: Path) -> tuple[int, int]:
+    found = image.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+def _changed(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
+    """What somebody else made anew in the meantime, such as an upgrade: it may know more than what was begun before."""
+    for image, seen in present.items():
+        if not image.exists() or _appearance(image) != seen:
+            yield f"{image} was changed by somebody else while it was being made anew"
 
 
 def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
@@ -69,7 +87,7 @@ def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
     for image, kernel in found.items():
         result = world.run(action.make(kernel, image.name))
         if result.returncode:
-            return [result.last_words]
+            return [f"{image}: {result.last_words}"]
     return []
 
 
@@ -82,10 +100,9 @@ def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
                 yield f"{image} is made anew, and not everything in {INITRAMFS_HOOKS} took it: {result.last_words}"
 
 
-def _remove(folder: Path, world: World) -> None:
-    if folder.exists():
-        world.effect("remove", str(folder), partial(shutil.rmtree, folder))
-        world.sync(folder.parent)
+def _empty(aside: Path, world: World) -> None:
+    for left in sorted(aside.glob(IMAGE.format("*"))):
+        world.effect("remove", str(left), left.unlink)
 
 
 def unproven(made: Iterable[Path], arrays: Sequence[str]) -> list[str]:
@@ -112,8 +129,16 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
     if not found:
         yield f"there is no initramfs in {boot}, so the names of the arrays cannot be put into it: mount {boot}, or make one (update-initramfs -c -k {kernel})"
         return
+    if "mkinitramfs" not in text_of(root / UPDATE.lstrip("/")):
+        yield f"{UPDATE}, with which this machine makes its initramfs, is not that of initramfs-tools: install that, or use the plan by hand"
     if re.search(r"""^\s*update_initramfs=["']?no\b""", text_of(root / SETTINGS.lstrip("/")), re.MULTILINE):
         yield f"{SETTINGS} says update_initramfs=no, and a boot would not know the arrays by name: let it say yes"
+    for image in found:
+        if image.is_symlink():
+            yield f"{image} is a symbolic link, and what it leads to would stay as it is: put the image in its place"
+    aside = root / INITRAMFS_ASIDE.lstrip("/")
+    if others := sorted({*aside.glob("*"), *aside.glob(".*")} - {*aside.glob(IMAGE.format("*"))}):
+        yield f"{others[0]} is in the folder where images are made, and is none: move it away"
     try:
         missing = sorted({tool for image in found if (tool := unpacker(image))})
     except Unreadable as no:
@@ -125,7 +150,7 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:
         yield f"{boot} is mounted read-only, so no initramfs can be made: mount -o remount,rw {boot}"
-    needed, free = _needed(found, root / INITRAMFS_ASIDE.lstrip("/")), room.f_bavail * room.f_frsize
+    needed, free = _needed(found, aside), room.f_bavail * room.f_frsize
     if free < needed:
         yield (
             f"{boot} has {human(free)} free, and the initramfs of {len(found)} kernel{'s' * (len(found) > 1)} made anew "

@@ -288,16 +288,25 @@ set_attribute() {
 
 # The initramfs: made anew aside, proven, and only then put in place of the present one.
 
-# initramfs_images FOLDER: the image of each kernel that is in the folder.
+# initramfs_images FOLDER: the image of each kernel that is in the folder, and has modules.
 initramfs_images() {
 	for kernel in "$1"/vmlinu[xz]-*; do
-		image=$1/initrd.img-${kernel#"$1"/vmlinu?-}
-		[ ! -f "$image" ] || printf '%s\n' "$image"
-	done
+		version=${kernel#"$1"/vmlinu?-}
+		if [ -f "$1/initrd.img-$version" ] && [ -d "${1%/*}/lib/modules/$version" ]; then
+			printf '%s\n' "$1/initrd.img-$version"
+		fi
+	done | sort -u
 }
 
-# require_room_for_initramfs FOLDER: for each image once more, grown by a fifth.
+# require_room_for_initramfs FOLDER: it can be written to, and has room for each image once more, grown by a fifth.
 require_room_for_initramfs() {
+	settings=${1%/*}/etc/initramfs-tools/update-initramfs.conf
+	if grep -qs '^[[:space:]]*update_initramfs=.\{0,1\}no' "$settings"; then
+		refuse "$settings says update_initramfs=no, and a boot would not know the arrays by name: let it say yes"
+	fi
+	grep -qs mkinitramfs "${1%/*}/usr/sbin/update-initramfs" ||
+		refuse 'this machine does not make its initramfs with initramfs-tools'
+	[ -w "$1" ] || refuse "nothing can be written to $1"
 	[ -n "$(initramfs_images "$1")" ] || refuse "there is no initramfs in $1: mount $1, or make one"
 	needed=$(initramfs_images "$1" | while read -r image; do
 		wc -c <"$image"
@@ -312,11 +321,14 @@ initramfs_names() {
 	image=$1
 	shift
 	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/raidplan-initramfs.XXXXXX")
-	named=
-	if unmkinitramfs "$image" "$unpacked" >/dev/null; then
-		named=$(find "$unpacked" -path '*/etc/mdadm/mdadm.conf' -type f -exec sed -n '/^ARRAY /p' '{}' +)
-	fi
+	damaged=no
+	unmkinitramfs "$image" "$unpacked" >/dev/null || damaged=yes
+	named=$(find "$unpacked" -path '*/etc/mdadm/mdadm.conf' -type f -exec sed -n '/^ARRAY /p' '{}' +)
 	rm -rf "$unpacked"
+	if [ "$damaged" = yes ]; then
+		printf 'raidplan: %s cannot be unpacked\n' "$image" >&2
+		return 1
+	fi
 	for uuid in "$@"; do
 		case "$named " in
 		*UUID="$uuid"[!0-9a-f]*) ;;
@@ -331,25 +343,27 @@ initramfs_names() {
 # renew_initramfs FOLDER 'UUID...' HOOKS
 renew_initramfs() {
 	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new
-	rm -rf "$aside"
-	mkdir "$aside"
+	mkdir -p "$aside"
+	sync
 	for present in $(initramfs_images "$boot"); do
 		new=$aside/${present##*/}
 		# shellcheck disable=SC2086  # a word for each array
 		if ! mkinitramfs -o "$new" "${new##*/initrd.img-}" || ! initramfs_names "$new" $arrays; then
-			rm -rf "$aside"
+			rm -f "$aside"/initrd.img-*
 			refuse "no initramfs that holds the new configuration was made: the present ones stay in $boot"
 		fi
+		chown --reference="$present" "$new"
+		chmod --reference="$present" "$new"
 	done
 	sync
-	for new in "$aside"/*; do
-		mv -f "$new" "$boot/${new##*/}"
+	for present in $(initramfs_images "$boot"); do
+		mv -f "$aside/${present##*/}" "$present"
 	done
 	sync
 	for present in $(initramfs_images "$boot"); do
 		[ ! -d "$hooks" ] || run-parts --arg="${present##*/initrd.img-}" --arg="$present" "$hooks"
 	done
-	rm -rf "$aside"
+	rmdir "$aside"
 	sync
 }
 
@@ -360,8 +374,8 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
-require_tools awk blkid cpio df find lsblk mdadm mkdir mke2fs mkinitramfs mktemp modprobe readlink sed \
-	sfdisk systemctl unmkinitramfs wipefs
+require_tools awk blkid cpio df find grep lsblk mdadm mkdir mke2fs mkinitramfs mktemp modprobe readlink \
+	run-parts sed sfdisk sort systemctl unmkinitramfs update-initramfs wipefs
 disks=$(list_disks)
 disk_li0=$(find_disk li0 2147483648 512 LINE-A200 '' '' '')
 disk_li1=$(find_disk li1 3221225472 512 LINE-B300 '' '' '')
