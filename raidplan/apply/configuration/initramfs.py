@@ -130,7 +130,7 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
         yield f"there is no initramfs in {boot}, so the names of the arrays cannot be put into it: mount {boot}, or make one (update-initramfs -c -k {kernel})"
         return
     if "mkinitramfs" not in text_of(root / UPDATE.lstrip("/")):
-        yield f"{UPDATE}, with which this machine makes its initramfs, is not that of initramfs-tools: install that, or use the plan by hand"
+        yield f"{UPDATE} is not that of initramfs-tools, and images of other programs (dracut) are not made: install it"
     if re.search(r"""^\s*update_initramfs=["']?no\b""", text_of(root / SETTINGS.lstrip("/")), re.MULTILINE):
         yield f"{SETTINGS} says update_initramfs=no, and a boot would not know the arrays by name: let it say yes"
     for image in found:
