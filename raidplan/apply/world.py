@@ -34,7 +34,7 @@ class World:
         self.keep = tuple(keep)
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
-        """Does one thing that outlives this process: `run`, `write`, `sync`, `rename`, `remove`, `set`, `zero` or `restore`."""
+        """Does one thing that outlives this process: `run`, `write`, `cut`, `sync`, `rename`, `remove`, `set`, `zero` or `restore`."""
         return act()
 
     # What is asked

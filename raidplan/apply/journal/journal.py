@@ -161,7 +161,7 @@ def open_journal(folder: Path, world: World) -> Journal:
     records = list(_records(whole, journal.file))
     if len(whole) < len(data):
         try:
-            world.effect("write", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
+            world.effect("cut", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
             world.sync(journal.file)
         except OSError as no:
             raise BrokenJournal(f"the end of {journal.file} cannot be mended: {no.strerror}") from None
