@@ -55,11 +55,10 @@ def programs_as_planned(twin: Twin, file: str) -> int:
     kernel = twin.run(["uname", "-r"]).stdout.strip()
     nodes = {f"{{{disk.name}}}": by_serial[disk.serial] for disk in plan.disks}
     # What the machine has already is not done again: modules that the initramfs has loaded.
-    planned = [
-        argv for argv in programs_of(plan, nodes, kernel).values() if argv[0] != "modprobe" or argv in ran
-    ]
+    words = programs_of(plan, nodes, kernel)
+    planned = [argv for argv in words.values() if argv[0] != "modprobe" or argv in ran]
     assert sorted(ran) == sorted(planned)
-    assert not before_what_it_needs(plan, ran, nodes, kernel)
+    assert not before_what_it_needs(plan, ran, words)
     return len(ran)
 
 
@@ -75,11 +74,13 @@ def programs_of(plan: Plan, nodes: Mapping[str, str], kernel: str) -> dict[str, 
 
 
 def before_what_it_needs(
-    plan: Plan, ran: Sequence[Sequence[str]], nodes: Mapping[str, str], kernel: str
+    plan: Plan, ran: Sequence[Sequence[str]], words: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """The steps whose program began before that of a step which they need; of equal programs, the first is the first step's."""
-    words, places = programs_of(plan, nodes, kernel), list(enumerate(ran))
-    at: dict[str, int] = {}
+    """The steps whose program (`words`, by step) began before that of a step which they need.
+
+    Of equal programs, the first is the first step's.
+    """
+    places, at = list(enumerate(ran)), dict[str, int]()
     for step, argv in words.items():
         place = next((place for place, other in places if other == argv and place not in at.values()), None)
         if place is not None:

@@ -105,22 +105,19 @@ def _empty(aside: Path, world: World) -> None:
         world.effect("remove", str(left), left.unlink)
 
 
-def unproven(made: Iterable[Path], arrays: Sequence[str]) -> list[str]:
+def unproven(made: Iterable[Path], arrays: Sequence[str]) -> Iterator[str]:
     """What the images lack, in words."""
-    return [words for image in made if (words := _lacking(image, arrays))]
-
-
-def _lacking(image: Path, arrays: Sequence[str]) -> str:
-    try:
-        missing = sorted(set(arrays) - arrays_named(image))
-    except Unreadable as no:
-        return str(no)
-    if not missing:
-        return ""
-    return (
-        f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
-        "know the arrays by name"
-    )
+    for image in made:
+        try:
+            missing = sorted(set(arrays) - arrays_named(image))
+        except Unreadable as no:
+            yield str(no)
+            continue
+        if missing:
+            yield (
+                f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
+                "know the arrays by name"
+            )
 
 
 def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
