@@ -135,11 +135,15 @@ class World:
         self.effect("rename", str(file), lambda: _rename(beside, file, still))
         self.sync(file.parent)
 
-    def keep_beside(self, file: Path, kept: Path) -> None:
+    def keep_beside(
+        self, file: Path, kept: Path, *, how: Callable[[Path, Path], object] = shutil.copy2
+    ) -> None:
         """Makes `kept` a copy of the file, whole or not at all, with its times. Raises OSError."""
+        if kept.exists() and kept.samefile(file):
+            return  # where two names are of one file, rename(2) does nothing
         beside = kept.with_name(f".{kept.name}.raidplan-new")
         try:
-            self.effect("write", str(beside), lambda: shutil.copy2(file, beside))
+            self.effect("write", str(beside), lambda: how(file, beside))
             self.sync(beside)
             self.effect("rename", str(kept), lambda: beside.rename(kept))
         except OSError:

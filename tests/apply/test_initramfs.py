@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from raidplan.apply.configuration import initramfs
 from raidplan.apply.configuration.initramfs import SETTINGS, cannot_be_renewed, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
-from raidplan.facts.initramfs import arrays_named
+from raidplan.facts.initramfs import arrays_named, images
 from raidplan.plan import RenewInitramfs
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
 from raidplan.run import Result
@@ -94,6 +95,15 @@ def state(root: Path) -> list[set[str]]:
     return [set(arrays_named(root / f"boot/initrd.img-{kernel}")) for kernel in ("6.1", "6.2")]
 
 
+def of_before(image: Path) -> Path:
+    return image.with_name(image.name + ".raidplan-old")
+
+
+def kept(root: Path) -> dict[Path, bytes]:
+    """The images of before; nothing else that is called in our way is left."""
+    return {file: file.read_bytes() for file in (root / "boot").iterdir() if "raidplan" in file.name}
+
+
 def fresh(root: Path) -> object:
     return read_initramfs(root, "6.1")["current"]["fresh"]
 
@@ -101,17 +111,18 @@ def fresh(root: Path) -> object:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_present_images_or_new_ones(tool: str, root: Path) -> None:
     assert not fresh(root)
-    before = {file: (file.stat().st_ino, file.read_bytes()) for file in (root / "boot").glob("initrd*")}
+    before = {file: (file.stat().st_ino, file.read_bytes()) for file in images(root, "6.1")}
     problem = renew(NAMED, Scratch(root, tool))
     if tool == "works":
         assert not problem and state(root) == [{UUID}] * 2 and fresh(root)
     else:
         assert "the images in" in problem and "stay as they are" in problem
-        after = {file: (file.stat().st_ino, file.read_bytes()) for file in (root / "boot").glob("initrd*")}
+        after = {file: (file.stat().st_ino, file.read_bytes()) for file in before}
         assert after == before and not fresh(root), "never touched, and the step stays due"
         assert not [*aside(root).iterdir()]
         assert renew(NAMED, Scratch(root)) == "" and fresh(root)
     assert not aside(root).exists()
+    assert {of_before(file): data for file, (_, data) in before.items()} == kept(root)
 
 
 @pytest.mark.parametrize(
@@ -138,23 +149,64 @@ def test_killed_at_every_effect_and_resumed(tool: str, root: Path) -> None:
     whole = Scratch(root, tool)
     renew(NAMED, whole)
     for die in range(1, whole.effects + 1):
+        shutil.rmtree(root / "boot")  # not written into: a file may have two names
+        (root / "boot").mkdir()
         for file, data in before.items():
             file.write_bytes(data)
             os.utime(file, (1, 1))
         with pytest.raises(Killed):
             renew(NAMED, Scratch(root, tool, die))
         assert all(arrays in ({UUID}, {"1:2:3:4"}) for arrays in state(root)), f"killed after effect {die}"
-        assert fresh(root) == (not aside(root).exists() and state(root) == [{UUID}] * 2), (
-            f"after effect {die}"
-        )
-        kept = [file.read_bytes() for file in before]
+        ended = fresh(root)
+        assert ended == (not aside(root).exists() and state(root) == [{UUID}] * 2), f"after effect {die}"
+        standing = [file.read_bytes() for file in before]
         assert renew(NAMED, Scratch(root, "fails"))
-        assert kept == [file.read_bytes() for file in before] and not fresh(root), f"after effect {die}"
+        assert standing == [file.read_bytes() for file in before] and not fresh(root), f"after effect {die}"
         (root / "heard").unlink(missing_ok=True)
         assert renew(NAMED, Scratch(root, "works")) == "" and state(root) == [{UUID}] * 2
         assert len((root / "heard").read_text().splitlines()) == 2, (
             "also where the images were in place already"
         )
+        first = {of_before(file): data for file, data in before.items() if "initrd" in file.name}
+        assert (kept(root) == first) is not ended, f"after effect {die}"
+
+
+@pytest.mark.parametrize("second_name", [True, False], ids=["as a second name", "as a copy"])
+def test_the_image_of_before_is_kept_each_time(
+    second_name: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fat(path: Path, other: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    if not second_name:
+        monkeypatch.setattr(Path, "hardlink_to", fat)
+    image = root / "boot/initrd.img-6.1"
+    image.chmod(0o600)
+    before = image.stat()
+    assert renew(NAMED, Scratch(root)) == ""
+    found = of_before(image).stat()
+    assert (found.st_ino == before.st_ino) == second_name
+    assert (found.st_mode, found.st_mtime) == (before.st_mode, before.st_mtime)
+    again = cpio({"etc/mdadm/mdadm.conf": b"# none\n"})
+    present = image.read_bytes()
+    (root / "new").write_bytes(again)
+    assert renew(RenewInitramfs(), Scratch(root)) == ""
+    assert (of_before(image).read_bytes(), image.read_bytes()) == (present, again)
+
+
+def test_a_file_system_where_a_file_has_one_name_needs_room_for_copies(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = sum(image.stat().st_size for image in images(root, "6.1"))
+    monkeypatch.setattr(
+        initramfs.os,
+        "statvfs",
+        lambda path: type("Room", (), {"f_bavail": size * 2, "f_frsize": 1, "f_flag": 0}),
+    )
+    for kind, refused in (("ext4", False), ("vfat", True)):
+        (root / "proc/self").mkdir(parents=True, exist_ok=True)
+        (root / "proc/self/mountinfo").write_text(f"1 1 8:1 / {root}/boot rw - {kind} /dev/sda1 rw\n")
+        assert [*map(bool, cannot_be_renewed(root, "6.1"))] == [True] * refused
 
 
 def test_the_hooks_hear_of_each_image_that_is_in_its_place(root: Path) -> None:
@@ -276,12 +328,14 @@ def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytes
     assert "the program run-parts is missing" in said
 
 
-def test_what_finds_no_room_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("folder", ["boot", "raidplan.new"])
+def test_what_finds_no_room_leaves_nothing(folder: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
-        if path.is_file():
+        if path.is_file() and path.parent.name == folder:
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("raidplan.apply.world._sync", full)
     with pytest.raises(OSError, match="No space left"):
         renew(NAMED, Scratch(root))
-    assert state(root) == [{"1:2:3:4"}] * 2 and not [*aside(root).iterdir()]
+    assert state(root) == [{"1:2:3:4"}] * 2 and not [*aside(root).glob("*")]
+    assert not [*(root / "boot").glob(".*")]

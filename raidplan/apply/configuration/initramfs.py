@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidplan.facts.block import text_of
+from raidplan.apply.configuration.files import KEPT
+from raidplan.facts.block import Names, text_of
 from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, unpacker
+from raidplan.facts.mounts import read_mounts
 from raidplan.plan import RenewInitramfs
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
 from raidplan.run import find_tool
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 GROWTH = 1.2
 """A new image may be so much larger than the present one."""
+FAT = frozenset({"vfat", "msdos", "exfat"})
+"""A file has one name there, so the image of before is kept as a copy."""
 SETTINGS = "/etc/initramfs-tools/update-initramfs.conf"
 UPDATE = "/usr/sbin/update-initramfs"
 """Other packages have a program of that name as well, for images that mkinitramfs does not make."""
@@ -35,12 +40,17 @@ def renew(action: RenewInitramfs, world: World) -> str:
     """Makes the image of every kernel; why it did not, if it did not.
 
     Raises OSError. The folder that they are made in goes when everything is done: as long as it is there, the step
-    is due again. Killed at any point, each kernel has its present image or a proven new one.
+    is due again. Killed at any point, each kernel has its present image or a proven new one. The image of before keeps a name.
     """
     found = images(world.path("/"), os.uname().release)
     if not found:
         return ""  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
+    for image in found:
+        kept = image.with_name(image.name + KEPT)
+        # Where the folder is, a run that was cut off has kept the image, and may have renewed it since.
+        if not aside.is_dir() or not kept.exists():
+            world.keep_beside(image, kept, how=_second_name)
     world.effect("write", str(aside.parent), partial(aside.mkdir, 0o700, exist_ok=True))
     world.sync(aside.parent)
     _empty(aside, world)
@@ -68,6 +78,15 @@ def renew(action: RenewInitramfs, world: World) -> str:
     world.effect("remove", str(aside), aside.rmdir)
     world.sync(aside.parent)
     return ""
+
+
+def _second_name(image: Path, kept: Path) -> None:
+    """As update-initramfs keeps a backup: it takes no room until the image is another one."""
+    kept.unlink(missing_ok=True)
+    try:
+        kept.hardlink_to(image)
+    except OSError:
+        shutil.copy2(image, kept)
 
 
 def _appearance(image: Path) -> tuple[int, int]:
@@ -144,10 +163,11 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
     yield from (f"the program {tool} is missing, which unpacks the initramfs: install it" for tool in missing)
     if (root / INITRAMFS_HOOKS.lstrip("/")).is_dir() and not find_tool("run-parts"):
         yield f"the program run-parts is missing, which runs what is in {INITRAMFS_HOOKS}: install it"
+    further = any(mount.point == str(boot) and mount.type in FAT for mount in read_mounts(root, Names({})))
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:
         yield f"{boot} is mounted read-only, so no initramfs can be made: mount -o remount,rw {boot}"
-    needed, free = _needed(found, aside), room.f_bavail * room.f_frsize
+    needed, free = _needed(found, aside, GROWTH + further), room.f_bavail * room.f_frsize
     if free < needed:
         yield (
             f"{boot} has {human(free)} free, and the initramfs of {len(found)} kernel{'s' * (len(found) > 1)} made anew "
@@ -155,7 +175,7 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
         )
 
 
-def _needed(found: Iterable[Path], aside: Path) -> int:
-    """Bytes: each image once more, with room to grow, less what a run that was killed has left, which is removed first."""
+def _needed(found: Iterable[Path], aside: Path, times: float) -> int:
+    """Bytes: each image so many times more, less what a run that was killed has left, which is removed first."""
     left = sum(file.stat().st_size for file in aside.iterdir()) if aside.is_dir() else 0
-    return int(GROWTH * sum(image.stat().st_size for image in found)) - left
+    return int(times * sum(image.stat().st_size for image in found)) - left

@@ -344,6 +344,13 @@ initramfs_names() {
 # renew_initramfs FOLDER 'UUID...' HOOKS
 renew_initramfs() {
 	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new
+	for present in $(initramfs_images "$boot"); do
+		kept=$present.raidplan-old
+		if [ ! -d "$aside" ] || [ ! -e "$kept" ]; then
+			rm -f "$kept"
+			ln "$present" "$kept" || cp -p "$present" "$kept"
+		fi
+	done
 	mkdir -p "$aside"
 	sync
 	for present in $(initramfs_images "$boot"); do
