@@ -148,6 +148,11 @@ class Machine:
         """The properties of an object, or None if there is none."""
         return self.objects.get(kind, {}).get(key)
 
+    def carried(self, identity: str) -> list[str]:
+        """What is recognised on a device, type and UUID of each; empty where nothing is, and where it was not asked for."""
+        found = (self.observe("content", identity) or {}).get("carries")
+        return list(found) if isinstance(found, list) else []
+
     def disk(self, node: str) -> DiskFact | None:
         """The disk with this node, or with this link to it."""
         return next((disk for disk in self.disks if node == disk.node or node in disk.links), None)

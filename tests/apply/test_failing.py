@@ -100,7 +100,10 @@ def end(world: Simulated) -> object:
     files = {
         str(file.relative_to(world.root)): file.read_text()
         for file in sorted(world.root.rglob("*"))
-        if file.is_file() and JOURNAL not in str(file) and not file.name.endswith(("-old", "-new"))
+        if file.is_file()
+        and JOURNAL not in str(file)
+        and not file.name.endswith(("-old", "-new"))
+        and file.parent.name != "raidplan.old"
     }
     state = world.state
     return deepcopy((state.objects, state.content, files, state.unfinished, state.others.hashes()))

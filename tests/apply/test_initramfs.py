@@ -96,12 +96,12 @@ def state(root: Path) -> list[set[str]]:
 
 
 def of_before(image: Path) -> Path:
-    return image.with_name(image.name + ".raidplan-old")
+    return image.parent / "raidplan.old" / image.name
 
 
 def kept(root: Path) -> dict[Path, bytes]:
-    """The images of before; nothing else that is called in our way is left."""
-    return {file: file.read_bytes() for file in (root / "boot").iterdir() if "raidplan" in file.name}
+    """The images of before."""
+    return {file: file.read_bytes() for file in (root / "boot/raidplan.old").iterdir()}
 
 
 def fresh(root: Path) -> object:
@@ -328,7 +328,7 @@ def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytes
     assert "the program run-parts is missing" in said
 
 
-@pytest.mark.parametrize("folder", ["boot", "raidplan.new"])
+@pytest.mark.parametrize("folder", ["raidplan.old", "raidplan.new"])
 def test_what_finds_no_room_leaves_nothing(folder: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
         if path.is_file() and path.parent.name == folder:
@@ -338,4 +338,4 @@ def test_what_finds_no_room_leaves_nothing(folder: str, root: Path, monkeypatch:
     with pytest.raises(OSError, match="No space left"):
         renew(NAMED, Scratch(root))
     assert state(root) == [{"1:2:3:4"}] * 2 and not [*aside(root).glob("*")]
-    assert not [*(root / "boot").glob(".*")]
+    assert not [*(root / "boot").glob("*/.*")]

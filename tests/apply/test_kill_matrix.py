@@ -84,11 +84,14 @@ def apply(plan: Plan, world: Simulated) -> str:
 
 
 def end(world: Simulated) -> object:
-    """What stands in the end: objects, what devices carry, the disks of others, and every file but the journal."""
+    """What stands in the end: objects, what devices carry, the disks of others, and every file but the journal and those of before."""
     files = {
         str(file.relative_to(world.root)): file.read_text()
         for file in sorted(world.root.rglob("*"))
-        if file.is_file() and "var/lib/raidplan" not in str(file) and not file.name.endswith("-old")
+        if file.is_file()
+        and "var/lib/raidplan" not in str(file)
+        and not file.name.endswith("-old")
+        and file.parent.name != "raidplan.old"
     }
     state = world.state
     return deepcopy((state.objects, state.content, files, state.unfinished, state.others.hashes()))

@@ -174,7 +174,7 @@ def test_what_came_onto_its_partition(plan: Plan, tmp_path: Path) -> None:
     uuid = step(plan, TABLE).awaits[0].removeprefix("/dev/disk/by-partuuid/")
     box = made(plan).put("content", f"partition:{uuid}", carries=["ext4 x"])
     assert way(plan, box, Kept(tmp_path)).refusals == [
-        f"d0 (/dev/sdb): its partition {uuid} carries ['ext4 x'] now: somebody uses it"
+        f"d0 (/dev/sdb): its partition {uuid} carries ext4 x now: somebody uses it"
     ]
 
 

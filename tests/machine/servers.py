@@ -84,19 +84,6 @@ def _merge(one: Any, other: Any) -> Any:
     return one
 
 
-QUICK_INITRAMFS = b"""#!/bin/sh
-set -e
-cd /
-for image in /boot/initrd.img-*; do
-    case $image in *.raidplan-*) continue ;; esac
-    made=/var/cache/${image##*/}
-    [ -e "$made" ] || cp "$image" "$made"
-    { cat "$made"; echo etc/mdadm/mdadm.conf | cpio --quiet -o -H newc | lz4 -l -1; } >"$image.new"
-    mv "$image.new" "$image"
-done
-"""
-
-
 QUICK = r"""set -e
 image=$(ls /boot/initrd.img-*)
 mkdir /root/rest && cd /root/rest && lz4 -dcq "$image" | cpio --extract --quiet

@@ -74,7 +74,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
-    if begun and {*_carried(difference.machine, identity)} == {f"linux_raid_member {uuid}"}:
+    if begun and {*difference.machine.carried(identity)} == {f"linux_raid_member {uuid}"}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = _forgotten(difference.step, identity, node, difference.machine)
         yield clear
@@ -100,7 +100,7 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
     inside = {each for name in ("members", "spares", "faulty") for each in _texts(found.get(name))}
     for identity in sorted(machine.objects.get("content", {})):
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
-        ours = f"linux_raid_member {step.proof.key}" in _carried(machine, identity)
+        ours = f"linux_raid_member {step.proof.key}" in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
             yield _forgotten(step, identity, _safe_node(step.awaits[0], identity, plan), machine)
 
@@ -149,10 +149,6 @@ def _of_layout(plan: Plan) -> set[str]:
     )
     parts = {f"partition:{row.split()[0]}" for each in rows for row in _texts(each)}
     return parts | {f"{{{disk.name}}}" for disk in plan.disks}
-
-
-def _carried(machine: Machine, identity: str) -> list[str]:
-    return _texts((machine.observe("content", identity) or {}).get("carries"))
 
 
 def _texts(value: Value) -> list[str]:

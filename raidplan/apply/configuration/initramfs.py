@@ -15,12 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidplan.apply.configuration.files import KEPT
 from raidplan.facts.block import Names, text_of
 from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, unpacker
 from raidplan.facts.mounts import read_mounts
 from raidplan.plan import RenewInitramfs
-from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
+from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, INITRAMFS_KEPT
 from raidplan.run import find_tool
 from raidplan.size import human
 
@@ -46,13 +45,11 @@ def renew(action: RenewInitramfs, world: World) -> str:
     if not found:
         return ""  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
+    begun = aside.is_dir()
+    _folder(world.path(INITRAMFS_KEPT), world)
     for image in found:
-        kept = image.with_name(image.name + KEPT)
-        # Where the folder is, a run that was cut off has kept the image, and may have renewed it since.
-        if not aside.is_dir() or not kept.exists():
-            world.keep_beside(image, kept, how=_second_name)
-    world.effect("write", str(aside.parent), partial(aside.mkdir, 0o700, exist_ok=True))
-    world.sync(aside.parent)
+        _keep(image, begun, world)
+    _folder(aside, world)
     _empty(aside, world)
     made = {image: aside / image.name for image in found}
     present = {image: _appearance(image) for image in found}
@@ -78,6 +75,18 @@ def renew(action: RenewInitramfs, world: World) -> str:
     world.effect("remove", str(aside), aside.rmdir)
     world.sync(aside.parent)
     return ""
+
+
+def _folder(path: Path, world: World) -> None:
+    world.effect("write", str(path.parent), partial(path.mkdir, 0o700, exist_ok=True))
+    world.sync(path.parent)
+
+
+def _keep(image: Path, begun: bool, world: World) -> None:
+    """Where a run was cut off that had begun, it has kept the image, and may have renewed it since."""
+    kept = world.path(INITRAMFS_KEPT) / image.name
+    if not begun or not kept.exists():
+        world.keep_beside(image, kept, how=_second_name)
 
 
 def _second_name(image: Path, kept: Path) -> None:

@@ -26,7 +26,7 @@ class NotOurs(Exception):
 
 def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
     """There is something on the device, and it can be nothing but the step's own. Raises NotOurs."""
-    carried = _carried(device, machine)
+    carried = machine.carried(device)
     foreign = [
         f"{_called(device, machine)} carries {plain(word)}" for word in carried if not _ours(word, proof)
     ]
@@ -48,7 +48,7 @@ def lost(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
     """What is ours and may have been used since, or may be of the step or of somebody else: in words for the list."""
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
-    if proof.kind == "filesystem" and _carried(device, machine) and not fresh:
+    if proof.kind == "filesystem" and machine.carried(device) and not fresh:
         label = f" '{plain(str(found['label']))}'" if found.get("label") else ""
         size = next((f", {human(block.size)}" for block in machine.blocks if block.identity == device), "")
         kind = plain(str(found.get("type", "a file system")))
@@ -64,7 +64,7 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
     if proof.kind == "array" and machine.observe("array", proof.key):
         above = [f"array:{proof.key}"]
     for one in above:
-        yield from (f"{_called(one, machine)} carries {plain(word)}" for word in _carried(one, machine))
+        yield from (f"{_called(one, machine)} carries {plain(word)}" for word in machine.carried(one))
         yield from _in_use(one, machine)
     if proof.kind == "table":
         yield from _other_tables(device, proof, machine)
@@ -125,12 +125,6 @@ def _in_use(device: str, machine: Machine) -> Iterator[str]:
     uses += [used] if (used := str((machine.observe("content", device) or {}).get("used", ""))) else []
     if uses:
         yield f"{_called(device, machine)} is in use, {', '.join(dict.fromkeys(uses))}"
-
-
-def _carried(device: str, machine: Machine) -> list[str]:
-    found = (machine.observe("content", device) or {}).get("carries", [])
-    assert isinstance(found, list)
-    return found
 
 
 def _stain(device: str, machine: Machine) -> str:

@@ -87,7 +87,7 @@ def _stains(
             # Of a disk that may be wiped, both ends were cleared, and not what lies between.
             if not (wiped and trace.type == "data" and FRONT <= trace.offset < size - BACK):
                 yield words(trace)
-    elif not (machine.observe("content", identity) or {}).get("carries"):
+    elif not machine.carried(identity):
         yield from _bytes(read, size)
 
 

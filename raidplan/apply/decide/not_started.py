@@ -78,6 +78,4 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
 
 def _is_member(identity: str, step: Step, machine: Machine) -> bool:
     assert step.proof is not None
-    carries = (machine.observe("content", identity) or {}).get("carries", [])
-    assert isinstance(carries, list)
-    return f"{TYPES['array']} {step.proof.key}" in carries
+    return f"{TYPES['array']} {step.proof.key}" in machine.carried(identity)

@@ -77,6 +77,6 @@ def gone(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id not in past.ended:
             continue
-        carried = [machine.observe("content", identity_of(node, made)) or {} for node in step.guard]
-        if differences(step.proof, machine) is None and not any(found.get("carries") for found in carried):
+        carried = [machine.carried(identity_of(node, made)) for node in step.guard]
+        if differences(step.proof, machine) is None and not any(carried):
             yield step

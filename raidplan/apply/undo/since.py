@@ -80,20 +80,13 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterat
             yield f"it has another partition table now ({key}), which was not written by this apply"
         elif key == step.proof.key and step.id not in past.begun and not past.undoing:
             yield from differences(step.proof, machine) or ()
-    found = machine.observe("content", name) or {}
-    carried = found.get("carries")
-    others = [
-        word
-        for word in (carried if isinstance(carried, list) else [])
-        if word.split()[0] not in TABLE_SIGNATURES
-    ]
+    others = [word for word in machine.carried(name) if word.split()[0] not in TABLE_SIGNATURES]
     if others and not past.undoing:
         yield f"it carries {', '.join(others)} now"
     rows = step.proof.expect["partitions"]
     for row in rows if isinstance(rows, list) else []:
-        part = machine.observe("content", f"partition:{row.split()[0]}") or {}
-        if part.get("carries"):
-            yield f"its partition {row.split()[0]} carries {part['carries']} now: somebody uses it"
+        if carried := machine.carried(f"partition:{row.split()[0]}"):
+            yield f"its partition {row.split()[0]} carries {', '.join(carried)} now: somebody uses it"
 
 
 def _put_there(step: Step, disk: DiskFact, world: World) -> Iterator[str]:

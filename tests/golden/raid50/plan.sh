@@ -344,8 +344,9 @@ initramfs_names() {
 # renew_initramfs FOLDER 'UUID...' HOOKS
 renew_initramfs() {
 	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new
+	mkdir -p "$boot/raidplan.old"
 	for present in $(initramfs_images "$boot"); do
-		kept=$present.raidplan-old
+		kept=$boot/raidplan.old/${present##*/}
 		if [ ! -d "$aside" ] || [ ! -e "$kept" ]; then
 			rm -f "$kept"
 			ln "$present" "$kept" || cp -p "$present" "$kept"
