@@ -131,6 +131,9 @@ def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal
         kept = folder / "journal.damaged"
         if kept.exists():
             raise BrokenJournal(f"{broken}; {kept} is there already: move it away first") from None
-        (folder / "journal").rename(kept)
+        try:
+            (folder / "journal").rename(kept)
+        except OSError as no:
+            raise BrokenJournal(f"{broken}; it cannot be kept as {kept}: {no.strerror}") from None
         talk(f"{broken}; it is kept as {kept}")
         return open_journal(folder, world)

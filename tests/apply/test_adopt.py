@@ -133,6 +133,19 @@ def test_a_journal_that_was_changed_is_kept_aside(tmp_path: Path) -> None:
         _journal(plan_of("raid1-pair"), arguments, World())
 
 
+def test_a_damaged_journal_that_cannot_be_moved_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(self: Path, to: Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    open_journal(tmp_path, World()).begin("{}", "sha256:plan")
+    (tmp_path / "journal").write_text("changed\n")
+    monkeypatch.setattr(Path, "rename", read_only)
+    with pytest.raises(BrokenJournal, match=r"it cannot be kept as .*damaged: Read-only file system"):
+        _journal(plan_of("raid1-pair"), argparse.Namespace(state=str(tmp_path)), World())
+
+
 FOLDER = "var/lib/raidplan"
 
 

@@ -155,6 +155,10 @@ def test_nothing_but_a_file_of_our_own_is_read(journal: Journal, tmp_path: Path)
     with pytest.raises(BrokenJournal, match="only its owner"):
         read_past(journal.folder)
     journal.file.unlink()
+    journal.file.mkdir(mode=0o700)
+    with pytest.raises(BrokenJournal, match="only its owner"):
+        read_past(journal.folder)
+    journal.file.rmdir()
     (tmp_path / "elsewhere").write_bytes(saved)
     journal.file.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BrokenJournal, match="cannot be opened"):

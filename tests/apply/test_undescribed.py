@@ -12,6 +12,7 @@ from raidplan.apply import execute
 from raidplan.apply.configuration.files import BrokenBlock, wanted_text
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.session import Decision, decide
+from raidplan.facts.host import READ_WHOLE
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
 from tests.apply.left import Kills
@@ -322,6 +323,16 @@ def test_a_broken_block_is_refused(before: tuple[Path, State], tmp_path: Path) -
     later = plan_of(tmp_path, bare)
     world = Simulated(later, root, state)
     assert "do not stand once each" in apply(later, world) and world.effects == []
+
+
+def test_rules_too_large_to_be_read_are_refused(before: tuple[Path, State], tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = again(before, root)
+    (root / RULES).write_text("# more\n" * READ_WHOLE)
+    for number, change in enumerate((earlier, untuned)):
+        later = plan_of(tmp_path / str(number), change)
+        world = Simulated(later, root, state)
+        assert "is larger than a configuration file should be" in apply(later, world) and not world.effects
 
 
 def test_killed_at_every_effect_and_resumed(before: tuple[Path, State], tmp_path: Path) -> None:

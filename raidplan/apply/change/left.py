@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
 
-from raidplan.apply.configuration.files import file_text
+from raidplan.apply.configuration.files import BrokenBlock, file_text
 from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.journal.past import Past
@@ -51,7 +51,10 @@ def left_running(plan: Plan, machine: Machine) -> Iterator[str]:
 
 def _tuned(plan: Plan, machine: Machine) -> Iterator[str]:
     """Tunables that a rule of ours set, that running arrays still have, and that no layout says now."""
-    rules = file_text(machine, UDEV_RULES.format(host=plan.host)) or ""
+    try:
+        rules = file_text(machine, UDEV_RULES.format(host=plan.host)) or ""
+    except BrokenBlock:
+        return  # `against` has said so
     tuned = {
         step.proof.key: step.proof.expect for step in plan.steps if step.proof and step.proof.kind == "tuning"
     }

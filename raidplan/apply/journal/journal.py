@@ -198,13 +198,16 @@ def _read(file: Path) -> bytes:
         return b""
     except OSError as no:
         raise BrokenJournal(f"{file} cannot be opened: {no.strerror}") from None
-    with os.fdopen(descriptor, "rb") as opened:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
             raise DamagedJournal(
                 f"{file} is not a file that only its owner, this user, can write: look into it"
             )
-        data = opened.read(MAX_BYTES + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            data = opened.read(MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > MAX_BYTES:
         raise DamagedJournal(f"{file} is larger than {MAX_BYTES // 2**20} MiB: it is not a journal of ours")
     return data
