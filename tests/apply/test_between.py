@@ -270,9 +270,16 @@ def test_a_suspended_system_is_no_swap_of_ours(plan: Plan, tmp_path: Path) -> No
     assert f"carries swsuspend {uuid}" in said and not ran
 
 
-def test_what_another_layout_began_is_not_taken_for_done(plan: Plan, tmp_path: Path) -> None:
-    state = cut(plan, tmp_path / "root", "mke2fs", "during")
-    other = plan_of(LAYOUT.replace("label: data", "label: other"), tmp_path)
+@pytest.mark.parametrize(
+    ("tool", "was", "now"),
+    [("mke2fs", "label: data", "label: other"), ("mdadm --create", ".data]}", ".data], bitmap: none}")],
+)
+def test_what_another_layout_began_is_not_taken_for_done(
+    tool: str, was: str, now: str, plan: Plan, tmp_path: Path
+) -> None:
+    """Also where it shows on a device only: mdadm was cut off behind the first superblock."""
+    state = cut(plan, tmp_path / "root", tool, "during")
+    other = plan_of(LAYOUT.replace(was, now), tmp_path)
     said, ran = again(other, tmp_path / "root", state)
     assert "begun" in said and "plan.json beside the journal" in said and not ran
     assert again(plan, tmp_path / "root", state)[0] == "done"

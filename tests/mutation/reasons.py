@@ -15,12 +15,10 @@ LISTS = frozenset({"problems", "reasons", "refusals"})
 NONE_GIVEN = {
     "against.py:unproven": "after the last write",
     "aliases.py": "names of what is there",
-    "bare.py:_carried": "what a device carries",
     "bare.py:_table": "partitions",
     "bare.py:partitions_on": "partitions",
     "bare.py:lost": "what is destroyed, for the list that a person reads",
     "by_hand.py:_without_type": "a partition table's rows",
-    "change_array.py:_carried": "what a device carries",
     "change_array.py:_texts": "what an array holds",
     "change_contents.py:remount_words": "words of mount",
     "conflicts.py:_files": "files and their lines",

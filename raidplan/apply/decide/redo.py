@@ -30,7 +30,8 @@ def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
     """
     assert step.proof is not None
     ours = [node for node in step.guard if node in past.ours.get(step.id, ())]
-    if not ours and machine.observe(step.proof.kind, step.proof.key) is not None:
+    shown = machine.observe(step.proof.kind, step.proof.key) is not None
+    if not ours and (shown or any(_holds(identity_of(node, made), step, machine) for node in step.guard)):
         raise NotOurs(
             f"it was begun {past.began} by an apply of another layout, on other disks, or of an earlier raidplan, and "
             f"nothing says that it ended: finish it with `raidplan apply` of the {past.plan_file(step.id)} beside the journal, "
@@ -40,6 +41,12 @@ def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
     clear = list(_file(step, machine) if in_file else _devices(step, ours, machine, made)) if ours else []
     # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
     return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=tuple(ours))]
+
+
+def _holds(identity: str, step: Step, machine: Machine) -> bool:
+    """The device carries what has the identity of what the step makes: of an array that does not run, a superblock."""
+    assert step.proof is not None
+    return any(word.partition(" ")[2] == step.proof.key for word in machine.carried(identity))
 
 
 def half_done(step: Step, machine: Machine, past: Past) -> bool:
