@@ -14,6 +14,7 @@ from raidplan.apply.devices.guard import instance_of, not_blank
 from raidplan.apply.preflight import in_use
 from raidplan.apply.preflight.in_use import alone, used_by_others, written_by_others
 from raidplan.apply.world import World
+from raidplan.facts.block import read_at
 from raidplan.plan import Zero
 from raidplan.run import Result
 from tests.images import MIB, tool
@@ -64,6 +65,22 @@ def test_another_process_that_writes_is_named(node: str) -> None:
         words = [f"{node} is open for writing by process {other.pid} (sh)"]
         assert list(used_by_others(node)) == not_blank(node, everywhere=True) == words
         assert not_blank(node, everywhere=False) == []
+        other.communicate("\n")
+
+
+def test_f32_what_another_process_writes_to_is_neither_cleared_nor_put_back(node: str) -> None:
+    """It came after the preflight, and claims nothing: our exclusive open does not notice it."""
+    start = f"exec 3<>{node}; printf THEIRS >&3; echo ready; read line"
+    with subprocess.Popen(["sh", "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        words = f"{node} is open for writing by process {other.pid} \\(sh\\)"
+        for write in (
+            lambda: zero.zero(node, Zero(node, ((0, MIB),), ())),
+            lambda: zero.put_back(node, {0: bytes(512)}),
+        ):
+            with pytest.raises(zero.NotCleared, match=words):
+                write()
+            assert read_at(node, 0, 6) == b"THEIRS"
         other.communicate("\n")
 
 

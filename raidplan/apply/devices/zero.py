@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from raidplan.apply.devices.guard import another
+from raidplan.apply.preflight.in_use import written_by_others
 from raidplan.facts.block import read_at
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
@@ -33,7 +34,7 @@ class NotCleared(ValueError):
 
 def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:
     """Clears the ranges of a block device. Raises OSError, NotCleared; the latter before anything is written
-    if something is on it that was not there when the plan was made. `tell` hears which share is done.
+    if something is on it that was not there when the plan was made, or a program has it open for writing. `tell` hears which share is done.
 
     The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
     """
@@ -43,7 +44,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
             raise NotCleared(f"{device} is not a block device")
         if other := another(device, os.fstat(descriptor).st_rdev):
             raise NotCleared(other)
-        _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        _ours(device, descriptor)
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
         if new:
             raise NotCleared(f"{device} carries what it did not when the plan was made: {'; '.join(new)}")
@@ -65,7 +66,7 @@ def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
     """Writes bytes to their places on a whole disk, by start. Raises OSError, NotCleared."""
     descriptor = _alone(device)
     try:
-        _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        _ours(device, descriptor)
         for start, data in pieces.items():
             if os.pwrite(descriptor, data, start) != len(data):
                 raise NotCleared(f"{device} does not take what is written at byte {start}")
@@ -105,6 +106,14 @@ def _alone(device: str) -> int:
     opened: list[int] = []
     _patiently(lambda: opened.append(os.open(device, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC)))
     return opened[0]
+
+
+def _ours(device: str, descriptor: int) -> None:
+    """Locks it, and looks once more at every process: who opens a device without claiming it is kept off by nothing. Raises
+    OSError, NotCleared."""
+    _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
+    if others := [*written_by_others(device)]:
+        raise NotCleared(f"not written to, because {'; '.join(others)}")
 
 
 def _patiently(act: Callable[[], object]) -> None:
