@@ -21,7 +21,7 @@ from raidplan.apply.journal.adopt import unplanned
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.marks import disks_below, held_against, marks
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.preflight import preflight
+from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.syncs import syncs
@@ -91,8 +91,13 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     whole, left = _with(plan, (*told, *back)), _with(left, back)
     refusals += unknown_origin(plan, left, given.machine, past)
     refusals += put_inside(left, whole, named, past)
+    situation = Situation(left, given.machine, given.disks, plan)
     if left.steps:
-        refusals += preflight(Situation(left, given.machine, given.disks, plan), here=here)
+        refusals += preflight(situation, here=here)
+    elif (
+        not refusals
+    ):  # such a line was written since: the files hold what they should, and it counts for less
+        refusals += lines_do_not_conflict(situation)
     refusals += still_held(named) if refusals else []
     if plan.machine:
         resumed = past.is_open and plan_digest(entire) in (past.plan_digest, *past.plans.values())

@@ -139,7 +139,7 @@ def test_a_line_ends_where_it_ends_for_the_programs_that_read_it(end: str) -> No
     )
     step = Step("config.fstab", "configure", "", block(), "filesystems", targets=("/etc/fstab",))
     plan = Plan("jbod", "", "", (), (step,))
-    assert not list(conflicting(plan, plan, machine))
+    assert not list(conflicting(plan, machine))
 
 
 def test_what_a_full_disk_took_of_a_file_is_given_back(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""What somebody wrote into our block of a file that others write too: it does not go with the block unsaid."""
+"""What somebody wrote into our block of a file that others write too, or behind it: it does not go with the block unsaid,
+nor is a block that counts for less taken for one that is as planned."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import pytest
 
 from tests.apply.simulated import Simulated
 from tests.apply.test_change import plan_of, set_to, standing
-from tests.apply.test_kill_matrix import apply, impatient
+from tests.apply.test_kill_matrix import apply, impatient, machine
 
 __all__ = ["impatient"]
 
@@ -37,3 +38,49 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
     path.write_text(ours)
     later = plan_of(tmp_path, less)
     assert apply(later, Simulated(later, tmp_path / "root", state)) == "done", "lines of an earlier layout go"
+
+
+LATER = {
+    "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "speaks of /srv/a already"),
+    "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "speaks of /dev/md/a already"),
+    "names": ("etc/mdadm/mdadm.conf", "CREATE names=no", "says names=no, which counts more"),
+    "more of our array": ("etc/mdadm/mdadm.conf", "  devices=/dev/sdz", "is indented"),
+    "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "says AUTOCHECK=true, which counts more than our AUTOCHECK=false above it"),
+}  # fmt: skip
+
+
+def checked(data: dict) -> None:  # type: ignore[type-arg]
+    data["monitoring"] = {"mail": "root@example.org", "scrub": "monthly"}
+
+
+@pytest.mark.parametrize("how", LATER)
+def test_a_line_that_overrules_a_block_that_stands_is_refused_with_nothing_else_to_do(how: str, tmp_path: Path) -> None:  # fmt: skip
+    file, line, words = LATER[how]
+    state, path = machine(tmp_path / "root"), tmp_path / "root" / file
+    plan = plan_of(tmp_path, checked)
+    assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "done"
+    ours = path.read_text()
+    path.write_text(f"{ours}{line}\n")
+    world = Simulated(plan, tmp_path / "root", state)
+    number = len(path.read_text().splitlines())
+    assert apply(plan, world).startswith(f"/{file} line {number} {words}") and not world.effects
+    path.write_text(ours)
+    assert apply(plan, world) == "nothing to do"
+
+
+UNHEARD = {
+    "above ours": "AUTOCHECK=true\n",
+    "taken back": "{block}AUTOCHECK=true; AUTOCHECK=false\n",
+    "a comment": "{block}# AUTOCHECK=true\n",
+    "another word": "{block}START_DAEMON=true\nAUTOSCAN='true'\n",
+}
+
+
+@pytest.mark.parametrize("how", UNHEARD)
+def test_words_for_the_scripts_of_mdadm_that_change_nothing_of_ours_are_no_reason(how: str, tmp_path: Path) -> None:  # fmt: skip
+    plan, root = plan_of(tmp_path, checked), tmp_path / "root"
+    state = machine(root)
+    (root / "etc/default").mkdir()
+    block = "# >>> raidplan pair\nAUTOCHECK=0\n# <<< raidplan pair\n"
+    (root / "etc/default/mdadm").write_text(UNHEARD[how].format(block=block))
+    assert apply(plan, Simulated(plan, root, state)) == "done"

@@ -9,6 +9,7 @@ from raidplan.apply.configuration.files import BrokenBlock, Sections, file_text,
 from raidplan.apply.configuration.lines import (
     Key,
     Line,
+    assignments,
     continuing,
     device,
     fstab,
@@ -22,7 +23,7 @@ from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, WriteBlock
-from raidplan.plan.places import FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
@@ -30,9 +31,9 @@ NAMES = ("names=yes", "names=no")
 """Words of CREATE: how the kernel calls an array, by its name or by a number."""
 
 
-def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
-    """Each such line of a file that a step is to write or that is read with it, with its number and the word that is taken."""
-    for action, text in _files(left, machine):
+def conflicting(whole: Plan, machine: Machine) -> Iterator[str]:
+    """Each such line of a file that a step writes or wrote, or that is read with it, with its number and the word that is taken."""
+    for action, text in _files(whole, machine):
         grammar = GRAMMARS.get(action.file)
         if grammar is None:
             continue
@@ -47,9 +48,9 @@ def conflicting(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
                 yield f"{plain(file)} speaks of {plain(' and '.join(taken))} already, and systemd heeds it before {FSTAB}: remove that unit, or take it out of the layout"
 
 
-def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
+def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[str]:
     """What others wrote for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
-    for _, text in _of_mdadm(left, machine):
+    for _, text in _of_mdadm(whole, machine):
         # Neither a comment nor an empty line ends a statement.
         if number := continuing(text.behind):
             yield f"{MDADM_CONF} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space"
@@ -58,9 +59,16 @@ def changed_by_ours(left: Plan, machine: Machine) -> Iterator[str]:
                 yield f"{plain(file)} would be read no more, because mdadm takes {MDADM_CONF} in its place once that is there: move it to /etc/mdadm"
 
 
-def overruling(left: Plan, machine: Machine) -> Iterator[str]:
+def overruling(whole: Plan, machine: Machine) -> Iterator[str]:
     """What others wrote for mdadm behind our block, or in a file that it reads later, and that counts in place of ours."""
-    for action, text in _of_mdadm(left, machine):
+    for action, text in _files(whole, machine):
+        if action.file == DEFAULTS:
+            ours = {name: value for _, name, value in assignments(numbered(action.content))}
+            later = {name: (number, value) for number, name, value in assignments(text.behind)}
+            for name, (number, value) in later.items():
+                if ours.get(name, value) != value:
+                    yield f"{DEFAULTS} line {number} says {plain(name)}={plain(value)}, which counts more than our {name}={ours[name]} above it: remove that line"
+    for action, text in _of_mdadm(whole, machine):
         told = [
             (place, word.lower())
             for place, (keyword, *words) in _told(text.behind, action, machine)
@@ -118,7 +126,7 @@ def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]
         if isinstance(step.action, WriteBlock):
             try:
                 text = file_text(machine, step.action.file) or ""
-                yield step.action, sections(text, step.action.mark)
+                yield step.action, sections(text, step.action.mark, at_top=step.action.at_top)
             except BrokenBlock:
                 continue  # `against` has said so
 

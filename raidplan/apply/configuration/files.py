@@ -72,7 +72,7 @@ def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int
 
 
 class Sections(NamedTuple):
-    """The numbered lines of a file, by where they stand to our block; all are behind one that is yet to come."""
+    """The numbered lines of a file, by where they stand to our block, or will stand to one that is yet to come."""
 
     before: list[tuple[int, str]]
     inside: list[tuple[int, str]]
@@ -84,13 +84,13 @@ class Sections(NamedTuple):
         return [*self.before, *self.behind]
 
 
-def sections(text: str, mark: str) -> Sections:
+def sections(text: str, mark: str, *, at_top: bool = False) -> Sections:
     """A file cut at the marks of our block. Raises BrokenBlock."""
     lines = LINES.findall(text)
     found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
     numbered = [(number, line.removesuffix("\n")) for number, line in enumerate(lines, 1)]
     if found is None:
-        return Sections([], [], numbered)
+        return Sections([], [], numbered) if at_top else Sections(numbered, [], [])
     first, last = found
     return Sections(numbered[:first], numbered[first + 1 : last], numbered[last + 1 :])
 

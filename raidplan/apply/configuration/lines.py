@@ -87,6 +87,15 @@ def statements(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
         yield begun
 
 
+def assignments(lines: Iterable[Line]) -> Iterator[tuple[int, str, str]]:
+    """What a file that a shell reads gives variables: the line, the name, and the value without quotation marks."""
+    for number, line in lines:
+        for said in (each for word in _words(line) for each in word.split(";")):
+            name, equals, value = said.partition("=")
+            if equals:
+                yield number, name, value
+
+
 def continuing(lines: Iterable[Line]) -> int | None:
     """The number of the first line that is no comment, if it would be more of a statement above; None if it begins its own."""
     first = next(((number, line) for number, line in lines if [*_words(line)]), None)

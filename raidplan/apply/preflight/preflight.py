@@ -198,9 +198,10 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
     """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours."""
-    yield from conflicting(situation.plan, situation.whole or situation.plan, situation.machine)
-    yield from changed_by_ours(situation.plan, situation.machine)
-    yield from overruling(situation.plan, situation.machine)
+    whole = situation.whole or situation.plan
+    yield from conflicting(whole, situation.machine)
+    yield from changed_by_ours(whole, situation.machine)
+    yield from overruling(whole, situation.machine)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[str]:
