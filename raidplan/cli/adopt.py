@@ -82,7 +82,7 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     """Raises OSError."""
     from raidplan.apply.decide.not_started import not_started
     from raidplan.apply.decide.redo import planned_for
-    from raidplan.apply.journal.adopt import gone, look, unplanned
+    from raidplan.apply.journal.adopt import ADVICE, gone, look, unplanned
     from raidplan.cli import FINDINGS, OK, REFUSED
     from raidplan.cli.output import talk
     from raidplan.run import run as ask
@@ -92,11 +92,11 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
         talk(f"refused: {words}")
     if asleep:
         return REFUSED
-    damaged = 0
+    problems = []
     for found in look(plan, named, journal.past, ask):
         if found.problem:
-            damaged += 1
-            talk(f"not whole: {found.step.because} (line {found.step.line}): {found.problem}")
+            problems.append(found.problem)
+            talk(found.problem)
         else:
             journal.adopted(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
@@ -110,12 +110,10 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
         talk(
             f"not in this layout: {id}, which was cut off; what it left stays where it is, and nothing clears it"
         )
-    if damaged:
-        talk(
-            "what is not whole: mend it with its own tools, or clear it from the top if nobody misses it "
-            "(wipefs --all of its device, for an array mdadm --stop and --zero-superblock of its members); then adopt again"
-        )
-    return FINDINGS if damaged else OK
+    for verdict, advice in ADVICE.items():
+        if any(problem.startswith(verdict) for problem in problems):
+            talk(f"what is {verdict}{advice}; then adopt again")
+    return FINDINGS if problems else OK
 
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:

@@ -6,15 +6,21 @@ import argparse
 import errno
 import os
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+import raidplan.run
 from raidplan.apply.journal.adopt import gone, look, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.world import World
 from raidplan.cli.adopt import _entered, _journal
+from raidplan.facts.machine import BlockFact
 from raidplan.run import Result
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of as plan_of_text
@@ -75,8 +81,7 @@ def test_what_is_damaged_is_not(tmp_path: Path, state: State) -> None:
 def test_what_is_damaged_is_cleared_by_hand_and_made_anew(tmp_path: Path, state: State) -> None:
     plan = plan_of("raid1-pair")
     adopted(tmp_path, state, 4)
-    said = apply(plan, Simulated(plan, tmp_path, state))
-    assert "what is not is mended, or cleared from the top (wipefs --all) if nobody misses it" in said
+    assert "says what to do with what is not" in apply(plan, Simulated(plan, tmp_path, state))
     for found in list(state.objects["filesystem"].values()):
         Simulated(plan, tmp_path, state)._blank(found["device"])
     assert adopted(tmp_path, state, 4)[0] == []
@@ -87,7 +92,69 @@ def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> Non
     for found in state.objects["array"].values():
         found["degraded"] = 1
     problems, _ = adopted(tmp_path, state, 0)
-    assert "degraded is 1, planned 0" in problems
+    assert problems and all(
+        problem.startswith("not entered: ")
+        and "degraded is 1, planned 0; a member of it is being rebuilt" in problem
+        for problem in problems
+    )
+    assert "wipefs" not in entered(tmp_path, state, 0)
+
+
+def entered(tmp_path: Path, state: State, returncode: int) -> str:
+    """What the command says; every checker returns the same."""
+    plan = plan_of("raid1-pair")
+    world = Simulated(plan, tmp_path, state)
+    named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(StringIO()) as said:
+        patch.setattr(raidplan.run, "run", lambda argv: Result(tuple(argv), returncode, "", ""))
+        _entered(plan, named, open_journal(tmp_path / FOLDER, world))
+    return said.getvalue()
+
+
+def test_only_what_was_read_and_found_damaged_is_for_wiping(tmp_path: Path, state: State) -> None:
+    for returncode in (8, 127, -9):
+        said = entered(tmp_path, state, returncode)
+        assert "not looked at: filesystems." in said and f"returned {returncode}" in said
+        assert "may be sound: leave it as it is" in said and "wipefs" not in said
+    said = entered(tmp_path, state, 4)
+    assert "not whole: filesystems." in said and "(wipefs --all of its device); then adopt again" in said
+
+
+def test_a_file_system_is_read_by_the_name_that_its_device_has_now(tmp_path: Path, state: State) -> None:
+    """A boot without the names made the array md127, and there is no /dev/md/data."""
+    plan = plan_of("raid1-pair")
+    machine = Simulated(plan, tmp_path, state).read(plan)
+    devices = {str(found["device"]) for found in machine.objects["filesystem"].values()}
+    blocks = tuple(
+        BlockFact(f"md{127 - n}", device, f"/dev/md{127 - n}", "array", 1) for n, device in enumerate(devices)
+    )
+    asked: list[str] = []
+
+    def ask(argv: Sequence[str]) -> Result:
+        asked.append(argv[-1])
+        return Result(tuple(argv), 0, "", "")
+
+    named = replace(machine, blocks=blocks).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    assert all(not found.problem for found in look(plan, named, Past(), ask))
+    assert asked and set(asked) <= {block.node for block in blocks}
+
+
+@pytest.mark.parametrize(
+    ("was", "now"), [("label: data", "label: new"), ("[d<0-1>.data]}", "[d<0-1>.data], bitmap: none}")]
+)
+def test_what_is_changed_in_place_is_entered_and_then_changed(was: str, now: str, tmp_path: Path) -> None:
+    earlier, root = plan_of_text(LAYOUT, tmp_path), tmp_path / "root"
+    later, state = plan_of_text(LAYOUT.replace(was, now), tmp_path), machine(root)
+    assert apply(earlier, Simulated(earlier, root, state)) == "done"
+    (root / FOLDER / "journal").unlink()
+    world = Simulated(later, root, state)
+    assert "`raidplan adopt` looks at them" in apply(later, world)
+    journal = open_journal(root / FOLDER, world)
+    named = world.read(later).named({f"/dev/{disk.name}": disk.name for disk in later.disks})
+    for found in look(later, named, journal.past, lambda argv: Result(tuple(argv), 0, "", "")):
+        assert not found.problem
+        journal.adopted(found.step.id, found.made)
+    assert apply(later, world) == "done"
 
 
 def test_a_mounted_file_system_is_left_to_the_kernel(tmp_path: Path, state: State) -> None:

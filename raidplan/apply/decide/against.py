@@ -22,8 +22,8 @@ from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 
 ADOPT = (
-    "`raidplan adopt` looks at them, and enters what is whole; what is not is mended, or cleared from the top "
-    "(wipefs --all) if nobody misses it, and then adopt and apply again"
+    "`raidplan adopt` looks at them, enters what is whole, and says what to do with what is not; then adopt and apply "
+    "again"
 )
 WAYS_OUT = (
     "the step was cut off, and cannot have left that; what is whole, `raidplan adopt` enters as done; what nobody "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from raidplan.apply.change.change import changes
 from raidplan.apply.change.undescribed import BACK
 from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.journal.made import made_by
@@ -13,6 +14,7 @@ from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.apply.teardown.teardown import REMADE
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
+from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Step
 from raidplan.run import Result
 
@@ -28,11 +30,18 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "vfat": ("fsck.vfat", "-n"),
 }
 """What reads a whole file system without changing it, and returns 0 if nothing is wrong."""
+DAMAGE = range(1, 8)
+"""What they return of what they have read; 8 and more of e2fsck, 127 or a signal say that nothing was read (e2fsck(8))."""
+NOT_WHOLE, NOT_LOOKED_AT = "not whole", "not looked at"
+ADVICE = {
+    NOT_WHOLE: ": mend it with its own tools, or clear it from the top if nobody misses it (wipefs --all of its device)",
+    NOT_LOOKED_AT: " may be sound: leave it as it is, and find out by hand why the command that is named does not read it",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """An object that was looked at; `problem` is empty if it is whole."""
+    """An object that was looked at; `problem` is empty if it may be entered."""
 
     step: Step
     made: str
@@ -40,7 +49,7 @@ class Look:
 
 
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
-    """Each object of the plan that is there and not yet known to be finished."""
+    """Each object of the plan that is there and not yet known to be finished; what `apply` changes in place is as good as planned."""
     mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id in past.ended:
@@ -49,19 +58,27 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
         differ = differences(step.proof, machine)
         if differ is None or (made in past.made and step.id not in past.begun):
             continue
-        problem = "; ".join(differ) or _unhealthy(step, machine, mounted, ask)
+        refused = changes(step, machine, plan, past)[1] if differ else []
+        problem = f"not entered: {'; '.join(refused)}" if refused else _unhealthy(step, machine, mounted, ask)
         yield Look(step, made, problem)
 
 
 def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str:
-    """Why an object that has all planned properties may still not be whole."""
+    """Why an object that has the planned properties may still not be whole."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
         return ""  # the kernel, which has mounted it, has looked at it
-    check = (*CHECKS[str(found["type"])], step.guard[0])
+    # By whatever name it has now: an array may run as md127.
+    names = (f"/dev/{b.name.replace('!', '/')}" for b in machine.blocks if b.identity == found.get("device"))
+    check = (*CHECKS[str(found["type"])], next(names, step.guard[0]))
     answer = ask(check)
-    return "" if answer.ok else f"{' '.join(check)} returned {answer.returncode}"
+    if answer.ok:
+        return ""
+    verdict = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
+    return (
+        f"{verdict}: {step.because} (line {step.line}): {plain(' '.join(check))} returned {answer.returncode}"
+    )
 
 
 def unplanned(plan: Plan, past: Past) -> list[str]:
