@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidplan.apply.preflight.versions import BEHAVIOURS, NEEDS, PACKAGES, WRITTEN, Written
+from raidplan.apply.preflight.versions import BEHAVIOURS, NEEDS, OLDEST_KERNEL, PACKAGES, WRITTEN, Written
 
 HEAD = """\
 # Versions
@@ -21,8 +21,8 @@ NEEDS_ARE = "A plan that uses one of these options is refused where the program 
 BEHAVIOURS_ARE = "What changed between versions, and why it does not matter to a plan:"
 WRITTEN_IS = (
     "What is written in a form that older kernels or boot loaders cannot read. It is noted where a kernel of this machine "
-    "is older; where no kernel is installed, as in a rescue system, and the running one brings the form about; and for "
-    "file systems at / and /boot, where GRUB is older or is not there."
+    f"is older; where none is installed, as in a rescue system, for what Linux {OLDEST_KERNEL} cannot read; and for file "
+    "systems at / and /boot, where GRUB is older or is not there."
 )
 
 

@@ -115,7 +115,7 @@ def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
     made = plan(tmp_path)
     writes = "arrays.os (line 6): the logical block size in the superblock, as mdadm writes it here, can be read by Linux 6.19 or later"
     assert list(notes(made, machine("6.19.6+deb14-amd64", **FINE))) == [
-        f"{writes}: the system that is to start from it must have that"
+        f"{writes}, and no kernel is installed here: the one that will boot must be at least that"
     ]
     both = ("6.19.6+deb14-amd64", "6.1.0-38-amd64")
     assert list(notes(made, machine(both[0], both, **FINE))) == [
@@ -128,15 +128,22 @@ def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
 def test_file_systems_that_older_kernels_and_boot_loaders_refuse(tmp_path: Path) -> None:
     later = {**FINE, "mkfs_xfs": "6.6.0", "mkfs_btrfs": "6.19"}
     writes = "filesystems.os (line 10): nrext64, as mkfs.xfs writes it here, can be read by"
+    tree = "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can be read by"
     assert list(notes(plan(tmp_path), machine("5.10.0-30", ("5.10.0-30",), **later))) == [
         f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30",
-        "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can be read by Linux 6.1 or later, and this machine has 5.10.0-30",
+        f"{tree} Linux 6.1 or later, and this machine has 5.10.0-30",
     ]
-    assert not list(notes(plan(tmp_path), machine(**later)))
+    unknown = "and no kernel is installed here: the one that will boot must be at least that"
+    assert list(notes(plan(tmp_path), machine("6.12.0", **later))) == [
+        f"{writes} Linux 5.19 or later, {unknown}",
+        f"{tree} Linux 6.1 or later, {unknown}",
+    ], "in a rescue system; but not what 5.10 can read"
+    installed = machine(installed=("6.1.0-38-amd64",), **later)
+    assert not list(notes(plan(tmp_path), installed))
     boots = plan(tmp_path, mount="/boot")
     grub = [words for words in notes(boots, machine(**later)) if "GRUB" in words]
     assert f"{writes} GRUB 2.12 or later" in grub and len(grub) == 2
-    older = machine(**later)
+    older = installed
     older = replace(
         older,
         objects={**older.objects, "tool": {**older.objects["tool"], "grub-install": {"version": "2.06"}}},

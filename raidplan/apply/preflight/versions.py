@@ -127,6 +127,9 @@ WRITTEN = (
     Written("mkfs.btrfs", (), "5.15", "", "no-holes and free-space-tree", "4.5", "", f"{BTRFS}; {BTRFS_BY_VERSION}"),
     Written("mkfs.btrfs", (), "6.19", "", "block-group-tree", "6.1", "", f"{BTRFS}; {BTRFS_BY_VERSION}"),
 )  # fmt: skip
+OLDEST_KERNEL = "5.10"
+"""The oldest that layouts are computed for (md_shape.py): what it can read is not worth a word where nobody knows which
+kernel will boot."""
 BOOT = ("/", "/boot")
 """Mount points that a boot loader reads from."""
 
@@ -183,8 +186,8 @@ def _unreadable(row: Written, step: Step, plan: Plan, machine: Machine) -> Itera
     ]
     if old:
         yield f"{writes} Linux {row.kernel} or later, and this machine has {min(old, key=numbers)}"
-    elif row.under and not installed:
-        yield f"{writes} Linux {row.kernel} or later: the system that is to start from it must have that"
+    elif not installed and numbers(row.kernel) > numbers(OLDEST_KERNEL):
+        yield f"{writes} Linux {row.kernel} or later, and no kernel is installed here: the one that will boot must be at least that"
     grub = str((machine.observe("tool", "grub-install") or {}).get("version", ""))
     if row.grub and _boots(step, plan) and numbers(grub) < numbers(row.grub):
         yield f"{writes} GRUB {row.grub} or later" + (f", and this machine has {grub}" if grub else "")
