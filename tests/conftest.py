@@ -1,5 +1,6 @@
 """Options of the whole test suite, and which of its tests run side by side."""
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -33,6 +34,16 @@ def lock_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         lock = str(tmp_path_factory.mktemp("lock") / "lock")
         patch.setattr(only_one.__wrapped__, "__defaults__", (lock,))  # type: ignore[attr-defined]
         yield
+
+
+@pytest.fixture(autouse=True)
+def signals_of_before() -> Iterator[None]:
+    """Once it has its code, a command that writes heeds no ^C any more; the tests go on after it."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 COUNTED = "counted: "

@@ -131,9 +131,6 @@ def execute(
                     if event := work.news(step):
                         tell(event)
             except KeyboardInterrupt:
-                # A second one ends the wait as well; the children go on by themselves.
-                if outcome.interrupted:
-                    raise
                 outcome.interrupted = True
     # Not `waiting`: an interrupt can come between two lines, and what it took from one list be on no other.
     outcome.left = [s.id for s in plan.steps if s.id not in outcome.failed and s.id not in outcome.done]

@@ -177,16 +177,14 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
     """Whatever comes in between, a bug or ^C, steps may have been begun, and the journal knows which."""
     from raidplan.apply.journal.journal import BrokenJournal
     from raidplan.apply.undo.copying import NoRoom
-    from raidplan.cli.output import Unable, report_bug
+    from raidplan.cli.output import Unable
+    from raidplan.cli.stopping import told_as_stopped
 
-    try:
-        return _carry_out(decision, journal, arguments)
-    except (NoRoom, BrokenJournal, Unable):
-        raise  # before the first step
-    except (Exception, KeyboardInterrupt) as problem:
-        if isinstance(problem, Exception):
-            report_bug(problem)
-        return _stopped(f"stopped part-way: {GOES_ON}", decision, journal)
+    return told_as_stopped(
+        lambda: _carry_out(decision, journal, arguments),
+        lambda: _stopped(f"stopped part-way: {GOES_ON}", decision, journal),
+        before=(NoRoom, BrokenJournal, Unable),
+    )
 
 
 def _stopped(said: str, decision: Decision, journal: Journal) -> int:

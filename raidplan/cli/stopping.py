@@ -1,22 +1,76 @@
-"""Signals that ask to end: taken as ^C is, so that running steps come to their end and no other begins."""
+"""Signals that ask to end: the running steps come to their end, and no other begins."""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from raidplan.cli.output import report_bug
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Of systemd, of kill(1), of a terminal that was closed."""
+"""Of systemd, of kill(1), of a terminal that was closed: taken as ^C is."""
+WAITS = b"\nraidplan: interrupted already: it waits for the running programs, which no one ends\n"
+Handler = Callable[[int, FrameType | None], object] | int | None
+"""What answers to a signal, as the module `signal` has it."""
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """They interrupt what is inside, unless the caller has them ignored (nohup)."""
-    heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
-    before = {each: signal.signal(each, signal.default_int_handler) for each in heeded}
+    before = _answered_by(signal.default_int_handler)
     try:
         yield
     finally:
         for each, handler in before.items():
-            signal.signal(each, handler)
+            if signal.getsignal(each) is not signal.SIG_IGN:
+                signal.signal(each, handler)
+
+
+def told_as_stopped(
+    act: Callable[[], int], stopped: Callable[[], int], *, before: tuple[type[Exception], ...] = ()
+) -> int:
+    """The exit code of what writes; that of `stopped` where a bug or a signal came in between, whatever is pressed after it.
+
+    Raises what is named in `before`: nothing was written then.
+    """
+    _answered_by(_first)
+    try:
+        try:
+            code = act()
+        except before:
+            raise
+        except Exception as problem:
+            report_bug(problem)
+            code = stopped()
+        _answered_by(signal.SIG_IGN)
+    except KeyboardInterrupt:  # there is no second one
+        code = stopped()
+        _answered_by(signal.SIG_IGN)  # nothing is run any more that would inherit it
+    return code
+
+
+def _answered_by(handler: Handler) -> dict[int, Handler]:
+    """Sets it for ^C and all that is taken as such; what answered to them before."""
+    heeded = [each for each in (signal.SIGINT, *ENDING) if signal.getsignal(each) is not signal.SIG_IGN]
+    return {each: signal.signal(each, handler) for each in heeded}
+
+
+def _first(number: int, frame: FrameType | None) -> None:
+    _answered_by(_second)
+    raise KeyboardInterrupt
+
+
+def _second(number: int, frame: FrameType | None) -> None:
+    _answered_by(_further)
+    # Not `talk`, which this may have interrupted.
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            os.write(sys.stderr.fileno(), WAITS)
+
+
+def _further(number: int, frame: FrameType | None) -> None:
+    """What was said once need not be said again."""

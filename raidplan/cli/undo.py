@@ -63,10 +63,11 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.journal.journal import open_journal, read_past
     from raidplan.apply.undo.copies import read_copies
     from raidplan.apply.undo.undo import plan_of_run, way_back
-    from raidplan.cli import REFUSED, STOPPED, UNABLE
+    from raidplan.cli import REFUSED, UNABLE
     from raidplan.cli.consent import agreed
-    from raidplan.cli.output import report_bug, talk
+    from raidplan.cli.output import talk
     from raidplan.cli.state import state_folder
+    from raidplan.cli.stopping import told_as_stopped
 
     folder = state_folder(arguments.state, arguments.host or os.uname().nodename)
     past = read_past(folder)
@@ -103,31 +104,33 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk("refused: the machine changed while the list was read; nothing was written")
         return REFUSED
     journal = open_journal(folder, world)
+    return told_as_stopped(lambda: _put_back(plan, way, copies, journal, world), _stopped)
+
+
+def _stopped(why: str = "") -> int:
+    from raidplan.cli import STOPPED
+    from raidplan.cli.output import talk
+
+    talk(f"stopped part-way: {why}`undo` again goes on from there")
+    return STOPPED
+
+
+def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: World) -> int:
+    from raidplan.apply.undo.undo import go_back, still_tuned, way_back
+    from raidplan.cli import OK, REFUSED, STOPPED
+    from raidplan.cli.output import talk
+
     try:
         journal.undoing()
     except OSError as no:
         talk(f"refused: the journal {journal.file} takes no record: {no.strerror}; nothing was written")
         return REFUSED
     try:
-        return _put_back(plan, way, copies, journal, world)
+        go_back(way, world, journal.restored)
+        machine = world.read(plan)
+        left = way_back(plan, journal.past, copies, machine, world)
     except (OSError, ValueError) as no:
-        talk(f"stopped part-way: {no}; `undo` again goes on from there")
-    except (Exception, KeyboardInterrupt) as problem:  # whatever it is, something was put back
-        if isinstance(problem, Exception):
-            report_bug(problem)
-        talk("stopped part-way: `undo` again goes on from there")
-    return STOPPED
-
-
-def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: World) -> int:
-    """Raises OSError, ValueError."""
-    from raidplan.apply.undo.undo import go_back, still_tuned, way_back
-    from raidplan.cli import OK, STOPPED
-    from raidplan.cli.output import talk
-
-    go_back(way, world, journal.restored)
-    machine = world.read(plan)
-    left = way_back(plan, journal.past, copies, machine, world)
+        return _stopped(f"{no}; ")
     if left.is_left:
         talk("what was put back does not stay: look into it")
         return STOPPED

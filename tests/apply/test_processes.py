@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -40,17 +41,11 @@ class Silent:
 
 
 @pytest.fixture
-def heard() -> Iterator[None]:
+def heard() -> None:
     """No signal is ignored, as SIGINT is where a shell runs the tests in the background."""
-    ours = {
-        signal.SIGTERM: signal.SIG_DFL,
-        signal.SIGHUP: signal.SIG_DFL,
-        signal.SIGINT: signal.default_int_handler,
-    }
-    before = {number: signal.signal(number, handler) for number, handler in ours.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.usefixtures("heard")
@@ -80,15 +75,55 @@ def test_f03_a_signal_lets_the_running_step_end_and_begins_no_other(number: int,
 
 def test_f03_what_is_ignored_stays_ignored_and_everything_is_put_back() -> None:
     """As with nohup(1)."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGHUP, signal.SIGTERM)}
+    before = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with stopped_by_signals():
-            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-            assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
-        assert signal.getsignal(signal.SIGTERM) == before[signal.SIGTERM]
-    finally:
-        signal.signal(signal.SIGHUP, before[signal.SIGHUP])
+    with stopped_by_signals():
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+STRUCK = """
+import os, signal, sys
+from pathlib import Path
+from raidplan import cli
+from raidplan.apply import session
+from raidplan.apply.execute import execute
+from raidplan.apply.world import World
+from raidplan.cli.stopping import stopped_by_signals
+from raidplan.plan import Plan, Run, Step
+from tests.apply.test_processes import Silent, carried_out
+signal.signal(signal.SIGINT, signal.default_int_handler)
+wait = "touch begun; sleep 1; touch made"
+steps = (Step("a", "format", "a", Run(("sh", "-c", wait)), "x", targets=("a",)), Step("b", "format", "b", Run(("touch", "next")), "x", targets=("b",), needs=("a",)))
+session.carry_out = lambda *_: execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World())
+def run(words):
+    with stopped_by_signals():
+        return carried_out(Path("state"))
+cli._run = run
+sys.exit(cli.run([]))
+"""
+
+
+@pytest.mark.parametrize("gap", [0.003, 0.1])
+def test_f03_who_interrupts_again_and_again_is_told_once_to_wait(gap: float, tmp_path: Path) -> None:
+    """Until the process is gone, by every signal in turn: it waits for its program, and its code tells that it was begun."""
+    words = [sys.executable, "-c", STRUCK]
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, cwd=tmp_path, env=here, stderr=subprocess.PIPE, text=True) as child:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        for number in cycle((signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
+            child.send_signal(number)
+            time.sleep(gap)
+            if child.poll() is not None:
+                break
+        assert child.stderr is not None
+        said = child.stderr.read()
+    assert child.returncode == 3, said
+    assert (tmp_path / "made").exists() and not (tmp_path / "next").exists()
+    assert said.count("it waits for the running programs, which no one ends") == 1
+    assert "Traceback" not in said and "stopped part-way: 1 steps done, 1 not begun" in said
 
 
 def test_f46_no_program_that_writes_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:

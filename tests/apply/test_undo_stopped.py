@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from raidplan.cli import consent, undo
+from raidplan.cli import consent, output, undo
 from raidplan.plan import Plan
 from tests.apply.simulated import Simulated, State
 from tests.apply.test_kill_matrix import impatient, machine, plan_of
@@ -45,6 +47,32 @@ def test_it_is_told_as_stopped(problem: type[BaseException], cut: tuple[Plan, Pa
     assert undo.undo(arguments(plan, root), Cut(plan, root, state)) == 3
     assert (root / LINK).read_text() == "# mine\n"
     assert undone(plan, root, state) == 0
+
+
+def test_f03_who_interrupts_again_gets_the_same_code(
+    cut: tuple[Plan, Path, State], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """After the first file was put back, and with every word that is said from then on."""
+    plan, root, state = cut
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    struck: list[str] = []
+
+    def strike(what: str) -> None:
+        struck.append(what)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    class Struck(Simulated):
+        def effect(self, kind, what, act):  # type: ignore[no-untyped-def]
+            done = super().effect(kind, what, act)
+            if (kind, what) == ("rename", str(root / LINK)):
+                strike(what)
+            return done
+
+    monkeypatch.setattr(output, "talk", lambda words: strike(words) if struck else None)
+    assert undo.undo(arguments(plan, root), Struck(plan, root, state)) == 3
+    assert struck == [str(root / LINK), "stopped part-way: `undo` again goes on from there"]
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert capfd.readouterr().err.count("it waits for the running programs") == 1
 
 
 def test_what_changes_while_the_list_is_read_is_looked_at_again(
