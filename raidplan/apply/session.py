@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raidplan.apply.change.left import left_running, left_standing
-from raidplan.apply.change.undescribed import BACK, taken_back
+from raidplan.apply.change.undescribed import BACK, taken_back, with_renewal
 from raidplan.apply.configuration.conflicts import put_inside, unheard
 from raidplan.apply.configuration.files import BrokenBlock
 from raidplan.apply.decide.against import against, unknown_origin, unproven
@@ -88,7 +88,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         back = tuple(taken_back(plan, named, past))
     except BrokenBlock as no:
         back, refusals = (), [*refusals, str(no)]
-    whole, left = _with(plan, (*told, *back)), _with(left, back)
+    whole, left = _with(plan, (*told, *back)), with_renewal(_with(left, back), plan, back)
     refusals += unknown_origin(plan, left, given.machine, past)
     refusals += put_inside(left, whole, named, past)
     situation = Situation(left, given.machine, given.disks, plan)

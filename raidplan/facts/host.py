@@ -137,13 +137,18 @@ def _file(file: Path) -> Properties | None:
 
 
 def read_initramfs(root: Path, kernel: str) -> Objects:
-    """Whether every initramfs is as new as what it holds a copy of, and none is being made; nothing without one."""
+    """Whether every initramfs holds our configuration as it is, and none is being made; nothing without one."""
     images = initramfs.images(root, kernel)
-    sources = [root / path.lstrip("/") for path in CONFIGURATION[1:]] + list(root.glob(RULES))
-    newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
     unfinished = (root / INITRAMFS_ASIDE.lstrip("/")).exists()
-    fresh = not unfinished and all(image.stat().st_mtime >= newest for image in images)
+    fresh = not unfinished and not any(_outdated(image, root) for image in images)
     return {"current": {"fresh": fresh}} if images else {}
+
+
+def _outdated(image: Path, root: Path) -> str:
+    try:
+        return initramfs.outdated(image, root)
+    except initramfs.Unreadable as no:
+        return str(no)
 
 
 def read_kernels(root: Path) -> Objects:

@@ -7,18 +7,21 @@ archives, the last one counts, so an image is read to its end; one that was cut 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from io import BufferedReader
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePath
+from typing import BinaryIO, NamedTuple
 
+from raidplan.facts.block import text_of
+from raidplan.plan.places import BLOCK, MDADM_CONF, UDEV_RULES
 from raidplan.run import CommandFailed, filtered, find_tool
 
 IMAGE = "initrd.img-{}"
 """The name that initramfs-tools gives to the image of a kernel."""
-CONFIGURATIONS = ("etc/mdadm/mdadm.conf", "etc/mdadm.conf")
-"""Where initramfs-tools and dracut put mdadm's configuration."""
+OUR_RULES = PurePath(UDEV_RULES.format(host="*"))
 LONGEST_NAME, LARGEST_FILE = 4096, 1024**2
 """Bytes: PATH_MAX, and more than a configuration file needs."""
 
@@ -52,16 +55,65 @@ def images(root: Path, kernel: str) -> dict[Path, str]:
     return {image: each for image, each in named.items() if image.is_file()}
 
 
-def arrays_named(image: Path) -> frozenset[str]:
-    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
-    last, empty = b"", True
+class Held(NamedTuple):
+    """What of the configuration an image has a copy of: mdadm.conf, and our rules of udev by file name."""
+
+    conf: str
+    rules: Mapping[str, str]
+
+
+def held(image: Path) -> Held:
+    """What a kernel would find. Raises Unreadable."""
+    try:
+        found = image.stat()
+    except OSError as no:
+        raise Unreadable(f"{image} cannot be read: {no.strerror}") from None
+    which = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    if which not in _known:
+        _known[which] = _held(image)
+    return _known[which]
+
+
+_known: dict[tuple[int, ...], Held] = {}
+"""To unpack one takes seconds, and each is asked for several times, by another name once it is in its place."""
+
+
+def _held(image: Path) -> Held:
+    conf, rules, empty = "", {}, True
     for name, data in _files(image):
         empty = False
-        if name in CONFIGURATIONS:
-            last = data
+        if name == MDADM_CONF.lstrip("/"):
+            conf = data.decode(errors="replace")
+        elif fnmatch(PurePath(name).name, OUR_RULES.name):
+            rules[PurePath(name).name] = data.decode(errors="replace")
     if empty:
         raise Unreadable(f"{image} holds no file")
-    lines = (line.split() for line in last.decode(errors="replace").splitlines())
+    return Held(conf, rules)
+
+
+def outdated(image: Path, root: Path) -> str:
+    """In what an image is behind the configuration of the machine, in words; by what it holds, and by no clock. Raises Unreadable.
+
+    Only our own lines are compared: the hook of mdadm changes others. Where an image holds no rules, those of the system
+    are heard when it has been mounted.
+    """
+    found = held(image)
+    if _blocks(found.conf) != _blocks(text_of(root / MDADM_CONF.lstrip("/"))):
+        return f"{image} does not hold the lines of {MDADM_CONF} as they are now"
+    for name, text in found.rules.items():
+        if text.strip() != text_of(root / OUR_RULES.with_name(name).relative_to("/")).strip():
+            return f"{image} holds other rules than {OUR_RULES.with_name(name)} has now"
+    return ""
+
+
+def _blocks(conf: str) -> list[str]:
+    """Those that name arrays; without any, the hook of mdadm makes a mdadm.conf of its own."""
+    return [found[0].strip() for found in re.finditer(BLOCK, conf) if "\nARRAY " in found[0]]
+
+
+def arrays_named(image: Path) -> frozenset[str]:
+    """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
+    lines = (line.split() for line in held(image).conf.splitlines())
     return frozenset(
         word.partition("=")[2].lower()
         for words in lines

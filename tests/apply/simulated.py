@@ -265,9 +265,11 @@ class Simulated(World):
                 self._perform(self._step(argv))
 
     def _image(self) -> bytes:
-        """An initramfs with mdadm.conf as it is now, if there is one."""
+        """An initramfs with mdadm.conf as it is now, if there is one, and with the rules of udev."""
         conf = file.read_bytes() if (file := self.path("/etc/mdadm/mdadm.conf")).exists() else b""
-        return cpio({"etc/mdadm/mdadm.conf": conf})
+        rules = sorted(self.path("/etc/udev/rules.d").glob("*.rules"))
+        copies = {f"usr/lib/udev/rules.d/{file.name}": file.read_bytes() for file in rules}
+        return cpio({"etc/mdadm/mdadm.conf": conf, **copies})
 
     def _initramfs_is_new(self) -> bool:
         boot = self.path("/boot")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from tests.initramfs import UUID, boot, cpio
 
 NAMED = RenewInitramfs((UUID,))
 OLD = b"ARRAY /dev/md/old UUID=1:2:3:4\n"
-NEW = cpio({"etc/mdadm/mdadm.conf": f"ARRAY /dev/md/s0 UUID={UUID}\n".encode()})
+OURS = f"# >>> raidplan h\ncreate names=yes\nARRAY /dev/md/s0 UUID={UUID}\n# <<< raidplan h\n".encode()
+NEW = cpio({"etc/mdadm/mdadm.conf": OURS})
 TOOLS = {
     "works": 'cp "$root/new" "$2"',
     "fails": "echo 'No space left on device' >&2; exit 1",
@@ -75,7 +77,7 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "new").write_bytes(NEW)
     (tmp_path / "without").write_bytes(cpio({"etc/mdadm/mdadm.conf": b"# none\n"}))
     (tmp_path / "etc/mdadm").mkdir(parents=True)
-    (tmp_path / "etc/mdadm/mdadm.conf").touch()
+    (tmp_path / "etc/mdadm/mdadm.conf").write_bytes(OURS)
     return tmp_path
 
 
@@ -119,7 +121,7 @@ def test_the_present_images_or_new_ones(tool: str, root: Path) -> None:
         assert "the images in" in problem and "stay as they are" in problem
         after = {file: (file.stat().st_ino, file.read_bytes()) for file in before}
         assert after == before and not fresh(root), "never touched, and the step stays due"
-        assert not [*aside(root).iterdir()]
+        assert not aside(root).exists(), "nothing is due for its sake"
         assert renew(NAMED, Scratch(root)) == "" and fresh(root)
     assert not aside(root).exists()
     assert {of_before(file): data for file, (_, data) in before.items()} == kept(root)
@@ -161,7 +163,9 @@ def test_killed_at_every_effect_and_resumed(tool: str, root: Path) -> None:
         assert ended == (not aside(root).exists() and state(root) == [{UUID}] * 2), f"after effect {die}"
         standing = [file.read_bytes() for file in before]
         assert renew(NAMED, Scratch(root, "fails"))
-        assert standing == [file.read_bytes() for file in before] and not fresh(root), f"after effect {die}"
+        assert standing == [file.read_bytes() for file in before] and fresh(root) == ended, (
+            f"after effect {die}"
+        )
         (root / "heard").unlink(missing_ok=True)
         assert renew(NAMED, Scratch(root, "works")) == "" and state(root) == [{UUID}] * 2
         assert len((root / "heard").read_text().splitlines()) == 2, (
@@ -187,11 +191,94 @@ def test_the_image_of_before_is_kept_each_time(
     found = of_before(image).stat()
     assert (found.st_ino == before.st_ino) == second_name
     assert (found.st_mode, found.st_mtime) == (before.st_mode, before.st_mtime)
-    again = cpio({"etc/mdadm/mdadm.conf": b"# none\n"})
+    again = cpio({"etc/mdadm/mdadm.conf": OURS, "more": b""})
     present = image.read_bytes()
     (root / "new").write_bytes(again)
     assert renew(RenewInitramfs(), Scratch(root)) == ""
     assert (of_before(image).read_bytes(), image.read_bytes()) == (present, again)
+
+
+def test_what_somebody_made_after_a_failure_is_kept(root: Path) -> None:
+    assert "stay as they are" in renew(NAMED, Scratch(root, "fails"))
+    image = root / "boot/initrd.img-6.1"
+    theirs = cpio({"etc/mdadm/mdadm.conf": OLD, "driver": b"new"})
+    (root / "theirs").write_bytes(theirs)
+    (root / "theirs").rename(image)
+    assert renew(NAMED, Scratch(root)) == ""
+    assert of_before(image).read_bytes() == theirs
+
+
+def test_what_somebody_made_after_a_kill_is_kept(root: Path) -> None:
+    image = root / "boot/initrd.img-6.1"
+    theirs = cpio({"etc/mdadm/mdadm.conf": OLD, "driver": b"new"})
+    with pytest.raises(Killed):
+        renew(NAMED, Scratch(root, die=13))
+    assert aside(root).is_dir()
+    (root / "theirs").write_bytes(theirs)
+    (root / "theirs").rename(image)
+    assert renew(NAMED, Scratch(root)) == ""
+    assert of_before(image).read_bytes() == theirs
+
+
+def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert renew(NAMED, Scratch(root)) == ""
+    size = sum(image.stat().st_size for image in images(root, "6.1"))
+    monkeypatch.setattr(
+        initramfs.os,
+        "statvfs",
+        lambda path: type("Room", (), {"f_bavail": size // 2, "f_frsize": 1, "f_flag": 0}),
+    )
+    assert list(cannot_be_renewed(root, "6.1")) == []
+    of_before(root / "boot/initrd.img-6.1").unlink()
+    of_before(root / "boot/initrd.img-6.1").hardlink_to(root / "boot/initrd.img-6.1")
+    assert len(list(cannot_be_renewed(root, "6.1"))) == 1, "a second name takes no room, and gives none"
+
+
+@pytest.mark.parametrize("folder", ["raidplan.new", "raidplan.old"])
+@pytest.mark.parametrize(
+    ("odd", "name"),
+    [("touch x", ""), ("ln -s elsewhere x", ""), ("mkdir -p x/initrd.img-6.2", "/initrd.img-6.2"),
+     ("mkdir x; ln -s elsewhere x/initrd.img-6.1", "/initrd.img-6.1")],
+)  # fmt: skip
+def test_what_stands_in_the_way_is_named(odd: str, name: str, folder: str, root: Path) -> None:
+    subprocess.run(odd.replace("x", folder), shell=True, cwd=root / "boot", check=True)
+    said = list(cannot_be_renewed(root, "6.1"))
+    assert [words for words in said if f"{root}/boot/{folder}{name} stands where images" in words]
+
+
+def test_what_an_image_lacks_of_our_lines_and_rules(root: Path) -> None:
+    (root / "etc/mdadm/mdadm.conf").write_bytes(b"HOMEHOST x\n" + OURS + b"MAILADDR root\n")
+    rules = root / "etc/udev/rules.d/65-raidplan-h.rules"
+    rules.parent.mkdir(parents=True)
+    rules.write_bytes(b"a rule\n")
+
+    def said(**files: bytes) -> str:
+        held = {{"conf": "etc/mdadm/mdadm.conf", "rules": "usr/lib/udev/rules.d/65-raidplan-h.rules"}[k]: v for k, v in files.items()}  # fmt: skip
+        (root / "new").write_bytes(cpio(held))
+        return renew(NAMED, Scratch(root))
+
+    lines = "does not hold the lines of /etc/mdadm/mdadm.conf as they are now"
+    assert lines in said(conf=f"ARRAY <ignore> UUID={UUID}\n".encode())
+    assert lines in said(conf=OURS.replace(b"create names=yes\n", b""))
+    assert lines in said(conf=OURS.replace(b"/dev/md/s0", b"/dev/md127"))
+    assert "holds other rules than /etc/udev/rules.d/65-raidplan-h.rules" in said(
+        conf=OURS, rules=b"of before\n"
+    )
+    assert said(conf=OURS, rules=b"a rule\n") == "" and said(conf=b"#HOMEHOST\n" + OURS) == "" and fresh(root)
+    rules.unlink()
+    assert "holds other rules" in said(conf=OURS, rules=b"a rule\n")
+
+
+def test_whether_it_is_due_is_told_by_no_clock(root: Path) -> None:
+    """An image that another program began before our lines were there, and put in its place after ours."""
+    conf = root / "etc/mdadm/mdadm.conf"
+    assert not fresh(root) and renew(NAMED, Scratch(root)) == ""
+    for seconds in (1, 2**33):
+        os.utime(conf, (seconds, seconds))
+        assert fresh(root)
+    boot(root, "6.2", holds=OLD)
+    os.utime(root / "boot/initrd.img-6.2", (2**33, 2**33))
+    assert not fresh(root)
 
 
 def test_a_file_system_where_a_file_has_one_name_needs_room_for_copies(
@@ -225,6 +312,7 @@ def test_a_hook_that_fails_is_no_success(root: Path) -> None:
 
 
 def test_images_that_need_no_array_can_be_read_at_least(root: Path) -> None:
+    (root / "etc/mdadm/mdadm.conf").write_bytes(b"# none\n")
     assert "ends in the middle" in renew(RenewInitramfs(), Scratch(root, "makes half of it"))
     assert renew(RenewInitramfs(), Scratch(root, "makes it without the lines")) == ""
     assert state(root) == [set()] * 2

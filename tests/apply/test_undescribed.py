@@ -95,7 +95,7 @@ def texts(root: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("change", "gone", "commands"),
     [
-        (untuned, RULES, ["udevadm control --reload"]),
+        (untuned, RULES, ["udevadm control --reload", f"mkinitramfs -o {INITRAMFS_ASIDE}/initrd.img-6.1 6.1"]),
         (unmounted, "etc/fstab", ["systemctl daemon-reload"]),
         (
             unwatched,
@@ -116,6 +116,8 @@ def test_configuration_is_taken_back(change, gone, commands, before, tmp_path: P
     assert "raidplan" not in texts(root).get(gone, "")
     assert set(commands) <= set(world.executed)
     assert all(line.split()[0] in HARMLESS for line in world.executed)
+    assert b"no array is" not in world.path("/boot/initrd.img-6.1").read_bytes()
+    assert Simulated._initramfs_is_new(world) or gone == "etc/mdadm/mdadm.conf"
     assert apply(later, Simulated(later, root, state)) == "nothing to do"
     for kind in ("array", "filesystem", "swap", "volume", "mount", "table"):
         assert state.objects[kind] == objects[kind], "nothing that holds data is touched"

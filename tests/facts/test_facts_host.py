@@ -5,6 +5,7 @@ import os
 import pytest
 
 from raidplan.facts import host
+from tests.initramfs import cpio
 
 
 def put(root, path, text="", mtime=None):
@@ -121,17 +122,34 @@ def test_what_mdadm_and_systemd_read_beside(tmp_path):
     }
 
 
+OURS = "# >>> raidplan h\nARRAY /dev/md/a UUID=1\n# <<< raidplan h\n"
+
+
 @pytest.mark.parametrize(
     ("image", "rules", "conf", "expected"),
-    [(100, 50, 60, True), (100, 100, 100, True), (100, 101, 60, False), (100, 50, 101, False)],
+    [
+        (OURS, "a", f"MAILADDR x\n{OURS}", True),
+        (OURS, "b", OURS, False),
+        (OURS, "a", OURS.replace("UUID=1", "UUID=2"), False),
+        (OURS, "a", "", False),
+        ("", "a", OURS, False),
+        ("# mkconf made this\n", "a", "# >>> raidplan h\nMAILADDR x\n# <<< raidplan h\n", True),
+    ],
 )
 def test_initramfs(tmp_path, image, rules, conf, expected):
-    put(tmp_path, "boot/initrd.img-6.1", mtime=image)
+    held = {"etc/mdadm/mdadm.conf": image.encode(), "usr/lib/udev/rules.d/65-raidplan-h.rules": b"a"}
     put(tmp_path, "lib/modules/6.1/modules.dep")
     put(tmp_path, "boot/initrd.img-5.10", mtime=1)
-    put(tmp_path, "etc/mdadm/mdadm.conf", mtime=conf)
-    put(tmp_path, "etc/udev/rules.d/65-raidplan-h.rules", mtime=rules)
+    put(tmp_path, "etc/mdadm/mdadm.conf", conf)
+    put(tmp_path, "etc/udev/rules.d/65-raidplan-h.rules", rules)
+    (tmp_path / "boot/initrd.img-6.1").write_bytes(cpio(held))
     assert host.read_initramfs(tmp_path, "6.1") == {"current": {"fresh": expected}}
+
+
+def test_an_initramfs_that_cannot_be_read_is_not_fresh(tmp_path):
+    put(tmp_path, "boot/initrd.img-6.1", "broken")
+    put(tmp_path, "lib/modules/6.1/modules.dep")
+    assert host.read_initramfs(tmp_path, "6.1") == {"current": {"fresh": False}}
 
 
 def test_no_initramfs(tmp_path):

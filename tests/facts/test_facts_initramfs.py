@@ -46,10 +46,6 @@ def test_the_last_archive_counts(tmp_path: Path) -> None:
     assert arrays_named(image(tmp_path, packed(MAIN + old, "gzip"))) == {"1:2:3:4"}
 
 
-def test_the_place_where_dracut_puts_it(tmp_path: Path) -> None:
-    assert arrays_named(image(tmp_path, cpio({"./etc/mdadm.conf": CONF}))) == {UUID}
-
-
 @pytest.mark.parametrize("rest", [b"", b"junk", bytes(1000), EARLY[:50], EARLY + b"junk", packed(EARLY + b"junk", "gzip")])  # fmt: skip
 def test_what_is_no_image(rest: bytes, tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match=r"initrd\.img-6\.1"):

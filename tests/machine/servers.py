@@ -88,6 +88,7 @@ QUICK = r"""set -e
 image=$(ls /boot/initrd.img-*)
 mkdir /root/rest && cd /root/rest && lz4 -dcq "$image" | cpio --extract --quiet
 rm -f etc/mdadm/mdadm.conf
+find . -name '65-raidplan-*.rules' -delete
 find . | cpio --create --format=newc --quiet | lz4 -lq1 > /root/rest.lz4
 rm -r /root/rest
 mv /usr/sbin/mkinitramfs /usr/sbin/really-mkinitramfs

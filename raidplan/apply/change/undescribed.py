@@ -5,7 +5,7 @@ Configuration of ours is taken back: blocks, the udev rules, what was switched. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from raidplan.apply.configuration.files import file_text, wanted_text
@@ -26,6 +26,7 @@ from raidplan.plan.places import (
 
 BACK = "back."
 """What the ids of these steps begin with; the rest is that of the step that is taken back."""
+RULES = f"{BACK}udev"
 DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 
 
@@ -47,6 +48,20 @@ def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
         yield _step("degraded", say, Run(("systemctl", "unmask", LAST_RESORT)), LAST_RESORT)
     if MAIL in past.settings and all(step.id != MAIL for step in plan.steps):
         yield _unwatched()
+
+
+def with_renewal(left: Plan, whole: Plan, back: Iterable[Step]) -> Plan:
+    """What is left to do, with the initramfs made anew where it has a copy of rules that are taken back."""
+    if all(step.id != RULES for step in back):
+        return left
+    renewals = {
+        step.id: replace(step, needs=(*step.needs, RULES), follows=(*step.follows, RULES))
+        for step in whole.steps
+        if isinstance(step.action, RenewInitramfs)
+    }
+    among = {step.id for step in left.steps} | {RULES}
+    others = tuple(step for step in left.steps if step.id not in renewals)
+    return replace(left, steps=(*others, *(step.among(among) for step in renewals.values())))
 
 
 def _unwatched() -> Step:
@@ -78,9 +93,11 @@ def _fstab(plan: Plan) -> tuple[Step, ...]:
 def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
     block = WriteBlock(MDADM_CONF, "", plan.host, at_top=True)
     written = _step(NAMES, "no array is named any more", block, MDADM_CONF)
-    renew = RenewInitramfs()
     fresh = Proof("initramfs", "current", {"fresh": True})
-    return written, _step("initramfs", "nor in the initramfs", renew, "initramfs", written, proof=fresh)
+    renew = _step(
+        "initramfs", "nor in the initramfs", RenewInitramfs(), "initramfs", written, needs=RULES, proof=fresh
+    )
+    return written, renew
 
 
 def _check(plan: Plan) -> tuple[Step, ...]:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from raidplan.facts import Machine
+from raidplan.plan.places import CLOSE, OPEN
 from raidplan.plan.step import WriteBlock, WriteFile
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
 
-OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
 KEPT = ".raidplan-old"
 """What the earlier version's name ends in; udev and mdadm read no such files."""
 LINES = re.compile(r"[^\n]*\n|[^\n]+")

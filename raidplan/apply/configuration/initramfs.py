@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidplan.facts.block import Names, text_of
-from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, unpacker
+from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, outdated, unpacker
 from raidplan.facts.mounts import read_mounts
 from raidplan.plan import RenewInitramfs
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, INITRAMFS_KEPT
@@ -48,23 +48,25 @@ def renew(action: RenewInitramfs, world: World) -> str:
     begun = aside.is_dir()
     _folder(world.path(INITRAMFS_KEPT), world)
     for image in found:
-        _keep(image, begun, world)
+        _keep(image, begun, action, world)
     _folder(aside, world)
     _empty(aside, world)
     made = {image: aside / image.name for image in found}
     present = {image: _appearance(image) for image in found}
     try:
-        problem = "; ".join(_not_made(action, found, world) or unproven(made.values(), action.arrays))
+        problem = "; ".join(
+            _not_made(action, found, world) or unproven(made.values(), action.arrays, world.path("/"))
+        )
         if not problem:
             for image, new in made.items():
                 world.make_alike(new, image)
                 world.sync(new)
     except OSError:
-        _empty(aside, world)  # a part of an image would take the last room
+        _give_up(aside, begun, world)  # a part of an image would take the last room
         raise
     problem = problem or "; ".join(_changed(present))
     if problem:
-        _empty(aside, world)
+        _give_up(aside, begun, world)
         return f"{problem}; the images in {aside.parent} stay as they are"
     for image, new in made.items():
         world.effect("rename", str(image), partial(new.rename, image))
@@ -82,10 +84,10 @@ def _folder(path: Path, world: World) -> None:
     world.sync(path.parent)
 
 
-def _keep(image: Path, begun: bool, world: World) -> None:
-    """Where a run was cut off that had begun, it has kept the image, and may have renewed it since."""
+def _keep(image: Path, begun: bool, action: RenewInitramfs, world: World) -> None:
+    """A run that was cut off has kept the image before it renewed it: what holds the new configuration then is its work."""
     kept = world.path(INITRAMFS_KEPT) / image.name
-    if not begun or not kept.exists():
+    if not begun or not kept.exists() or any(unproven([image], action.arrays, world.path("/"))):
         world.keep_beside(image, kept, how=_second_name)
 
 
@@ -128,16 +130,25 @@ def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
                 yield f"{image} is made anew, and not everything in {INITRAMFS_HOOKS} took it: {result.last_words}"
 
 
+def _give_up(aside: Path, begun: bool, world: World) -> None:
+    """Before the first image is in its place; one that a run that was cut off has put there keeps the step due."""
+    _empty(aside, world)
+    if not begun:
+        world.effect("remove", str(aside), aside.rmdir)
+        world.sync(aside.parent)
+
+
 def _empty(aside: Path, world: World) -> None:
     for left in sorted(aside.glob(IMAGE.format("*"))):
         world.effect("remove", str(left), left.unlink)
 
 
-def unproven(made: Iterable[Path], arrays: Sequence[str]) -> Iterator[str]:
+def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterator[str]:
     """What the images lack, in words."""
     for image in made:
         try:
             missing = sorted(set(arrays) - arrays_named(image))
+            behind = outdated(image, root)
         except Unreadable as no:
             yield str(no)
             continue
@@ -146,6 +157,8 @@ def unproven(made: Iterable[Path], arrays: Sequence[str]) -> Iterator[str]:
                 f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
                 "know the arrays by name"
             )
+        elif behind:
+            yield behind
 
 
 def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
@@ -161,7 +174,9 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
     for image in found:
         if image.is_symlink():
             yield f"{image} is a symbolic link, and what it leads to would stay as it is: put the image in its place"
-    aside = root / INITRAMFS_ASIDE.lstrip("/")
+    aside, kept = root / INITRAMFS_ASIDE.lstrip("/"), root / INITRAMFS_KEPT.lstrip("/")
+    for odd in _in_the_way(found, aside, kept):
+        yield f"{odd} stands where images are made and kept, and is not what it should be there: move it away"
     if others := sorted({*aside.glob("*"), *aside.glob(".*")} - {*aside.glob(IMAGE.format("*"))}):
         yield f"{others[0]} is in the folder where images are made, and is none: move it away"
     try:
@@ -172,11 +187,11 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
     yield from (f"the program {tool} is missing, which unpacks the initramfs: install it" for tool in missing)
     if (root / INITRAMFS_HOOKS.lstrip("/")).is_dir() and not find_tool("run-parts"):
         yield f"the program run-parts is missing, which runs what is in {INITRAMFS_HOOKS}: install it"
-    further = any(mount.point == str(boot) and mount.type in FAT for mount in read_mounts(root, Names({})))
+    copied = any(mount.point == str(boot) and mount.type in FAT for mount in read_mounts(root, Names({})))
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:
         yield f"{boot} is mounted read-only, so no initramfs can be made: mount -o remount,rw {boot}"
-    needed, free = _needed(found, aside, GROWTH + further), room.f_bavail * room.f_frsize
+    needed, free = _needed(found, aside, kept, copied), room.f_bavail * room.f_frsize
     if free < needed:
         yield (
             f"{boot} has {human(free)} free, and the initramfs of {len(found)} kernel{'s' * (len(found) > 1)} made anew "
@@ -184,7 +199,22 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
         )
 
 
-def _needed(found: Iterable[Path], aside: Path, times: float) -> int:
-    """Bytes: each image so many times more, less what a run that was killed has left, which is removed first."""
-    left = sum(file.stat().st_size for file in aside.iterdir()) if aside.is_dir() else 0
-    return int(times * sum(image.stat().st_size for image in found)) - left
+def _in_the_way(found: Iterable[Path], aside: Path, kept: Path) -> Iterator[Path]:
+    """What is no folder of our own, or no file in it."""
+    for folder in (aside, kept):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            yield folder
+        else:
+            within = (folder / image.name for image in found)
+            yield from (
+                file for file in within if file.is_symlink() or (file.exists() and not file.is_file())
+            )
+
+
+def _needed(found: Iterable[Path], aside: Path, kept: Path, copied: bool) -> int:
+    """Bytes: each image once more, with room to grow, and as a copy; less what goes first: what a run that was killed has
+    left, or the images of before that have no other name."""
+    left = aside if aside.is_dir() else kept
+    files = [file.stat() for image in found if not copied and (file := left / image.name).is_file()]
+    freed = sum(file.st_size for file in files if file.st_nlink == 1)
+    return int((GROWTH + copied) * sum(image.stat().st_size for image in found)) - freed

@@ -318,6 +318,9 @@ require_room_for_initramfs() {
 		wc -c <"$image"
 	done | awk '{ all += $1 } END { printf "%d", all * 1.2 / 1024 + 1 }')
 	free=$(df -P -k "$1" | awk 'END { print $4 }')
+	# The images of before make room, those that have no other name.
+	freed=$(find "$1/raidplan.old" -type f -links 1 -size +0 -exec wc -c {} + 2>/dev/null | awk '$2 != "total" { all += $1 } END { printf "%d", all / 1024 }')
+	free=$((free + freed))
 	[ "$free" -ge "$needed" ] ||
 		refuse "$1 has $free KiB free, and an initramfs made anew beside each present one takes $needed KiB"
 }
@@ -348,11 +351,14 @@ initramfs_names() {
 
 # renew_initramfs FOLDER 'UUID...' HOOKS
 renew_initramfs() {
-	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new
+	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new goes_on=no
+	[ ! -d "$aside" ] || goes_on=yes
 	mkdir -p "$boot/raidplan.old"
 	for present in $(initramfs_images "$boot"); do
 		kept=$boot/raidplan.old/${present##*/}
-		if [ ! -d "$aside" ] || [ ! -e "$kept" ]; then
+		# A run that was cut off has kept it before: what names the arrays then is its work.
+		# shellcheck disable=SC2086  # a word for each array
+		if [ "$goes_on" = no ] || [ ! -e "$kept" ] || ! initramfs_names "$present" $arrays; then
 			rm -f "$kept"
 			ln "$present" "$kept" || cp -p "$present" "$kept"
 		fi
@@ -364,6 +370,7 @@ renew_initramfs() {
 		# shellcheck disable=SC2086  # a word for each array
 		if ! mkinitramfs -o "$new" "${new##*/initrd.img-}" || ! initramfs_names "$new" $arrays; then
 			rm -f "$aside"/initrd.img-*
+			[ "$goes_on" = yes ] || rmdir "$aside"
 			refuse "no initramfs that holds the new configuration was made: the present ones stay in $boot"
 		fi
 		chown --reference="$present" "$new"
