@@ -196,6 +196,8 @@ def test_the_image_of_before_is_kept_each_time(
     (root / "new").write_bytes(again)
     assert renew(RenewInitramfs(), Scratch(root)) == ""
     assert (of_before(image).read_bytes(), image.read_bytes()) == (present, again)
+    assert renew(RenewInitramfs(), Scratch(root), keep=False) == ""
+    assert of_before(image).read_bytes() == present
 
 
 def test_what_somebody_made_after_a_failure_is_kept(root: Path) -> None:

@@ -35,20 +35,21 @@ UPDATE = "/usr/sbin/update-initramfs"
 """Other packages have a program of that name as well, for images that mkinitramfs does not make."""
 
 
-def renew(action: RenewInitramfs, world: World) -> str:
-    """Makes the image of every kernel; why it did not, if it did not.
+def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
+    """Makes the image of every kernel, and may `keep` the one of before; why it did not, if it did not.
 
     Raises OSError. The folder that they are made in goes when everything is done: as long as it is there, the step
-    is due again. Killed at any point, each kernel has its present image or a proven new one. The image of before keeps a name.
+    is due again. Killed at any point, each kernel has its present image or a proven new one.
     """
     found = images(world.path("/"), os.uname().release)
     if not found:
         return ""  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
     begun = aside.is_dir()
-    _folder(world.path(INITRAMFS_KEPT), world)
-    for image in found:
-        _keep(image, begun, action, world)
+    if keep:
+        _folder(world.path(INITRAMFS_KEPT), world)
+        for image in found:
+            _keep(image, begun, action, world)
     _folder(aside, world)
     _empty(aside, world)
     made = {image: aside / image.name for image in found}

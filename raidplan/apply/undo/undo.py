@@ -152,7 +152,7 @@ def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
 
 def _again(action: Run | RenewInitramfs, world: World) -> None:
     if isinstance(action, RenewInitramfs):
-        if problem := renew(RenewInitramfs(), world):
+        if problem := renew(RenewInitramfs(), world, keep=False):
             raise ValueError(problem)
     elif action.argv[-1] == MONITOR:
         _must(world, RESTART_MONITOR)
