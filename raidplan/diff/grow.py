@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.diff.changes import Way, noted
-from raidplan.levels import LEVELS, raid10_copies
+from raidplan.levels import LEVELS, LEVELS_CHANGED, raid10_copies, raid10_moves
 
 GROW = "mdadm --grow"
-LEVELS_CHANGED = frozenset(
-    frozenset(pair) for pair in (("raid1", "raid5"), ("raid5", "raid6"), ("raid0", "raid4"), ("raid0", "raid5"), ("raid4", "raid5"))
-)  # fmt: skip
-"""Pairs of levels that turn into each other; RAID0 and RAID10 do under conditions."""
 WITHOUT_LOG = "the kernel refuses it while a {policy} is in use: that is taken off first"
 WITHOUT_BITMAP = "the bitmap is taken off first and put back afterwards"
 SMALLER = "what is on it is made smaller first; then --array-size, which can be taken back"
@@ -101,8 +97,7 @@ def _level(old: Shape, new: Shape) -> Way | None:
 
 def _layout(old: Shape, new: Shape) -> Way | None:
     if old.level == "raid10":
-        before, after = raid10_copies(old.layout or "n2"), raid10_copies(new.layout or "n2")
-        moved = "far" not in (before[0], after[0]) and before[1] == after[1] and old.metadata != "0.90"
+        moved = raid10_moves(old.layout or "n2", new.layout or "n2") and old.metadata != "0.90"
         return Way(f"{GROW} --layout") if moved else None
     return Way(f"{GROW} --layout", "all of it is copied twice, through a --backup-file elsewhere")
 

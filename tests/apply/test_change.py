@@ -131,13 +131,15 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "level": (set_to("arrays", "b", "level", "raid10"), "mdadm --grow --level=raid10 /dev/md/b"),
+    "level": (set_to("arrays", "b", "level", "raid5"), "mdadm --grow --level=raid5 /dev/md/b, if it has two members"),
+    "level that mdadm does not take": (set_to("arrays", "b", "level", "raid10"), "level is raid1, planned raid10; make a new array"),
     "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "mdadm --grow --chunk=64K --backup-file=FILE /dev/md/p"),
     "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "mdadm /dev/md/p --replace OLD --with /dev/disk/by-partuuid/"),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
     "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots"),
     "PPL": (set_to("arrays", "p", "consistency", "ppl"), "mdadm --grow --consistency-policy=ppl /dev/md/p"),
-    "type of a partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "type", "linux"), "only the types differ"),
+    "type of a partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "type", "linux"), "only the types differ: write the type that is there (`type: raid`), or"),
+    "type of swap": (set_to("hardware", "disks", "d<0-3>", "partitions", "swap", "type", "linux"), "write the type that is there (`type: swap`), or"),
     "journal": (set_to("arrays", "p", "journal", "d3.swap"), "make the array anew with the journal"),
     "spare for a member": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg"]), "make a new array"),
     "metadata": (set_to("arrays", "a", "metadata", "1.0"), "make a new array"),
@@ -145,6 +147,7 @@ REFUSED = {
     "inodes": (set_to("filesystems", "a", "inodes", 20000), "make a new file system"),
     "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "by hand, after a backup: sfdisk"),
     "volume": (set_to("volume_groups", "v", "volumes", "x", "size", "2GiB"), "lvextend --size=2147483648b /dev/v/x"),
+    "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "it cannot be made smaller in place: after a backup"),
     "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "umount /srv/a"),
     "journal mode": (set_to("filesystems", "a", "options", ["data=journal"]), "with data=journal"),
     "label in use": (set_to("filesystems", "home", "label", "new"), "umount /srv/home"),

@@ -18,6 +18,7 @@ NONE_GIVEN = {
     "bare.py:_table": "partitions",
     "bare.py:partitions_on": "partitions",
     "bare.py:lost": "what is destroyed, for the list that a person reads",
+    "by_hand.py:_rows": "a partition table's rows",
     "by_hand.py:_without_type": "a partition table's rows",
     "change_array.py:_texts": "what an array holds",
     "change_contents.py:remount_words": "words of mount",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from raidplan.apply.devices.guard import PARTITION
 from raidplan.facts.signatures import plain
+from raidplan.levels import LEVELS, LEVELS_CHANGED, raid10_moves
 from raidplan.plan import Value
+from raidplan.plan.partitions import TYPE_CODES
 from raidplan.size import KIB
 
 NEW_FILESYSTEM = "make a new file system elsewhere and copy: this one cannot become it"
 NEW_ARRAY = "make a new array of other disks and copy: this one cannot become it"
+SMALLER = "it cannot be made smaller in place: after a backup, take it away by hand, from what stands on it down, apply again and copy back"
+FOLLOWS = "it comes with the level"
 
 HINTS = {
-    ("array", "level"): "by hand, after a backup: mdadm --grow --level={planned} {node}",
     ("array", "layout"): "by hand, after a backup: mdadm --grow --layout={planned} --backup-file=FILE {node}",
     ("array", "metadata"): NEW_ARRAY,
     ("array", "name"): "by hand, while it is stopped: mdadm --assemble --update=name --name={planned} {node} MEMBERS",
@@ -20,7 +23,7 @@ HINTS = {
     ("array", "consistency"): "by hand: mdadm --grow --consistency-policy={planned} {node}, after mdadm --grow --bitmap=none; it "
     "keeps its size, which is another one than that of an array made with {planned}, so that this layout fits a new array only",
     ("array", "journal"): "make the array anew with the journal that is wanted, and copy",
-    ("filesystem", "blocks"): "by hand, after a backup: resize2fs or xfs_growfs, once {node} has its size",
+    ("filesystem", "blocks"): "by hand, after a backup, once {node} has its size: resize2fs {node}, or for XFS xfs_growfs at its mount point",
     ("filesystem", "stride"): "by hand, while it is not mounted: tune2fs -E stride={planned} {node}",
     ("filesystem", "stripe_width"): "by hand, while it is not mounted: tune2fs -E stripe_width={planned} {node}",
     ("mount", "source"): "another file system is mounted there: umount it, then apply again",
@@ -31,6 +34,8 @@ HINTS = {
     ("volume_group", "devices"): "by hand: vgextend or vgreduce, after pvmove",
 }  # fmt: skip
 """By kind and property of what stands; `{node}` is its device, `{planned}` what the layout asks for."""
+SIZES = {("array", "size"), ("array", "component"), ("filesystem", "blocks"), ("volume", "size")}
+"""What the hints above only make larger."""
 KINDS = {"filesystem": NEW_FILESYSTEM, "array": NEW_ARRAY}
 PARTITIONED = (
     "a new disk is partitioned before, by the command for it in `raidplan plan --offline --format shell`"
@@ -42,8 +47,16 @@ def by_hand(kind: str, name: str, node: str, now: Value, planned: Value) -> str:
     """What a person would do about a property that no step changes."""
     if (kind, name) == ("array", "members"):
         return _members(node, now, planned)
+    if (kind, name) in SIZES and isinstance(now, int) and isinstance(planned, int) and planned < now:
+        return SMALLER
     if (kind, name) == ("table", "partitions") and _without_type(now) == _without_type(planned):
-        return f"only the types differ: write the type that is there (`type: raid`), or by hand: sfdisk --part-type {node} NUMBER TYPE"
+        return _types(node, now, planned)
+    if (kind, name) == ("array", "level"):
+        return _level(node, str(now), str(planned))
+    if kind == "array" and name in ("chunk", "layout") and now is None:
+        return FOLLOWS
+    if (kind, name) == ("array", "layout") and not _layout(str(now), str(planned)):
+        return NEW_ARRAY
     if (kind, name) == ("array", "chunk"):
         return f"by hand, after a backup: mdadm --grow --chunk={int(str(planned)) // KIB}K --backup-file=FILE {node}"
     hint = HINTS.get((kind, name), KINDS.get(kind, OTHERS))
@@ -51,7 +64,45 @@ def by_hand(kind: str, name: str, node: str, now: Value, planned: Value) -> str:
 
 
 def _without_type(rows: Value) -> list[str]:
-    return [row.rpartition(" ")[0] for row in rows] if isinstance(rows, list) else []
+    return [row.rpartition(" ")[0] for row in _rows(rows)]
+
+
+def _rows(rows: Value) -> list[str]:
+    return list(rows) if isinstance(rows, list) else []
+
+
+def _types(node: str, now: Value, planned: Value) -> str:
+    """Where a layout has a word for what is there, that is the way that changes nothing."""
+    words = {code.lower(): word for word, code in TYPE_CODES.items()}
+    pairs = zip(_rows(now), _rows(planned), strict=True)
+    there = dict.fromkeys(words.get(found.split()[-1], "") for found, wanted in pairs if found != wanted)
+    kept = ", ".join(f"`type: {word}`" for word in there) if all(there) else ""
+    known = f"write the type that is there ({kept}), or " if kept else ""
+    return f"only the types differ: {known}by hand: sfdisk --part-type {node} NUMBER TYPE"
+
+
+def _level(node: str, now: str, planned: str) -> str:
+    """mdadm takes `--level` for few pairs (sources in levels.py); elsewhere its command would fail."""
+    both = frozenset((now, planned))
+    if both == {"raid0", "raid10"}:
+        how = f"{node}, if the raid10 is n2 and has twice the members of the raid0"
+    elif both == {"raid1", "raid5"}:
+        how = f"{node}, if it has two members"
+    elif both in LEVELS_CHANGED:
+        parity = LEVELS[planned].parity - LEVELS[now].parity
+        members = {1: ", with a member more", -1: ", with a member fewer"}.get(parity, "")
+        how = f"--backup-file=FILE {node}{members}"
+    else:
+        return NEW_ARRAY
+    return f"by hand, after a backup: mdadm --grow --level={planned} {how}"
+
+
+def _layout(now: str, planned: str) -> bool:
+    """One can be made of the other; what is none of RAID10's is one of parity."""
+    try:
+        return raid10_moves(now, planned)
+    except ValueError:
+        return True
 
 
 def _members(node: str, now: Value, planned: Value) -> str:
