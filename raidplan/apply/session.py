@@ -171,13 +171,13 @@ def carry_out(
     past = journal.past if journal.past.is_open else Past()
     start = Start(decision.whole, decision.left, decision.disks, decision.machine, past, world)
     try:
-        journal.marks = marks(decision.whole, decision.disks)
-        journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
-        journal.copied(*keep(start, journal.folder))
-    except OSError as no:
-        what = f"the journal and the copies in {journal.folder} cannot be kept: {no.strerror}"
-        raise NoRoom(f"{what}; name another folder with --state") from None
-    try:
+        try:
+            journal.marks = marks(decision.whole, decision.disks)
+            journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
+            journal.copied(*keep(start, journal.folder))
+        except OSError as no:
+            what = f"the journal and the copies in {journal.folder} cannot be kept: {no.strerror}"
+            raise NoRoom(f"{what}; name another folder with --state") from None
         outcome = execute(
             decision.left,
             decision.disks,
@@ -194,7 +194,7 @@ def carry_out(
         )
     finally:
         with suppress(OSError):  # the next run removes it, and says so if it must not begin
-            lift(decision.left, world)
+            lift(world)
     if outcome.complete:
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})

@@ -175,14 +175,20 @@ def decided(plan: Plan, box: Box, past: Past | None = None) -> Decision:
 
 
 def order(plan: Plan) -> list[str]:
-    """The ids of the steps of the teardown and of what follows from it, as a run could take them one by one."""
+    """The ids of the steps, as a run could take them one by one: each one that stands late and may come early does."""
     done: list[str] = []
     steps = list(plan.steps)
     while steps:
-        ready = next(step for step in steps if set(step.needs) <= set(done))
+        ready = next(step for step in reversed(steps) if set(step.needs) <= set(done))
         done.append(ready.id)
         steps.remove(ready)
     return done
+
+
+def behind(plan: Plan, step: str) -> set[str]:
+    """The ids of all that it waits for."""
+    needs = {each.id: each.needs for each in plan.steps}
+    return {id for need in needs[step] for id in (need, *behind(plan, need))}
 
 
 def commands(plan: Plan, *phases: str) -> list[str]:

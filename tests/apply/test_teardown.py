@@ -34,6 +34,7 @@ from tests.apply.stacks import (
     PHOTOS,
     TB,
     Box,
+    behind,
     commands,
     decided,
     old_pair,
@@ -101,13 +102,15 @@ def test_f27_a_running_array_goes_from_the_top(plan: Plan) -> None:
     )
 
 
-def test_what_is_made_waits_until_all_is_cleared(plan: Plan) -> None:
-    done = order(decided(plan, old_pair()).left)
-    settled = done.index("teardown.settle")
-    assert max(done.index(f"teardown.d{n}.zero") for n in (0, 1)) < settled
-    assert settled < min(
-        done.index(name) for name in done if name.startswith(("disk.", "array.", "filesystem."))
-    )
+@pytest.mark.parametrize("tables", ["theirs", "as planned"])
+def test_what_is_made_waits_until_all_is_cleared(tables: str, plan: Plan) -> None:
+    left = decided(plan, old_pair() if tables == "theirs" else own_machine(plan)).left
+    zeroes = {step.id for step in left.steps if step.id.startswith("teardown.") and isinstance(step.action, Zero)}  # fmt: skip
+    assert len(zeroes) >= 2 and behind(left, "teardown.settle") >= zeroes
+    made = {step.id for step in left.steps if step.guard}
+    assert made >= {"array.data.create", "filesystem.data.make"}
+    assert ("disk.d0.partition" in made) == (tables == "theirs")
+    assert [id for id in made if "teardown.settle" not in behind(left, id)] == []
 
 
 def test_f25_what_shows_in_a_new_array_is_cleared_through_it(plan: Plan) -> None:
@@ -439,6 +442,11 @@ def test_only_the_partitions_are_cleared_where_the_table_is_as_planned(plan: Pla
 
 
 def test_a_finished_machine_is_left_alone_whatever_wipe_says(plan: Plan) -> None:
+    assert decided(plan, finished(plan)).left.steps == ()
+
+
+def finished(plan: Plan) -> Box:
+    """All that the plan makes."""
     objects: dict[str, dict[str, dict[str, object]]] = {}
     files: dict[str, dict[str, object]] = {}
     for step in plan.steps:
@@ -454,9 +462,8 @@ def test_a_finished_machine_is_left_alone_whatever_wipe_says(plan: Plan) -> None
     for n, disk in enumerate(("/dev/sdb", "/dev/sdc")):
         key = next(step.proof.key for step in plan.steps if step.proof and step.id == f"disk.d{n}.partition")
         box.objects["table"][key]["disk"] = disk
-    box.objects["array"][next(iter(box.objects["array"]))].pop("sync_held", None)
-    left = decided(plan, box).left
-    assert not [step.id for step in left.steps if step.phase in ("teardown", "partition", "array", "format")]
+    box.objects["array"][next(iter(box.objects["array"]))]["sync_held"] = False
+    return box
 
 
 # The hold
@@ -477,12 +484,11 @@ def test_i14_the_hold_is_ended_after_all_new_devices(plan: Plan) -> None:
 
 
 def test_a_hold_that_was_left_behind_is_removed_even_if_nothing_else_is_to_do(plan: Plan) -> None:
-    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", HOLD, content="x", size=1)
-    left = decided(plan, box).left
-    assert [step.id for step in left.steps if step.id.startswith("release.")] == [
-        "release.remove",
-        "release.reload",
-    ]
+    """And udev looks at all that the run which was killed had made."""
+    left = decided(plan, finished(plan).put("file", HOLD, content="x", size=1)).left
+    assert [step.id for step in left.steps] == ["release.remove", "release.reload", "release.trigger"]
+    made = {node for step in plan.steps if step.phase in ("partition", "array") for node in step.awaits}
+    assert len(made) >= 3 and made < set(commands(left, "configure")[-1].split())
 
 
 def test_a_refusal_names_the_hold_that_was_left_behind(plan: Plan) -> None:

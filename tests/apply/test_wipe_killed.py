@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree, rmtree
 
 import pytest
 
@@ -16,6 +17,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, Zero
+from raidplan.run import Result
 from tests.apply.left import Kills
 from tests.apply.others import NODES, Others
 from tests.apply.simulated import Simulated, State
@@ -118,6 +120,13 @@ def end(world: Simulated) -> object:
     return deepcopy((state.objects, state.content, fstab, state.unfinished, state.others.hashes()))
 
 
+class Failing(Old):
+    """Every program does its work, and ends with an error."""
+
+    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+        return replace(super().run(argv, stdin), returncode=1, stderr="failed after all")
+
+
 def undisturbed(plan: Plan, world: Old) -> tuple[object, set[str]]:
     agreed = set(decide(plan, world.read(plan), read_past(world.root / "none"), here=False).left.lost)
     assert len(agreed) == 4, agreed
@@ -137,13 +146,22 @@ def test_i4_i14_killed_at_every_effect_of_a_teardown(tmp_path: Path) -> None:
     kills = Kills(once, tmp_path / "killed")
     wanted, agreed = undisturbed(plan, once)
     assert kills.points == 3 * len(once.effects)
+    looks_again = [line for line in once.executed if line.startswith("udevadm trigger")][-1]
     for point, left in kills.machines():
         assert left.state.others.hashes() == Others().hashes(), point
+        copytree(left.root, failing := tmp_path / "failing")
+        fails = Failing(plan, failing, deepcopy(left.state))
+        said = apply(plan, fails, agreed)
+        assert said.startswith("stopped: ") or not fails.executed, f"{point}: {said}"
+        assert not fails.path(HOLD).exists(), f"{point}: what failed holds off automatic assembly"
+        rmtree(failing)
+        held = left.path(HOLD).exists()
         world = Old(plan, left.root, left.state)
         said = apply(plan, world, agreed)
         assert said in ("done", "nothing to do"), f"{point}: {said}"
         assert end(world) == wanted, point
         assert not world.path(HOLD).exists(), f"{point}: automatic assembly is still held off"
+        assert looks_again in world.executed or not held, f"{point}: udev is not told what it passed over"
 
 
 @pytest.mark.parametrize("lie", ["no effect", "failed after all"])

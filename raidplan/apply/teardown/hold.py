@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
 from raidplan.facts.host import HOLD
-from raidplan.plan import Plan, Run, Step, WriteFile
+from raidplan.plan import Run, Step, WriteFile
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -97,10 +97,10 @@ def release(needs: Sequence[str], nodes: Sequence[str], because: str, line: int)
         yield step
 
 
-def lift(plan: Plan, world: World) -> None:
-    """Ends the hold of a plan that did not come to its end. Raises OSError."""
+def lift(world: World) -> None:
+    """Ends the hold of a run that did not come to its end, this one or one that was killed. Raises OSError."""
     file = world.path(HOLD)
-    if any(step.id == HELD for step in plan.steps) and file.exists():
+    if file.exists():
         world.effect("remove", str(file), file.unlink)
         world.run(("udevadm", "control", "--reload"))
 

@@ -38,20 +38,20 @@ def taken_apart(
     given = give_up(plan, machine, disks, against)
     ghosts = _ghosts(given)
     left = replace(given.left, steps=tuple(_waiting(step, ghosts) for step in given.left.steps))
-    steps = [*left.steps, *ghosts.values(), *_released(plan, machine)]
+    steps = [*left.steps, *ghosts.values()]
     if given.targets:
         own = lost.own_identities(plan) | {each.partition(":")[2] for each in made}
         steps = _with_teardown(plan, given, left.steps, ghosts, own)
+    # An earlier run that was killed left it behind: what that one made was passed over as well.
+    held = machine.observe("file", HOLD) is not None
+    if plan.steps and (given.targets or held):
+        asks = next((step for _, step in given.targets.values()), plan.steps[0])
+        before = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
+        nodes = _new_nodes(plan if held else left)
+        steps += hold.release(before, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
     return replace(given, left=left, refusals=[*given.refusals, *kept(given)])
-
-
-def _released(plan: Plan, machine: Machine) -> Iterator[Step]:
-    """What ends the hold of an earlier run that was killed."""
-    if machine.observe("file", HOLD) is not None and plan.steps:
-        asks = plan.steps[0]
-        yield from hold.release((), (), asks.because, asks.line)
 
 
 def _with_teardown(
@@ -75,9 +75,7 @@ def _with_teardown(
         replace(step, needs=(*step.needs, *freed.get(step.id, ()), *([SETTLED] if step.guard else [])))
         for step in waiting
     ]
-    steps = [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
-    made = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
-    return [*steps, *hold.release(made, list(_new_nodes(left)), asks.because, asks.line)]
+    return [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
 
 
 def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str]) -> Step:
@@ -193,10 +191,10 @@ def _rule(left: Plan, given: GivenUp) -> str:
     return hold.rule(old, partitions, arrays)
 
 
-def _new_nodes(left: Plan) -> Iterator[str]:
+def _new_nodes(plan: Plan) -> Iterator[str]:
     """What udev has to look at once more: new partitions and arrays, and disks that are members as a whole."""
-    nodes = [node for step in left.steps if step.phase in ("partition", "array") for node in step.awaits]
+    nodes = [node for step in plan.steps if step.phase in ("partition", "array") for node in step.awaits]
     nodes += [
-        node for step in left.steps if step.phase == "array" for node in step.guard if node.startswith("{")
+        node for step in plan.steps if step.phase == "array" for node in step.guard if node.startswith("{")
     ]
     yield from dict.fromkeys(nodes)
