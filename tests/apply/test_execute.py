@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.execute import WORKERS, Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
@@ -132,6 +132,15 @@ def test_never_more_at_once_than_workers() -> None:
     assert max(map(len, log.together)) == 3
 
 
+def test_by_itself_never_more_than_eight_at_once() -> None:
+    """As docs/apply.md says."""
+    log = Log()
+    steps = (step(str(n), "sleep", "0.1") for n in range(20))
+    assert execute_in(plan(*steps), {}, log, Record(), World()).complete
+    assert max(map(len, log.together)) == WORKERS == 8
+    assert "at most eight at once" in (Path(__file__).parents[2] / "docs/apply.md").read_text()
+
+
 def test_a_failure_starts_nothing_new_and_lets_the_others_finish() -> None:
     log = Log()
     slow = step("slow", "sleep", "0.3")
@@ -161,10 +170,11 @@ def test_disks_are_named_only_when_the_step_runs(tmp_path: Path) -> None:
     assert made.read_text() == "content"
 
 
-def test_a_disk_that_was_exchanged_is_not_touched(tmp_path: Path) -> None:
+@pytest.mark.parametrize("now", [("8", 1000), ("7", 2000)], ids=["another one", "of another size"])
+def test_a_disk_that_was_exchanged_is_not_touched(now: tuple[str, int], tmp_path: Path) -> None:
     class Exchanged(World):
         def instance(self, node: str) -> tuple[str, int]:
-            return "8", 1000
+            return now
 
     (tmp_path / "disk").touch()
     disk = DiskFact(str(tmp_path / "disk"), "sdb", 1000, instance="7")

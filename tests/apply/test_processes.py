@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from raidplan.apply.execute import Event, Outcome, execute
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.session import Decision
+from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
 from raidplan.cli import run as command_line
@@ -174,10 +176,10 @@ def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> Non
     assert seen == {True, False}
 
 
-def carried_out(folder: Path) -> int:
+def carried_out(folder: Path, events: str | None = None) -> int:
     """The exit code of an apply whose steps are done by what stands in for `carry_out`."""
     plan = Plan("h", "", "", (), ())
-    decision, arguments = Decision(plan, plan, {}, (), Machine()), argparse.Namespace(events=None)
+    decision, arguments = Decision(plan, plan, {}, (), Machine()), argparse.Namespace(events=events)
     return apply_command._execute(decision, open_journal(folder, World()), arguments)
 
 
@@ -220,6 +222,16 @@ def test_what_is_not_as_planned_is_told_with_the_way_on(
     said = capsys.readouterr().err
     assert "not as planned: arrays.a (line 3): degraded is 1, planned 0\n" in said
     assert f"mend that, and `apply` again, which goes by the journal {tmp_path}/state/journal" in said
+
+
+def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sync = Sync("md_x", "initial sync", 3 * 10**9, 10**11, 120_000_000)
+    monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: Outcome(done=["a"], syncs=(sync,)))
+    assert carried_out(tmp_path / "state", str(tmp_path / "events")) == 0
+    (line,) = (tmp_path / "events").read_text().splitlines()
+    assert json.loads(line)["array"] == "md_x" and str(sync) in capsys.readouterr().err
 
 
 def test_f54_events_that_find_no_room_do_not_stop_the_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,16 @@ from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout import load_layout
 from raidplan.placement import place
-from raidplan.plan import PHASES, Plan, RenewInitramfs, Run, WriteBlock, plan_from_json, plan_to_json
+from raidplan.plan import (
+    PHASES,
+    Plan,
+    RenewInitramfs,
+    Run,
+    WriteBlock,
+    WriteFile,
+    plan_from_json,
+    plan_to_json,
+)
 from raidplan.topology import resolve
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
@@ -77,6 +86,13 @@ def test_no_command_names_a_kernel_disk(plan: Plan) -> None:
             assert not [
                 word for word in step.action.argv if word.startswith(("/dev/sd", "/dev/nvme", "/dev/vd"))
             ]
+
+
+def test_two_steps_that_write_one_file_share_a_target(plan: Plan) -> None:
+    """Side by side, one of them would write over what the other has just written: so each file is a target of who writes it."""
+    written = [step for step in plan.steps if isinstance(step.action, WriteBlock | WriteFile)]
+    assert written
+    assert [step.id for step in written if step.action.file not in step.targets] == []  # type: ignore[union-attr]
 
 
 def test_what_destroys_is_guarded_and_proven(plan: Plan) -> None:
