@@ -1,17 +1,22 @@
-"""An array that a boot assembled and did not start: nothing is taken for gone, and one sentence says what to do."""
+"""An array that is not assembled, or that a boot did not start: nothing is taken for gone, and one sentence says what to do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from raidplan.apply.decide.not_started import not_started as asleep
 from raidplan.apply.decide.redo import CLEARS
 from raidplan.apply.journal.journal import open_journal, read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.session import Decision, decide
+from raidplan.apply.teardown.layers import STOPPED
 from raidplan.cli import REFUSED
 from raidplan.cli.adopt import _entered
+from raidplan.facts.arrays import coloned
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.test_change import plan_of, standing
 from tests.apply.test_kill_matrix import apply, impatient, machine
@@ -38,8 +43,25 @@ def not_started(state: State, name: str) -> dict[str, Any]:
     return found
 
 
-def decided(folder: Path, root: Path, state: State) -> Decision:
-    plan = plan_of(folder)
+def not_assembled(state: State, name: str) -> dict[str, Any]:
+    """The array as a rescue system leaves it, or a person who stopped it: superblocks on its members, and nothing else."""
+    found = not_started(state, name)
+    state.objects["array"] = {key: each for key, each in state.objects["array"].items() if each is not found}
+    return found
+
+
+def wiping(data: dict[str, Any]) -> None:
+    data["hardware"]["disks"]["d<0-3>"]["wipe"] = True
+
+
+def unchanged(data: dict[str, Any]) -> None:
+    pass
+
+
+def decided(
+    folder: Path, root: Path, state: State, change: Callable[[dict[str, Any]], None] = unchanged
+) -> Decision:
+    plan = plan_of(folder, change)
     return decide(
         plan, Simulated(plan, root, state).read(plan), read_past(root / "var/lib/raidplan"), here=False
     )
@@ -71,10 +93,65 @@ def test_a_member_that_is_away_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_adopt_takes_nothing_for_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("change", [unchanged, wiping])
+@pytest.mark.parametrize("journal", ["there", "lost"])
+def test_an_array_that_is_not_assembled_is_not_taken_for_gone(
+    change: Callable[[dict[str, Any]], None], journal: str, tmp_path: Path
+) -> None:
+    state, root = standing(tmp_path, tmp_path / "root"), tmp_path / "root"
+    if journal == "lost":
+        (root / "var/lib/raidplan/journal").unlink()
+    (uuid,) = (u for u, found in state.objects["array"].items() if found["name"] == "pair:a")
+    members = not_assembled(state, "a")["spares"]
+    decision = decided(tmp_path, root, state, change)
+    (refusal,) = decision.refusals
+    assert refusal.startswith("arrays.a (line ") and not decision.left.steps
+    assemble = f"/dev/md/a --uuid={coloned(uuid)}`, or clear them by hand if nobody misses it; then try again"
+    there = "3 of its 3 devices are there, but it is not assembled, and what stands on it cannot be seen"
+    assert refusal.endswith(f"{there}: assemble it with `mdadm --assemble {assemble}")
+    state.content[members[0]] = []
+    (refusal,) = decided(tmp_path, root, state, change).refusals
+    node = members[0].replace("partition:", "/dev/disk/by-partuuid/")
+    assert ": 2 of its 3 devices are there, but it is not assembled, " in refusal
+    assert refusal.endswith(
+        f"bring {node} back, or assemble it without with `mdadm --assemble --run {assemble}"
+    )
+
+
+def test_an_array_of_which_nothing_is_left_is_none(tmp_path: Path) -> None:
+    state = standing(tmp_path, tmp_path / "root")
+    (uuid,) = (u for u, found in state.objects["array"].items() if found["name"] == "pair:a")
+    not_assembled(state, "a")
+    state.content = {
+        device: words for device, words in state.content.items() if words != [f"linux_raid_member {uuid}"]
+    }
+    assert not any("not assembled" in words for words in decided(tmp_path, tmp_path / "root", state).refusals)
+
+
+def test_what_was_given_up_and_stopped_is_cleared_by_the_run_that_goes_on(tmp_path: Path) -> None:
+    """Of the members that `wipe: true` lets be cleared, a kill left some that carry the UUID of the array."""
+    state, plan = standing(tmp_path, tmp_path / "root"), plan_of(tmp_path)
+    (uuid,) = (u for u, found in state.objects["array"].items() if found["name"] == "pair:a")
+    not_assembled(state, "a")
+    (create,) = (step.id for step in plan.steps if step.proof and step.creates and step.proof.key == uuid)
+    machine = Simulated(plan, tmp_path / "root", state).read(plan)
+    stopped = frozenset({STOPPED.format(uuid)})
+    assert not list(asleep(plan, machine, Past(is_open=True, begun=stopped)))
+    assert not list(asleep(plan, machine, Past(is_open=True, ended=stopped)))
+    assert list(asleep(plan, machine, Past(is_open=True, ended=stopped | {create}))), "it was made since"
+
+
+@pytest.mark.parametrize("how", [not_started, not_assembled])
+@pytest.mark.parametrize("journal", ["closed", "open"])
+def test_adopt_takes_nothing_for_gone(
+    how: Callable[[State, str], Any], journal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What stands on the array is out of sight; forgotten, it would be made anew."""
     state, root, plan = standing(tmp_path, tmp_path / "root"), tmp_path / "root", plan_of(tmp_path)
-    not_started(state, "a")
+    if journal == "open":
+        file = root / "var/lib/raidplan/journal"
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    how(state, "a")
     world = Simulated(plan, root, state)
     before = read_past(root / "var/lib/raidplan")
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})

@@ -1,5 +1,5 @@
-"""Arrays that are assembled and not started, and volumes that are not active: what stands on them is out of sight, so that
-nothing can be decided.
+"""Arrays that are not assembled, or not started, and volumes that are not active: what stands on them is out of sight, so
+that nothing can be decided.
 
 mdadm starts an array by itself as soon as all members are there that the newest of them speaks of. After a power cut
 one may have missed the last update of its superblock; then a timer starts the array half a minute later
@@ -15,7 +15,10 @@ from raidplan.apply.decide.redo import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import identity_of, made_nodes
+from raidplan.apply.teardown.layers import STOPPED
 from raidplan.facts import Machine
+from raidplan.facts.arrays import coloned
+from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences, differing
 from raidplan.plan import Plan, Step
 
@@ -58,22 +61,46 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
         if not step.creates or step.proof is None or step.proof.kind != "array":
             continue
         found = machine.observe("array", step.proof.key)
-        if found is None or found.get("state") not in STATES or half_done(step, machine, past):
+        if (found and found.get("state") not in STATES) or half_done(step, machine, past):
             continue
-        node = found["node"]
         missing = [
-            device for device in step.guard if not _is_member(identity_of(device, made), step, machine)
+            device.strip("{}")
+            for device in step.guard
+            if not _is_member(identity_of(device, made), step, machine)
         ]
+        if not found and (len(missing) == len(step.guard) or _given_up(step, past)):
+            continue
         there = f"{len(step.guard) - len(missing)} of its {len(step.guard)} devices are there"
-        out = (
-            f"bring {', '.join(missing)} back and boot, or start it without with `mdadm --run {node}`"
-            if missing
-            else f"mdadm starts it half a minute after the boot, or `mdadm --run {node}` does"
-        )
+        state, out = _started(found, missing) if found else _assembled(step, missing)
         yield (
-            f"{step.because} (line {step.line}): {there}, but md has not started it, and what stands on it cannot be seen: "
+            f"{step.because} (line {step.line}): {there}, but {state}, and what stands on it cannot be seen: "
             f"{out}; then try again"
         )
+
+
+def _started(found: Properties, missing: list[str]) -> tuple[str, str]:
+    """What is amiss with an array that is assembled, and what starts it."""
+    run = f"`mdadm --run {found['node']}`"
+    out = f"mdadm starts it half a minute after the boot, or {run} does"
+    if missing:
+        out = f"bring {', '.join(missing)} back and boot, or start it without with {run}"
+    return "md has not started it", out
+
+
+def _assembled(step: Step, missing: list[str]) -> tuple[str, str]:
+    """The same of one that is not, as in a rescue system, or where a person has stopped it."""
+    assert step.proof is not None
+    node = f"{step.awaits[0]} --uuid={coloned(step.proof.key)}"
+    out = f"assemble it with `mdadm --assemble {node}`"
+    if missing:
+        out = f"bring {', '.join(missing)} back, or assemble it without with `mdadm --assemble --run {node}`"
+    return "it is not assembled", f"{out}, or clear them by hand if nobody misses it"
+
+
+def _given_up(step: Step, past: Past) -> bool:
+    """The run that is not closed stopped it, because a person gave it up, and has not made it since."""
+    assert step.proof is not None
+    return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended
 
 
 def _is_member(identity: str, step: Step, machine: Machine) -> bool:

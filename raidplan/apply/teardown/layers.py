@@ -14,6 +14,8 @@ from raidplan.plan import Run, Step, Zero
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
 """States of an array that can be written to."""
+STOPPED = "teardown.array.{}.stop"
+"""The id of the step that stops the array with a UUID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,18 @@ class Layers:
 
     def _array(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
         stack = self.given.stack
-        id, called = f"teardown.array.{block.identity.partition(':')[2]}", stack.called(block)
+        uuid, called = block.identity.partition(":")[2], stack.called(block)
         if block.state in WRITABLE and block.size:
-            free = (self._clear(f"{id}.zero", block, free),)
+            free = (self._clear(f"teardown.array.{uuid}.zero", block, free),)
         words = lost.array(stack, block, self.own)
         return (
             self._add(
-                f"{id}.stop", f"stop {called}", Run(("mdadm", "--stop", block.node)), free, block.name, words
+                STOPPED.format(uuid),
+                f"stop {called}",
+                Run(("mdadm", "--stop", block.node)),
+                free,
+                block.name,
+                words,
             ),
         )
 
