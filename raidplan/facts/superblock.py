@@ -18,7 +18,7 @@ SECTOR = 512
 def ext(read: Reader) -> dict[str, Value]:
     """Geometry of ext2, ext3 or ext4 (ext4.h, `struct ext4_super_block`), or nothing.
 
-    `block` and `inode_size` in bytes, `stride`, `stripe_width` and the rest in blocks.
+    `block` and `inode_size` in bytes, `made_at` in seconds since 1970, `stride`, `stripe_width` and the rest in blocks.
     """
     sb = read(1024, 1024)
     if len(sb) < 1024 or _le(sb, "H", 0x38) != 0xEF53:
@@ -33,6 +33,7 @@ def ext(read: Reader) -> dict[str, Value]:
         "stripe_width": _le(sb, "I", 0x170),
         "reserved_blocks": _le(sb, "I", 0x8) + (high_reserved << 32),
         "inode_size": _le(sb, "H", 0x58),
+        "made_at": _le(sb, "I", 0x108) + (sb[0x276] << 32),
     }
 
 
@@ -41,9 +42,12 @@ def _le(block: bytes, form: str, offset: int) -> int:
 
 
 def xfs(read: Reader) -> dict[str, Value]:
-    """Geometry of XFS (xfs_format.h, `struct xfs_dsb`), or nothing. `su` in bytes, `sw` in data disks."""
+    """Geometry of XFS (xfs_format.h, `struct xfs_dsb`), or nothing, as where mkfs was never finished (`sb_inprogress`).
+
+    `su` in bytes, `sw` in data disks.
+    """
     sb = read(0, 512)
-    if len(sb) < 512 or sb[:4] != b"XFSB":
+    if len(sb) < 512 or sb[:4] != b"XFSB" or sb[126]:
         return {}
     block, blocks = struct.unpack_from(">IQ", sb, 4)
     (inode,) = struct.unpack_from(">H", sb, 104)

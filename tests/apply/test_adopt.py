@@ -8,12 +8,14 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
 from io import StringIO
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+import raidplan.apply.journal.journal
 import raidplan.run
 from raidplan.apply.journal.adopt import gone, look, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
@@ -76,6 +78,31 @@ def test_what_is_damaged_is_not(tmp_path: Path, state: State) -> None:
     assert any("returned 4" in problem for problem in problems)
     assert not any(made.startswith("filesystem:") for made in read_past(tmp_path / "var/lib/raidplan").made)
     assert "no journal says" in apply(plan, Simulated(plan, tmp_path, state))
+
+
+class AnHourAgo(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> AnHourAgo:
+        return cls.fromtimestamp(datetime.now(tz).timestamp() - 3600, tz)
+
+
+def test_what_was_made_again_since_with_another_journal_is_looked_at(tmp_path: Path) -> None:
+    """Cleared by hand, then made with another --state and killed in mke2fs: a UUID follows from the layout."""
+    state, plan = machine(tmp_path), plan_of("raid1-pair")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(raidplan.apply.journal.journal, "datetime", AnHourAgo)
+        assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
+    for hours, known in ((2, True), (0, False)):
+        for found in state.objects["filesystem"].values():
+            found["made_at"] = int(datetime.now(UTC).timestamp()) - hours * 3600
+        del state.objects["mount"]
+        if not known:
+            assert "no journal says that they were ever finished" in apply(
+                plan, Simulated(plan, tmp_path, state)
+            )
+        problems, asked = adopted(tmp_path, state, 0)
+        assert not problems and bool(asked) != known
+        assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
 
 
 def test_what_is_damaged_is_cleared_by_hand_and_made_anew(tmp_path: Path, state: State) -> None:

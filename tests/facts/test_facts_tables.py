@@ -6,6 +6,7 @@ import struct
 import subprocess
 from functools import partial
 from pathlib import Path
+from time import mktime, strptime
 
 import pytest
 
@@ -133,6 +134,7 @@ def test_ext_is_what_dumpe2fs_shows(tmp_path, kind, options):
         "stripe_width": int(shown.get("RAID stripe width", 0)),
         "reserved_blocks": int(shown["Reserved block count"]),
         "inode_size": int(shown["Inode size"]),
+        "made_at": mktime(strptime(shown["Filesystem created"])),
     }
 
 
@@ -163,6 +165,10 @@ def test_xfs_is_what_xfs_db_shows(tmp_path, options):
     }
     if "su=64k,sw=6" in options:
         assert (xfs(partial(read_at, file))["su"], xfs(partial(read_at, file))["sw"]) == (65536, 6)
+    with file.open("r+b") as opened:
+        opened.seek(126)
+        opened.write(b"\1")
+    assert xfs(partial(read_at, file)) == {}, "mkfs was never finished: no kernel mounts it"
 
 
 def test_swap_file(tmp_path):

@@ -13,7 +13,7 @@ from raidplan.apply.decide.bare import NotOurs
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo import anew, half_done, planned_for
 from raidplan.apply.decide.renamed import InUse, under_its_name
-from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.marks import disks_below
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import made_nodes
@@ -125,7 +125,7 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     strangers = [
         step
         for step in plan.steps
-        if step.proof and step.creates and step.id not in pending and made_by(step) not in past.made
+        if step.proof and step.creates and step.id not in pending and not is_known(step, machine, past)
         and (differences(step.proof, machine) == [] or step.id in changed)
     ]  # fmt: skip
     if not strangers:

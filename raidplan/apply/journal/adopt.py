@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from raidplan.apply.change.change import changes
 from raidplan.apply.change.undescribed import BACK
 from raidplan.apply.decide.redo import planned_for
-from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.apply.teardown.teardown import REMADE
@@ -56,7 +56,7 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
             continue
         made = made_by(step)
         differ = differences(step.proof, machine)
-        if differ is None or (made in past.made and step.id not in past.begun):
+        if differ is None or (is_known(step, machine, past) and step.id not in past.begun):
             continue
         refused = changes(step, machine, plan, past)[1] if differ else []
         problem = f"not entered: {'; '.join(refused)}" if refused else _unhealthy(step, machine, mounted, ask)

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
 from raidplan.plan import Step
 
 
 def made_by(step: Step) -> str:
     """The object that a step creates, as `kind:key`; empty if it creates none."""
     return f"{step.proof.kind}:{step.proof.key}" if step.creates and step.proof else ""
+
+
+def is_known(step: Step, machine: Machine, past: Past) -> bool:
+    """The journal says that what the step makes was finished, and what stands is no younger than that.
+
+    UUIDs follow from the layout: what was cleared by hand and is made anew with another journal has the same.
+    """
+    made = made_by(step)
+    kind, _, key = made.partition(":")
+    at = (machine.observe(kind, key) or {}).get("made_at")
+    said = past.made_at.get(made)
+    younger = isinstance(at, int) and said and at > datetime.fromisoformat(said).timestamp()
+    return made in past.made and not younger

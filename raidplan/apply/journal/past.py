@@ -24,6 +24,8 @@ class Past:
     """
 
     made: frozenset[str] = frozenset()
+    made_at: Mapping[str, str] = field(default_factory=dict)
+    """When that was written last of each (UTC, ISO 8601)."""
     is_open: bool = False
     plan_digest: str = ""
     """Of the whole plan of the last run, open or closed."""
@@ -63,6 +65,7 @@ class Past:
 def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
+    made_at: dict[str, str] = {}
     settings: set[str] = set()
     before: frozenset[str] = frozenset()  # the settings, when the last run began
     begun: dict[str, str] = {}  # to the plan that says so
@@ -76,6 +79,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         last = last.after(record, begins=opened is None)
         if record.get("made"):
             made.add(str(record["made"]))
+            made_at[str(record["made"])] = str(record.get("time", ""))
         if record.get("kind") in ("intent", "adopted"):
             marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
         match record.get("kind"):
@@ -105,6 +109,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                     last = _Run()
     known = Past(
         made=frozenset(made),
+        made_at=made_at,
         plan_digest=plan,
         run=last.begun,
         copies=last.copies,
