@@ -84,6 +84,25 @@ def test_f32_what_another_process_writes_to_is_neither_cleared_nor_put_back(node
         other.communicate("\n")
 
 
+def test_a_program_of_another_step_that_is_just_begun_is_no_writer(node: str) -> None:
+    """Until it is the program, it is a copy of this process, with all that it has open."""
+    descriptor = os.open(node, os.O_RDWR | os.O_CLOEXEC)
+    goes_on, ends = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(ends)
+        os.read(goes_on, 1)
+        os._exit(0)
+    try:
+        assert os.path.samefile(f"/proc/{child}/fd/{descriptor}", node)
+        assert list(written_by_others(node)) == []
+        zero.zero(node, Zero(node, ((0, MIB),), ()))
+    finally:
+        for each in (descriptor, goes_on, ends):
+            os.close(each)
+        os.waitpid(child, 0)
+
+
 def test_who_writes_to_the_whole_disk_writes_to_its_partitions(
     node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,8 +93,18 @@ def _writers(numbers: dict[str, str]) -> Iterator[str]:
                 with suppress(OSError):
                     found = entry.stat()
                     number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
-                    if stat.S_ISBLK(found.st_mode) and number in numbers and _writes(process, entry.name):
+                    if not stat.S_ISBLK(found.st_mode) or number not in numbers or _is_still_us(process):
+                        continue
+                    # In this order: what has become a program meanwhile has nothing of ours open any more.
+                    if _writes(process, entry.name):
                         yield f"{numbers[number]} is open for writing by {_name(process)}"
+
+
+def _is_still_us(process: Path) -> bool:
+    """Begun by this process, and not yet the program that it was begun for: until then it has open what we have."""
+    parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+    own = PROC / str(os.getpid())
+    return parent == own.name and (process / "cmdline").read_bytes() == (own / "cmdline").read_bytes()
 
 
 def _writes(process: Path, descriptor: str) -> bool:
