@@ -214,6 +214,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         outcome = carry_out(decision, journal, tell)
         for sync in outcome.syncs:
             note(sync)
+        note(outcome)
     for step, message in outcome.failed.items():
         talk(f"failed: {step}: {message}")
     if not outcome.complete:

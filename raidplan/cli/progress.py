@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from raidplan.apply.execute import Event
+from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable, may_be_written, talk
 from raidplan.render.visible import visible
@@ -33,7 +33,7 @@ class Display(Protocol):
 
 
 @contextmanager
-def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
+def events_to(file: str | None) -> Iterator[Callable[[Event | Sync | Outcome], None]]:
     """Writes each event to a file as a line of JSON, at once, as long as it takes them; nobody is waited for who reads
     a pipe slowly. Raises Unable if it cannot be opened."""
     if file is None:
@@ -50,13 +50,12 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
     with os.fdopen(descriptor, "ab", buffering=0) as opened:
         full = False
 
-        def note(event: Event | Sync) -> None:
+        def note(event: Event | Sync | Outcome) -> None:
             nonlocal full
             if full:
                 return
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            told = _sync(event) if isinstance(event, Sync) else _step(event)
-            line = json.dumps({"time": now, **told}).encode() + b"\n"
+            line = json.dumps({"time": now, **_told(event)}).encode() + b"\n"
             try:
                 if opened.write(line) != len(line):
                     raise OSError(errno.EAGAIN, "nobody reads them")
@@ -67,15 +66,16 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync], None]]:
         yield note
 
 
-def _step(event: Event) -> dict[str, object]:
+def _told(event: Event | Sync | Outcome) -> dict[str, object]:
+    if isinstance(event, Sync):
+        return {"event": "sync", "array": event.array, "action": event.action, "say": str(event), "percent": round(event.percent, 1),
+                "bytes_per_second": event.bytes_per_second, "seconds_left": event.seconds_left}  # fmt: skip
+    if isinstance(event, Outcome):
+        return {"event": "ended", "as_planned": event.complete and not event.unproven, "done": len(event.done),
+                "failed": list(event.failed), "not_begun": event.left, "not_as_planned": event.unproven}  # fmt: skip
     known = {} if event.percent is None else {"percent": event.percent}
     return {"event": event.kind, "step": event.step.id, "phase": event.step.phase, "say": event.step.say,
             "seconds": round(event.seconds, 3), "message": event.message, **known}  # fmt: skip
-
-
-def _sync(sync: Sync) -> dict[str, object]:
-    return {"event": "sync", "array": sync.array, "action": sync.action, "say": str(sync), "percent": round(sync.percent, 1),
-            "bytes_per_second": sync.bytes_per_second, "seconds_left": sync.seconds_left}  # fmt: skip
 
 
 def display(steps: int) -> Display:

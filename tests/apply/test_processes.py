@@ -230,8 +230,27 @@ def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(
     sync = Sync("md_x", "initial sync", 3 * 10**9, 10**11, 120_000_000)
     monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: Outcome(done=["a"], syncs=(sync,)))
     assert carried_out(tmp_path / "state", str(tmp_path / "events")) == 0
-    (line,) = (tmp_path / "events").read_text().splitlines()
-    assert json.loads(line)["array"] == "md_x" and str(sync) in capsys.readouterr().err
+    told, ended = map(json.loads, (tmp_path / "events").read_text().splitlines())
+    assert told["array"] == "md_x" and str(sync) in capsys.readouterr().err
+    assert ended["event"] == "ended" and ended["as_planned"] is True and ended["done"] == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "not_begun", "not_as_planned"),
+    [(Outcome(failed={"b": "no"}, left=["c"]), ["c"], []), (Outcome(done=["a"], unproven=["md_x"]), [], ["md_x"])],
+)  # fmt: skip
+def test_the_last_event_tells_a_stop_from_success(
+    outcome: Outcome,
+    not_begun: list[str],
+    not_as_planned: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: outcome)
+    assert carried_out(tmp_path / "state", str(tmp_path / "events")) == 3
+    (ended,) = map(json.loads, (tmp_path / "events").read_text().splitlines())
+    assert not ended["as_planned"] and ended["failed"] == [*outcome.failed]
+    assert (ended["not_begun"], ended["not_as_planned"]) == (not_begun, not_as_planned)
 
 
 def test_f54_events_that_find_no_room_do_not_stop_the_run(capsys: pytest.CaptureFixture[str]) -> None:
