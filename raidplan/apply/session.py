@@ -94,9 +94,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     situation = Situation(left, given.machine, given.disks, plan)
     if left.steps:
         refusals += preflight(situation, here=here)
-    elif (
-        not refusals
-    ):  # such a line was written since: the files hold what they should, and it counts for less
+    elif not refusals:
+        # Our lines are as they should be, and others that came later can count for more.
         refusals += lines_do_not_conflict(situation)
     refusals += still_held(named) if refusals else []
     if plan.machine:
