@@ -101,7 +101,7 @@ def outdated(image: Path, root: Path) -> str:
     if _blocks(found.conf) != _blocks(text_of(root / MDADM_CONF.lstrip("/"))):
         return f"{image} does not hold the lines of {MDADM_CONF} as they are now"
     for name, text in found.rules.items():
-        if text.strip() != text_of(root / OUR_RULES.with_name(name).relative_to("/")).strip():
+        if text.strip() != text_of(root / OUR_RULES.with_name(name).relative_to("/")):
             return f"{image} holds other rules than {OUR_RULES.with_name(name)} has now"
     return ""
 

@@ -58,6 +58,7 @@ def read_machine(
         modules = pool.submit(host.read_modules, root, kernel, ask)
         tools = pool.submit(host.read_tools, ask)
         enabled = pool.submit(host.read_units, units, ask)
+        images = pool.submit(host.read_initramfs, root, kernel)
         blocks = read_blocks(
             root
         )  # before their identifiers: who swaps a disk in between is found out by its instance
@@ -67,7 +68,7 @@ def read_machine(
         objects = _contents(seen, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
-        objects |= {"initramfs": host.read_initramfs(root, kernel), "kernel": host.read_kernels(root)}
+        objects |= {"initramfs": images.result(), "kernel": host.read_kernels(root)}
     return Machine(
         disks=read_disks(seen, told.result()),
         objects=objects,

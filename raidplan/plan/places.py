@@ -8,7 +8,13 @@ RULES_BEGIN = "# Written by raidplan"
 MDADM_CONF = "/etc/mdadm/mdadm.conf"
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
 """Between these lines, what is ours in a file that others write too."""
-BLOCK = r"(?m)^[ \t]*# >>> raidplan (\S+)[ \t]*$[^\0]*?^[ \t]*# <<< raidplan \1[ \t]*$"
+BLOCK = (
+    r"(?m)^[ \t]*"
+    + OPEN.format(mark=r"(\S+)")
+    + r"[ \t]*$[^\0]*?^[ \t]*"
+    + CLOSE.format(mark=r"\1")
+    + r"[ \t]*$"
+)
 """A regular expression for one of them."""
 MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
 """Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""

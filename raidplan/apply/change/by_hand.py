@@ -106,7 +106,7 @@ def _layout(now: str, planned: str) -> bool:
 
 
 def _members(node: str, now: Value, planned: Value) -> str:
-    found, wanted = (list(each) if isinstance(each, list) else [] for each in (now, planned))
+    found, wanted = map(_rows, (now, planned))
     new = " ".join(_node(each) for each in wanted if each not in found) or "NEW"
     if "missing" in found:
         return f"it runs without a member: by hand, mdadm {node} --add {new}, and wait for the rebuild; {PARTITIONED}"

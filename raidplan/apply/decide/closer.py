@@ -50,7 +50,7 @@ def _device(plan: Plan, step: Step, identity: str, machine: Machine, disks: Mapp
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:
         return {}
-    node = f"/dev/{block.name.replace('!', '/')}"
+    node = f"/dev/{block.name}"
     disk = disks.get(identity[1:-1])
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)

@@ -70,7 +70,7 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str
     if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
         return ""  # the kernel, which has mounted it, has looked at it
     # By whatever name it has now: an array may run as md127.
-    names = (f"/dev/{b.name.replace('!', '/')}" for b in machine.blocks if b.identity == found.get("device"))
+    names = (f"/dev/{b.name}" for b in machine.blocks if b.identity == found.get("device"))
     check = (*CHECKS[str(found["type"])], next(names, step.guard[0]))
     answer = ask(check)
     if answer.ok:
