@@ -16,8 +16,8 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from raidplan.twin import Disk, Recipe, Twin, install_raidplan
-from raidplan.twin.recipe import PACKAGES
+from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
+from raidplan.twin.server.recipe import PACKAGES
 
 DISKS = [Disk(f"d{number:02}", 3_000_592_982_016, f"BENCH-{number:02}") for number in range(40)]
 NODES = "lsblk --nodeps --noheadings --raw --output SERIAL,NAME | sort | sed -n 's/^BENCH-.. //p'"

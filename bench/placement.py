@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 import time
 
-from raidplan.layout import Layout, layout_of
+from raidplan.layout.load import layout_of
+from raidplan.layout.model import Layout
 from raidplan.placement import place
 
 DISKS = (125, 250, 500, 1000, 2000)

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from raidplan.document import parse_document
-from raidplan.estimate import Estimate, Estimates, estimate
-from raidplan.layout import load_layout
+from raidplan.estimate.estimate import estimate
+from raidplan.estimate.result import Estimate, Estimates
+from raidplan.layout.load import load_layout
 from raidplan.topology import resolve
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

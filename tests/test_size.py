@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.size import (
+from raidplan.base.size import (
     UNITS,
     align_down,
     align_up,

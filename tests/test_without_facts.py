@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from raidplan import pipeline
 from raidplan.diff import Side, diff
 from raidplan.document.read import parse_document
-from raidplan.draw import marks_of, mermaid, svg
-from raidplan.estimate import estimate
+from raidplan.estimate.estimate import estimate
 from raidplan.render.diff_text import diff_text
+from raidplan.render.draw import marks_of, mermaid, svg
 from raidplan.render.estimate_text import estimate_text
 from raidplan.render.forms import FORMS, Look, render
+from raidplan.review import pipeline
 from tests.examples import EXAMPLES
 
 

@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.twin import Image, TwinError, find_or_build
-from raidplan.twin.recipe import PACKAGES, Recipe
+from raidplan.twin.server import Image, TwinError, find_or_build
+from raidplan.twin.server.recipe import PACKAGES, Recipe
 
 HERE = Path(__file__).resolve().parent
 MIB = 1 << 20

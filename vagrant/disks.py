@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from raidplan import pipeline
-from raidplan.layout import Layout
-from raidplan.twin.hardware import Disk, check
-from raidplan.twin.wiring import disks_of
+from raidplan.layout.model import Layout
+from raidplan.review import pipeline
+from raidplan.twin.server.hardware import Disk, check
+from raidplan.twin.server.wiring import disks_of
 
 SERIAL_OF_ATA = 20
 MODEL_OF_ATA = 40

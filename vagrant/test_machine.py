@@ -24,9 +24,9 @@ import pytest
 import testinfra  # type: ignore[import-untyped]
 from testinfra.host import Host  # type: ignore[import-untyped]
 
-from raidplan import pipeline
-from raidplan.kinds.device import Use
-from raidplan.layout import Layout
+from raidplan.layout.kinds.device import Use
+from raidplan.layout.model import Layout
+from raidplan.review import pipeline
 from raidplan.topology import Topology
 
 LAYOUT = os.environ.get("RAIDPLAN_LAYOUT", "")

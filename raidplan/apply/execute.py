@@ -16,13 +16,13 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
-from raidplan.apply.devices.same import Decided
 from raidplan.apply.journal.made import made_by
+from raidplan.apply.recheck_target import Decided
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
+from raidplan.base.size import parse_size
 from raidplan.facts import DiskFact
 from raidplan.plan import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
-from raidplan.size import parse_size
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has ended."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.facts import Machine, read_machine
 from raidplan.plan import Plan, WriteBlock, WriteFile
+from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.places import DEFAULTS
 
 

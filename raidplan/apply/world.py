@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from raidplan.apply.configuration.files import Changed
 from raidplan.apply.devices.guard import another, disks_below, instance_of, not_blank
 from raidplan.apply.devices.still import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
@@ -21,10 +20,14 @@ from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
 from raidplan.facts.read import read_only
+from raidplan.facts.run import Result, run
 from raidplan.plan import Plan, Zero
-from raidplan.run import Result, run
 
 T = TypeVar("T")
+
+
+class Changed(Exception):
+    """Somebody else has written the file in the meantime; nothing was replaced."""
 
 
 class World:

@@ -137,8 +137,8 @@ def _print(text: str) -> int:
 
 
 def _no_command(words: Sequence[str]) -> int:
+    from raidplan.base.findings import did_you_mean
     from raidplan.cli.output import talk
-    from raidplan.findings import did_you_mean
 
     word = next((word for word in words if not word.startswith("-")), None)
     if word is None:

@@ -80,12 +80,12 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 
 def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     """Raises OSError."""
+    from raidplan.apply.adopt import ADVICE, gone, look, unplanned
     from raidplan.apply.decide.not_started import not_started
     from raidplan.apply.decide.redo import planned_for
-    from raidplan.apply.journal.adopt import ADVICE, gone, look, unplanned
     from raidplan.cli import FINDINGS, OK, REFUSED
     from raidplan.cli.output import talk
-    from raidplan.run import run as ask
+    from raidplan.facts.run import run as ask
 
     asleep = [*not_started(plan, named, journal.past)]
     for words in asleep:

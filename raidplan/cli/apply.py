@@ -9,9 +9,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raidplan.apply.decision import Decision
     from raidplan.apply.execute import Event
     from raidplan.apply.journal.journal import Journal
-    from raidplan.apply.session import Decision
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
@@ -72,9 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
+    from raidplan.apply.decision import decide
     from raidplan.apply.journal.journal import open_journal
     from raidplan.apply.preflight.mounted import hidden, in_memory
-    from raidplan.apply.session import decide, not_closed
+    from raidplan.apply.session import not_closed
     from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
     from raidplan.cli.consent import confirmed
@@ -122,7 +123,7 @@ def plan_of(arguments: argparse.Namespace) -> Plan | None:
     plan = _plan(arguments)
     if plan is None or not arguments.devices:
         return plan
-    from raidplan.apply.session import with_devices
+    from raidplan.apply.decision import with_devices
     from raidplan.cli.devices import read_devices
 
     return with_devices(plan, read_devices(arguments.devices, plan))
@@ -154,9 +155,9 @@ def _read(file: str) -> str:
 
 
 def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
-    from raidplan import pipeline
     from raidplan.cli.output import talk_findings
     from raidplan.cli.settings import settings_for
+    from raidplan.review import pipeline
 
     loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
     plan = None

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Severity
     from raidplan.cli.parser import Subparsers
-    from raidplan.findings import Severity
-    from raidplan.pipeline import Loaded
+    from raidplan.review.pipeline import Loaded
 
 
 def add(subparsers: Subparsers) -> None:
@@ -40,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.cli.output import Unable, emit, wants_colour
     from raidplan.cli.settings import settings_for
     from raidplan.layout.files import to_check
-    from raidplan.pipeline import check
     from raidplan.render.forms import Look, render
+    from raidplan.review.pipeline import check
 
     files = to_check(arguments.layouts)
     if not files:

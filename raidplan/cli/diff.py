@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from raidplan.cli.parser import Subparsers
     from raidplan.diff import Diff, Side
-    from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
-    from raidplan.revision import Revision
+    from raidplan.review.pipeline import Loaded
+    from raidplan.review.revision import Revision
 
 
 def add(subparsers: Subparsers) -> None:
@@ -86,7 +86,7 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
     import os
 
     from raidplan.cli.output import Unable
-    from raidplan.revision import NoRevision, revisions
+    from raidplan.review.revision import NoRevision, revisions
 
     first, two, second = asked.partition("..")
     if second.startswith("."):
@@ -112,7 +112,7 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
 
 def _checked(file: str, revision: Revision | None = None) -> Loaded:
     from raidplan.cli.settings import settings_for
-    from raidplan.pipeline import check
+    from raidplan.review.pipeline import check
 
     settings = settings_for(file)
     return (

@@ -52,9 +52,9 @@ def _read(arguments: argparse.Namespace) -> Machine:
 
     if not arguments.layout:
         return read_machine()
-    from raidplan import pipeline
     from raidplan.apply.reading import read_for
     from raidplan.cli.output import Unable
+    from raidplan.review import pipeline
 
     loaded = pipeline.check(arguments.layout)
     plan, _ = pipeline.plan(loaded) if loaded.valid else (None, loaded)

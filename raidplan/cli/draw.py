@@ -27,8 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the picture, or what is wrong with the layout."""
     from raidplan.cli import OK, UNABLE
     from raidplan.cli.output import emit, talk, talk_findings
-    from raidplan.draw import MOST_TEXT, marks_of, mermaid, svg
-    from raidplan.pipeline import load
+    from raidplan.render.draw import MOST_TEXT, marks_of, mermaid, svg
+    from raidplan.review.pipeline import load
 
     loaded = load(arguments.layout)
     talk_findings(loaded, arguments)

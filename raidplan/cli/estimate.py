@@ -28,10 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the estimate, or what is in its way."""
     from raidplan.cli import OK, UNABLE
     from raidplan.cli.output import emit, talk_findings, wants_colour
-    from raidplan.estimate import estimate
-    from raidplan.pipeline import load
+    from raidplan.estimate.estimate import estimate
     from raidplan.render.estimate_json import estimate_json
     from raidplan.render.estimate_text import estimate_text
+    from raidplan.review.pipeline import load
 
     loaded = load(arguments.layout)
     talk_findings(loaded, arguments)

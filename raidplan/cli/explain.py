@@ -23,9 +23,9 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list."""
+    from raidplan.base.findings import did_you_mean
     from raidplan.cli import OK
     from raidplan.cli.output import Unable, emit
-    from raidplan.findings import did_you_mean
     from raidplan.rules import CATALOGUE
 
     if arguments.rule is None:

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from raidplan.cli.output import Unable, emit, emit_bytes
     from raidplan.layout.files import layouts_among, yaml_files
     from raidplan.render.visible import visible
-    from raidplan.revision import NoRevision
+    from raidplan.review.revision import NoRevision
 
     files = [
         file
@@ -76,7 +76,7 @@ def _names(file: str) -> set[str]:
 
 def _reader(name: str) -> Reader:
     """Of the repository that the working directory is in. Raises NoRevision."""
-    from raidplan.revision import NoRevision, revisions
+    from raidplan.review.revision import NoRevision, revisions
 
     (revision,) = revisions([name], os.path.join(os.curdir, "any"))
 

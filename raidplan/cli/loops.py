@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from raidplan.cli.parser import Subparsers
-    from raidplan.loops import Down, Up
-    from raidplan.pipeline import Loaded
+    from raidplan.review.pipeline import Loaded
+    from raidplan.twin.loops import Down, Up
 
 DESCRIPTION = """\
 up: makes a sparse file and a loop device for every disk that a plan of the layout would touch, and
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Makes them or removes them; what was done and what comes next is said on standard error."""
     from raidplan.cli import REFUSED, STOPPED, UNABLE
     from raidplan.cli.output import talk
-    from raidplan.loops import Refused, Stopped, TooSmall
+    from raidplan.twin.loops import Refused, Stopped, TooSmall
 
     try:
         return _up(arguments) if arguments.action == "up" else _down(arguments)
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _up(arguments: argparse.Namespace) -> int:
     from raidplan.cli import OK, UNABLE
     from raidplan.cli.output import talk
-    from raidplan.loops import bytes_needed, record_of, scale_layout, up
-    from raidplan.pipeline import load, plan
+    from raidplan.review.pipeline import load, plan
+    from raidplan.twin.loops import bytes_needed, record_of, scale_layout, up
 
     loaded = load(arguments.layout)
     made = None
@@ -114,7 +114,7 @@ def _summary(done: Up) -> str:
 def _down(arguments: argparse.Namespace) -> int:
     from raidplan.cli import OK
     from raidplan.cli.output import talk
-    from raidplan.loops import down
+    from raidplan.twin.loops import down
 
     if arguments.scale != 1:
         talk("--scale has no meaning for `down`, which knows what `up` made")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import TextIO
 
-    from raidplan.pipeline import Loaded
+    from raidplan.review.pipeline import Loaded
 
 
 class Unable(Exception):

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from raidplan.cli.parser import Subparsers
     from raidplan.facts import Machine
-    from raidplan.pipeline import Loaded
     from raidplan.plan import Plan
     from raidplan.render.forms import Look
+    from raidplan.review.pipeline import Loaded
 
 
 def add(subparsers: Subparsers) -> None:
@@ -64,15 +64,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     from dataclasses import replace
 
-    from raidplan import pipeline
+    from raidplan.base.findings import Severity
     from raidplan.cli import OK, REFUSED, UNABLE
     from raidplan.cli.check import exit_code
     from raidplan.cli.output import emit, talk, wants_colour
     from raidplan.cli.settings import settings_for
-    from raidplan.findings import Severity
     from raidplan.render.findings_json import finding_to_data
     from raidplan.render.forms import Look
     from raidplan.render.placement_text import placement_lines
+    from raidplan.review import pipeline
 
     loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
     code = exit_code(loaded, Severity.ERROR)
@@ -102,15 +102,15 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
     from raidplan.cli.output import talk
 
     if arguments.devices:
-        from raidplan.apply.session import with_devices
+        from raidplan.apply.decision import with_devices
         from raidplan.cli.devices import read_devices
 
         plan = with_devices(plan, read_devices(arguments.devices, plan))
     if arguments.offline:
         return plan, {}, ()
+    from raidplan.apply.decision import decide
     from raidplan.apply.journal.past import Past
     from raidplan.apply.reading import read_for
-    from raidplan.apply.session import decide
     from raidplan.cli.state import past_of_host
 
     here = not arguments.machine

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raidplan.settings import Settings
+    from raidplan.review.settings import Settings
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +32,9 @@ def settings_for(layout: str, arguments: argparse.Namespace | None = None) -> Se
     """The settings of a layout file. Raises Unable."""
     from dataclasses import replace
 
+    from raidplan.base.findings import Severity
     from raidplan.cli.output import Unable
-    from raidplan.findings import Severity
-    from raidplan.settings import InvalidSettings, ignorable, read_settings, rule_names
+    from raidplan.review.settings import InvalidSettings, ignorable, read_settings, rule_names
 
     try:
         settings = read_settings(layout)

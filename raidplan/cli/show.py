@@ -27,10 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the layout, or what is wrong with it."""
     from raidplan.cli import OK, UNABLE
     from raidplan.cli.output import emit, talk_findings
-    from raidplan.pipeline import read
     from raidplan.render.layout_data import layout_to_data
     from raidplan.render.placement_text import placement_lines
     from raidplan.render.yaml_text import yaml_text
+    from raidplan.review.pipeline import read
 
     loaded = read(arguments.layout)
     talk_findings(loaded, arguments)

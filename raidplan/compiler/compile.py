@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from raidplan.base.findings import Finding, Path, error
+from raidplan.base.levels import LEVELS
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
-from raidplan.findings import Finding, Path, error
-from raidplan.levels import LEVELS
 from raidplan.plan import DiskIdentity, Plan, Proof, Run, Step, digest
 from raidplan.plan.order import ordered
 from raidplan.topology import Topology

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.compiler.watch import watch_steps
-from raidplan.kinds.device import Line
+from raidplan.layout.kinds.device import Line
 from raidplan.plan.places import FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
 from raidplan.plan.step import Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.topology import Topology

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.levels import LEVELS
+from raidplan.base.levels import LEVELS
 from raidplan.plan.places import CHECK, DEFAULTS, LAST_RESORT, MONITOR
 from raidplan.plan.step import Proof, Run, Step, WriteBlock
 from raidplan.topology import Topology

@@ -14,9 +14,9 @@ from raidplan.diff.sizes import Trend, members_trend
 from raidplan.diff.words import change
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 SPARE_ADDED, SPARE_REMOVED = Way("mdadm --add"), Way("mdadm --remove")

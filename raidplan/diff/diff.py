@@ -14,8 +14,8 @@ from raidplan.diff.result import Diff, Fate, Side, Thing
 from raidplan.diff.storage import Storage
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.layout import Layout
+    from raidplan.base.findings import Path
+    from raidplan.layout.model import Layout
 
 BUILT = ("arrays", "volume_groups", "filesystems", "swap")
 
@@ -48,7 +48,7 @@ def forgotten(old: Side) -> Diff:
 
 def nothing(host: str) -> Side:
     """A layout that describes nothing: one whose file is not there."""
-    from raidplan.layout import Layout
+    from raidplan.layout.model import Layout
     from raidplan.topology import Topology
 
     return Side(Topology(Layout(version=1, host=host)))

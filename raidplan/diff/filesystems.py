@@ -9,15 +9,15 @@ from raidplan.diff import changes as ways
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
-from raidplan.kinds.formats import Ext
+from raidplan.layout.kinds.formats import Ext
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
     from raidplan.geometry.ext import ExtGeometry
-    from raidplan.kinds.device import Use
-    from raidplan.kinds.filesystem import Filesystem
-    from raidplan.kinds.swap import Swap
+    from raidplan.layout.kinds.device import Use
+    from raidplan.layout.kinds.filesystem import Filesystem
+    from raidplan.layout.kinds.swap import Swap
     from raidplan.topology import Topology
 
 

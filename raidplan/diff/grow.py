@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.base.levels import LEVELS, LEVELS_CHANGED, raid10_copies, raid10_moves
 from raidplan.diff.changes import Way, noted
-from raidplan.levels import LEVELS, LEVELS_CHANGED, raid10_copies, raid10_moves
 
 GROW = "mdadm --grow"
 WITHOUT_LOG = "the kernel refuses it while a {policy} is in use: that is taken off first"

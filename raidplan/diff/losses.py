@@ -11,9 +11,9 @@ from raidplan.diff.result import Loss
 from raidplan.diff.unused import unused_losses
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
-    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.layout.kinds.filesystem import Filesystem
 
 
 def losses(storage: Storage) -> Iterator[Loss]:

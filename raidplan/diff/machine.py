@@ -12,12 +12,12 @@ from raidplan.diff.result import Change, Fate, Thing
 from raidplan.diff.sizes import Trend, trend
 from raidplan.diff.words import change, differing, value_text
 from raidplan.geometry.gpt import ALIGNMENT
-from raidplan.kinds.model import Model
+from raidplan.layout.kinds.model import Model
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
-    from raidplan.kinds.disk import Disk
+    from raidplan.layout.kinds.disk import Disk
 
 COMPONENTS = ("buses", "controllers", "multipliers", "expanders", "enclosures", "power")
 KINDS = {

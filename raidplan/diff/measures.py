@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from raidplan.diff.filesystems import inodes, inodes_after
 from raidplan.diff.result import Figure, Tolerance
-from raidplan.estimate import estimate
+from raidplan.estimate.estimate import estimate
 
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage
-    from raidplan.estimate import Estimate, Estimates, Fate
+    from raidplan.estimate.result import Estimate, Estimates, Fate
     from raidplan.topology import Topology
 
 SAME = 1e-3

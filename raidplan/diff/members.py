@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from raidplan.base.levels import LEVELS, redundancy
 from raidplan.diff.changes import Way, noted
 from raidplan.diff.grow import Shape, slot_after
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import size_words, trend
-from raidplan.levels import LEVELS, redundancy
 
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage

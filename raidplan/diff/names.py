@@ -9,8 +9,8 @@ from raidplan.diff.places import Place, path_of
 from raidplan.diff.result import Fate
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
 
 RENAMED = (
     "only the name differs ({names}): raidplan knows a thing by its name, or by a UUID made of the host and the name; "

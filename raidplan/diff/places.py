@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path
+from raidplan.base.findings import Path
+from raidplan.base.size import align_up, human
 from raidplan.geometry.gpt import ALIGNMENT
-from raidplan.kinds.disk import Disk
-from raidplan.size import align_up, human
+from raidplan.layout.kinds.disk import Disk
 
 if TYPE_CHECKING:
-    from raidplan.kinds.device import Use
+    from raidplan.layout.kinds.device import Use
     from raidplan.topology import Item, Topology
 
 REST = "rest"

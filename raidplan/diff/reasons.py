@@ -9,8 +9,8 @@ from raidplan.diff.names import REFERENCES
 from raidplan.diff.result import Change, Fate
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
 
 MOST_NAMES = 4
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.changes import Way
-from raidplan.findings import Path
 
 if TYPE_CHECKING:
-    from raidplan.located import Accepted, Located
+    from raidplan.review.located import Accepted, Located
     from raidplan.topology import Topology
 
 

@@ -6,13 +6,13 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from raidplan.levels import LEVELS, raid10_copies
-from raidplan.size import human, human_beside
+from raidplan.base.levels import LEVELS, raid10_copies
+from raidplan.base.size import human, human_beside
 
 if TYPE_CHECKING:
     from raidplan.diff.places import Place
     from raidplan.diff.storage import Storage
-    from raidplan.kinds.lvm import VolumeGroup
+    from raidplan.layout.kinds.lvm import VolumeGroup
 
 
 class Trend(Enum):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.arrays import array_changes
 from raidplan.diff.disks import paired
 from raidplan.diff.filesystems import filesystem_changes, swap_changes
@@ -16,15 +17,14 @@ from raidplan.diff.result import Change, Fate
 from raidplan.diff.sizes import trend
 from raidplan.diff.volumes import group_changes, volume_changes
 from raidplan.diff.words import change
-from raidplan.findings import Path
-from raidplan.kinds.array import Array
-from raidplan.kinds.filesystem import Filesystem
-from raidplan.kinds.lvm import VolumeGroup
-from raidplan.kinds.swap import Swap
-from raidplan.survival import structure
+from raidplan.estimate.survival import structure
+from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.layout.kinds.lvm import VolumeGroup
+from raidplan.layout.kinds.swap import Swap
 
 if TYPE_CHECKING:
-    from raidplan.kinds.device import Use
+    from raidplan.layout.kinds.device import Use
     from raidplan.topology import Topology
 
 RESHAPING = frozenset(("level", "layout", "raid-devices", "chunk", "size"))

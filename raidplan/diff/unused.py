@@ -16,8 +16,8 @@ from raidplan.diff.result import Loss
 from raidplan.diff.sizes import size_words, trend
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
 
 KINDS = {"arrays": "array", "volume_groups": "volume"}
 JOINED = {"arrays": "mdadm", "volume_groups": "vgextend"}

@@ -12,9 +12,9 @@ from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
 
 if TYPE_CHECKING:
+    from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-    from raidplan.findings import Path
-    from raidplan.kinds.lvm import VolumeGroup
+    from raidplan.layout.kinds.lvm import VolumeGroup
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from raidplan.base.size import exact
 from raidplan.diff.changes import Way
 from raidplan.diff.result import Change
-from raidplan.kinds.model import Model, fields
-from raidplan.size import exact
+from raidplan.layout.kinds.model import Model, fields
 
 BYTES = ("chunk", "read_ahead", "size", "extent", "inode_ratio", "memory")
 RATES = ("rate", "sync_speed_min", "sync_speed_max")

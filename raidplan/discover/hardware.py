@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from raidplan.base.hidden import is_seen
+from raidplan.base.size import MIB, human
 from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
-from raidplan.hidden import is_seen
-from raidplan.kinds.model import NAME_PATTERN
+from raidplan.layout.kinds.model import NAME_PATTERN
 from raidplan.render.visible import visible
-from raidplan.size import MIB, human
 
 IDENTIFIERS = ("serial", "wwn", "path", "model")
 MOST_TEXT = 256

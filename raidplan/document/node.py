@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from raidplan.findings import Path
+from raidplan.base.findings import Path
 
 
 @dataclass(frozen=True, slots=True)

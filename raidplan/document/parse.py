@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import yaml
 
+from raidplan.base.findings import Finding, error, shortened
+from raidplan.base.hidden import INVISIBLE
 from raidplan.document.node import Node, Span
-from raidplan.findings import Finding, error, shortened
-from raidplan.hidden import INVISIBLE
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_NODES = 250_000

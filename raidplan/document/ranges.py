@@ -16,8 +16,8 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
+from raidplan.base.findings import Finding, error, shortened
 from raidplan.document.node import Node, Span
-from raidplan.findings import Finding, error, shortened
 
 VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
 RANGE = re.compile(rf"<({VALUES})>")

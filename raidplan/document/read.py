@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
+from raidplan.base.findings import Finding, error
 from raidplan.document.node import Document, Node, Span
 from raidplan.document.parse import MAX_BYTES, parse
 from raidplan.document.ranges import expand
-from raidplan.findings import Finding, error
 
 Located = tuple[Finding, Span]
 Reader = Callable[[str], tuple[str | None, str]]

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
+from raidplan.base.levels import LEVELS
+from raidplan.estimate.links import Missing
 from raidplan.estimate.loads import Loads
 from raidplan.estimate.machine import Machine
+from raidplan.estimate.power import machine_load
 from raidplan.estimate.rebuild import NO_REBUILD, rebuild, unknown_turning
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Loss, MachineEstimate
 from raidplan.estimate.sharing import Together, alone
-from raidplan.findings import Path
+from raidplan.estimate.survival import BOOT, MACHINE, Survival, survive
 from raidplan.geometry.md_shape import stripe_cache_bytes
-from raidplan.levels import LEVELS
-from raidplan.links import Missing
-from raidplan.power import machine_load
-from raidplan.survival import BOOT, MACHINE, Survival, survive
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
-    from raidplan.kinds.device import Device
+    from raidplan.layout.kinds.array import Array
+    from raidplan.layout.kinds.device import Device
     from raidplan.topology import Topology
 
 STRIPE_CACHE = 256

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from raidplan.levels import LEVELS, copy_sets, raid10_copies
+from raidplan.base.levels import LEVELS, copy_sets, raid10_copies
 
 
 @dataclass(frozen=True, slots=True)

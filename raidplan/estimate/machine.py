@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.estimate.fair import FULL
-from raidplan.findings import Path
-from raidplan.links import Links, Missing
+from raidplan.estimate.links import Links, Missing
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from raidplan.disks import UNREADABLE, ZONE_AVERAGE, read_error_bound
+from raidplan.base.levels import LEVELS
+from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
 from raidplan.estimate.levels import writing
+from raidplan.estimate.links import Missing
 from raidplan.estimate.loads import Loads
 from raidplan.estimate.machine import Amount, Machine
-from raidplan.levels import LEVELS
-from raidplan.links import Missing
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.kinds.array import Array
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 SPEED_MAX = 200_000 * 1024

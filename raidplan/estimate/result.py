@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from raidplan.estimate.links import Missing
 from raidplan.estimate.machine import Resource
 from raidplan.estimate.rebuild import NO_REBUILD, Rebuild
-from raidplan.links import Missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.estimate.fair import share
 from raidplan.estimate.levels import reading, writing
 from raidplan.estimate.loads import Demand, Loads, Work
 from raidplan.estimate.machine import Machine, binding, bound
 from raidplan.estimate.result import Figures, Gain, Rate
-from raidplan.findings import Path
 from raidplan.topology.resolve import DISKS
 
 if TYPE_CHECKING:
-    from raidplan.survival import Structure
+    from raidplan.estimate.survival import Structure
     from raidplan.topology import Topology
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
+from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS, MKINITRAMFS
-from raidplan.run import find_tool
 
 MODULES = ("md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod")
 

@@ -16,8 +16,8 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
 from raidplan.facts.block import text_of
+from raidplan.facts.run import CommandFailed, filtered, find_tool
 from raidplan.plan.places import BLOCK, MDADM_CONF, UDEV_RULES
-from raidplan.run import CommandFailed, filtered, find_tool
 
 IMAGE = "initrd.img-{}"
 """The name that initramfs-tools gives to the image of a kernel."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from raidplan.base.size import human
 from raidplan.facts.machine import DiskFact, Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan.step import DiskIdentity
-from raidplan.size import human
 
 MOST_LARGER = 0.01
 """A disk that is larger by more than this fraction is probably another one."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.base.size import human
 from raidplan.facts.machine import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan.step import Proof, Value
-from raidplan.size import human
 
 BYTES = frozenset(
     {

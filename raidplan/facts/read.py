@@ -14,11 +14,11 @@ from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
+from raidplan.facts.run import Result, run
 from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Ask, plain, read_signatures
 from raidplan.facts.stack import read_stack
 from raidplan.facts.tables import Table, read_table
-from raidplan.run import Result, run
 
 READING_TIME = 120.0
 """Seconds after which a program that only reads is given up: a failing disk can hold it for minutes."""

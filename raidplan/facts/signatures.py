@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidplan.hidden import is_seen
-from raidplan.run import Result
+from raidplan.base.hidden import is_seen
+from raidplan.facts.run import Result
 
 Ask = Callable[[Sequence[str]], Result]
 """Runs a command that only reads."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from raidplan.base.levels import DEFAULT_CHUNK, LEVELS
 from raidplan.geometry.units import GIB, KIB, MIB, SECTOR, TIB, is_power_of_two, round_down, round_up
-from raidplan.levels import DEFAULT_CHUNK, LEVELS
 
 METADATA: Final = ("0.90", "1.0", "1.1", "1.2")
 STRIPED: Final = frozenset(name for name, level in LEVELS.items() if level.chunked)

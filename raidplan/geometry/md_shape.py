@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.geometry.md_member import STRIPED, UNEQUAL, check_chunk
 from raidplan.geometry.units import KIB, SECTOR, ceil_div, round_down
-from raidplan.levels import LEVELS, raid10_copies
 
 PAGE: Final = 4 * KIB
 _FEWEST: Final = {"linear": 1, "raid0": 1, "raid1": 1, "raid4": 2, "raid5": 2, "raid6": 4, "raid10": 2}
-"""What mdadm takes with --force; ``raidplan.levels`` holds what is sensible."""
+"""What mdadm takes with --force; ``raidplan.base.levels`` holds what is sensible."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidplan.size import GIB, KIB, MIB, TIB
+from raidplan.base.size import GIB, KIB, MIB, TIB
 
 __all__ = ["GIB", "KIB", "MIB", "SECTOR", "TIB", "ceil_div", "is_power_of_two", "round_down", "round_up"]
 

@@ -18,7 +18,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, WrapValidator, create_model
 from pydantic import Field as PydanticField
 
-from raidplan.kinds.model import Field, Model, Written, fields
+from raidplan.layout.kinds.model import Field, Model, Written, fields
 
 
 def as_pydantic(model: type[Model]) -> type[BaseModel]:

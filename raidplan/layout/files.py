@@ -120,7 +120,7 @@ def _sketch(file: str, reader: Reader | None) -> Sketch:
 
 @cache
 def _layout_keys() -> frozenset[str]:
-    from raidplan.kinds.model import fields
+    from raidplan.layout.kinds.model import fields
     from raidplan.layout.model import Layout
 
     return frozenset(field.key for field in fields(Layout).values())

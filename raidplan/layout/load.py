@@ -7,9 +7,9 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from raidplan.base.findings import Finding, Path, did_you_mean, error, shortened
 from raidplan.document import Document
-from raidplan.findings import Finding, Path, did_you_mean, error, shortened
-from raidplan.kinds.model import Field, Model, Refused, Written, fields
+from raidplan.layout.kinds.model import Field, Model, Refused, Written, fields
 from raidplan.layout.model import Hardware, Layout
 
 MANY = 100

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from raidplan.kinds.model import Field, Model, Written, fields
+from raidplan.layout.kinds.model import Field, Model, Written, fields
 from raidplan.layout.model import Layout
 from raidplan.layout.schema import field_docstrings
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from raidplan.kinds.array import Array
-from raidplan.kinds.disk import Disk
-from raidplan.kinds.filesystem import Filesystem
-from raidplan.kinds.hardware import Bus, Controller, Enclosure, Expander, Multiplier, Power
-from raidplan.kinds.host import Allow, Boot, Monitoring
-from raidplan.kinds.lvm import VolumeGroup
-from raidplan.kinds.model import Integer, Model, Name, Size, Speed
-from raidplan.kinds.pool import Pool
-from raidplan.kinds.swap import Swap
+from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.disk import Disk
+from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.layout.kinds.hardware import Bus, Controller, Enclosure, Expander, Multiplier, Power
+from raidplan.layout.kinds.host import Allow, Boot, Monitoring
+from raidplan.layout.kinds.lvm import VolumeGroup
+from raidplan.layout.kinds.model import Integer, Model, Name, Size, Speed
+from raidplan.layout.kinds.pool import Pool
+from raidplan.layout.kinds.swap import Swap
 
 
 class Hardware(Model):

@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from raidplan.kinds.model import Model, fields
 from raidplan.layout.as_pydantic import as_pydantic
+from raidplan.layout.kinds.model import Model, fields
 from raidplan.layout.model import Layout
 
 Schema = dict[str, Any]

@@ -12,7 +12,7 @@ from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
 
 if TYPE_CHECKING:
-    from raidplan.survival import Survival
+    from raidplan.estimate.survival import Survival
 
 WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
 MOST_NAMED = 4

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from raidplan.findings import Finding, Path, did_you_mean, dotted, error
-from raidplan.kinds.pool import Pool
+from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
+from raidplan.base.levels import raid10_copies
+from raidplan.estimate.survival import survive
+from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.model import Layout
-from raidplan.levels import raid10_copies
 from raidplan.placement.explain import Placement, explained
 from raidplan.placement.fill import Shortage, shortages
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Problem
 from raidplan.placement.rates import Rates, rates
 from raidplan.placement.slots import in_slots
 from raidplan.placement.solve import solve
-from raidplan.survival import survive
 from raidplan.topology import Topology, resolve
 
 

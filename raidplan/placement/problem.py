@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from raidplan.levels import LEVELS, losses_survived, raid10_copies
+from raidplan.base.levels import LEVELS, losses_survived, raid10_copies
 
 UNKNOWN = float("inf")
 """A rate that nobody stated does not hold anything back."""

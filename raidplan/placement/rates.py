@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from raidplan.links import Links
+from raidplan.estimate.links import Links
 from raidplan.placement.problem import UNKNOWN
 from raidplan.topology import Topology
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from raidplan.levels import copy_sets
+from raidplan.base.levels import copy_sets
 from raidplan.placement.problem import Demand, Problem
 
 Order = tuple[int, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raidplan.findings import dotted
+from raidplan.base.findings import dotted
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import dotted
+from raidplan.base.findings import dotted
+from raidplan.base.size import human, human_beside
 from raidplan.render.estimate_words import alike, duration, mb
 from raidplan.render.visible import plural
-from raidplan.size import human, human_beside
 
 if TYPE_CHECKING:
     from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
-    from raidplan.located import Accepted, Located
+    from raidplan.review.located import Accepted, Located
 
 NAMES = 8
 """So many names are written out."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from raidplan.render.findings_json import json_text
 
 if TYPE_CHECKING:
-    from raidplan.estimate import Estimate, Estimates, Fate, Figures, Gain, MachineEstimate, Rate
+    from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Gain, MachineEstimate, Rate
 
 FORMAT_VERSION = 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from raidplan.base.size import human
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
     alike,
@@ -17,10 +18,9 @@ from raidplan.render.estimate_words import (
     shape,
 )
 from raidplan.render.visible import plural, visible
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.estimate import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
+    from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
 
 MANY = 8
 """So many rows of a kind are shown."""

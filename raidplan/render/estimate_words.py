@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from raidplan.base.size import human
 from raidplan.render.visible import plural, visible
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.estimate import Estimate, Gain
+    from raidplan.estimate.links import Missing
     from raidplan.estimate.machine import Resource
-    from raidplan.links import Missing
+    from raidplan.estimate.result import Estimate, Gain
 
 WORTH = 1.02
 """A gain of less is not worth a line."""

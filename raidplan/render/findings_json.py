@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from raidplan.findings import Severity, dotted
+from raidplan.base.findings import Severity, dotted
 from raidplan.render.visible import json_safe
 
 if TYPE_CHECKING:
     from raidplan.document import Span
-    from raidplan.located import Accepted, Located
-    from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
+    from raidplan.review.located import Accepted, Located
+    from raidplan.review.pipeline import Loaded
 
 FORMAT_VERSION = 1
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from raidplan.findings import dotted
+from raidplan.base.findings import dotted
 from raidplan.render.files import relative
 from raidplan.render.groups import details
 from raidplan.render.visible import plural, visible
 
 if TYPE_CHECKING:
-    from raidplan.located import Located
-    from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
+    from raidplan.review.located import Located
+    from raidplan.review.pipeline import Loaded
 
 
 def render(checked: Sequence[Loaded], look: Look) -> str:

@@ -12,9 +12,9 @@ from raidplan.render.markdown import LIMIT, cell, prose
 from raidplan.render.visible import plural
 
 if TYPE_CHECKING:
-    from raidplan.located import Accepted, Located
-    from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
+    from raidplan.review.located import Accepted, Located
+    from raidplan.review.pipeline import Loaded
 
 HEAD = "| | Line | Finding |\n| --- | ---: | --- |\n"
 # Tags stand around what a user wrote: an asterisk beside a space would not be markup.

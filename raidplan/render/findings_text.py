@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.render.colour import Styles, styles
 from raidplan.render.groups import details, grouped
 from raidplan.render.snippet import lines_of, snippet
 from raidplan.render.visible import plural, visible
 
 if TYPE_CHECKING:
-    from raidplan.located import Located
-    from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
+    from raidplan.review.located import Located
+    from raidplan.review.pipeline import Loaded
 
 
 def render(checked: Sequence[Loaded], look: Look) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from raidplan.findings import dotted
+from raidplan.base.findings import dotted
 from raidplan.render.files import relative
 from raidplan.render.snippet import lines_of
 
 if TYPE_CHECKING:
-    from raidplan.located import Located
+    from raidplan.review.located import Located
 
 
 def fingerprints(findings: Iterable[Located], sources: Mapping[str, str]) -> list[str]:

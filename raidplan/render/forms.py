@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from raidplan.pipeline import Loaded
+    from raidplan.review.pipeline import Loaded
 
 FORMS = {
     "text": "findings_text",

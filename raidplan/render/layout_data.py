@@ -6,9 +6,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, get_args
 
-from raidplan.kinds import model
-from raidplan.kinds.model import Model, fields
-from raidplan.size import exact
+from raidplan.base.size import exact
+from raidplan.layout.kinds import model
+from raidplan.layout.kinds.model import Model, fields
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from raidplan.base.size import human
 from raidplan.plan import (
     Plan,
     RenewInitramfs,
@@ -21,7 +22,6 @@ from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
 from raidplan.render.visible import plural, visible
-from raidplan.size import human
 
 INDENT = " " * 7
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules import CATALOGUE, RULES, Rule
 
 HEAD = """\

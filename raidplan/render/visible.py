@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from raidplan.hidden import is_seen
+from raidplan.base.hidden import is_seen
 
 _HIDDEN = re.compile(r"[^ -~]")
 COMMAND = re.compile(r"##(\w*)\[")

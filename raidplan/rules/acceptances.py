@@ -1,8 +1,8 @@
-"""The pages of what is stated about acceptances; `raidplan.acceptance` finds it."""
+"""The pages of what is stated about acceptances; `raidplan.review.acceptance` finds it."""
 
 from __future__ import annotations
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import stated
 
 

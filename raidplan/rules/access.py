@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS, losses_survived
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays
 from raidplan.rules.workloads import RANDOM, work_on
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 

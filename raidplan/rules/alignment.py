@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import exact, human
 from raidplan.geometry.gpt import MOST_SLACK, slack_bytes
 from raidplan.geometry.md_member import default_data_offset
-from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays, counted, listed, places, redundant
-from raidplan.size import exact, human
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 

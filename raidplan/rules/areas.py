@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.rules.subjects import Footing, arrays, filesystem_of, footing, redundant
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
+    from raidplan.base.findings import Path
     from raidplan.topology import Topology
 
 

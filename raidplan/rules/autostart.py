@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays, listed, places, redundant
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
+    from raidplan.base.findings import Path
     from raidplan.topology import Topology
 
 SECTIONS = ("controllers", "multipliers", "expanders")

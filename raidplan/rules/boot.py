@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity
-from raidplan.kinds.boot_options import ESP_MOUNTS
+from raidplan.base.findings import Path, Severity
+from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import SHOWN, listed, mounted, place
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 
@@ -218,8 +218,11 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     hidden = _hidden(topology)
     name = boot_filesystem(topology) if hidden else None
     if name is not None:
-        from raidplan.survival import Outcome, structure  # needs the models, which `explain` does without
-        from raidplan.survival.loss import outcomes
+        from raidplan.estimate.survival import (  # needs the models, which `explain` does without
+            Outcome,
+            structure,
+        )
+        from raidplan.estimate.survival.loss import outcomes
 
         device, path = topology.layout.filesystems[name].device, ("filesystems", name)
         below = sorted(topology.disks_below(device) & hidden.keys())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.boot import boot_filesystem, esps
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import agreeing, footing, listed, losses, place, places
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.kinds.array import Array
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 FLAT = ("grub-legacy", "lilo", "syslinux", "systemd-boot")

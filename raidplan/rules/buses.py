@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.links.rates import serial_line
+from raidplan.base.findings import Severity
+from raidplan.estimate.links.rates import serial_line
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import bus_above

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import GIB, KIB, exact
 from raidplan.geometry.units import is_power_of_two
-from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays
 from raidplan.rules.workloads import work_on
-from raidplan.size import GIB, KIB, exact
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 LEAST, MOST = 4 * KIB, GIB

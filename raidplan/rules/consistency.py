@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import GIB
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
 from raidplan.rules.rebuild import component, pace
 from raidplan.rules.subjects import arrays, gb, hours_at, mb, redundant
 from raidplan.rules.workloads import work_on
-from raidplan.size import GIB
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 LARGE = 100 * GIB

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Related, Severity
-from raidplan.levels import copy_sets
+from raidplan.base.findings import Path, Related, Severity
+from raidplan.base.levels import copy_sets
+from raidplan.base.size import human
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
 from raidplan.rules.parts import (
@@ -28,11 +29,10 @@ from raidplan.rules.subjects import (
     place,
     redundant,
 )
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
-    from raidplan.survival import Component
+    from raidplan.estimate.survival import Component
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 JOINED_IN = ("multiplier", "expander", "enclosure")

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import agreeing, array_disks, arrays, listed, place, places
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:
-    from raidplan.kinds.disk import Disk
+    from raidplan.layout.kinds.disk import Disk
     from raidplan.topology import Topology
 
 GREEN = re.compile(r"WD[0-9]{2,3}(EACS|EADS|EAVS|EARS|EARX|EZRS|EZRX)")

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity
+from raidplan.base.findings import Path, Severity
 from raidplan.rules.elsewhere import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import room_elsewhere
@@ -32,8 +32,8 @@ from raidplan.rules.subjects import (
 )
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
-    from raidplan.survival import Component
+    from raidplan.estimate.survival import Component
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 

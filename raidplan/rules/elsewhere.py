@@ -24,8 +24,8 @@ from raidplan.rules.parts import KINDS, bus_above, most_together, parts_of_disks
 from raidplan.rules.subjects import agreeing, counted, footing, listed, own_disks
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
-    from raidplan.survival import Component
+    from raidplan.estimate.survival import Component
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 PLUGGED = ("multiplier", "expander")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from raidplan.findings import Finding, Path, Related, Severity
+from raidplan.base.findings import Finding, Path, Related, Severity
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays, guarded_disks, listed, losses, places
 
 if TYPE_CHECKING:
-    from raidplan.kinds.disk import Disk
+    from raidplan.layout.kinds.disk import Disk
     from raidplan.topology import Topology
 
 KERNEL_TIMEOUT = 30

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.size import KIB, exact, human
 from raidplan.geometry.ext import FSTYPES, MOST_BLOCKS_32BIT, MOST_STRIDE, default_block
-from raidplan.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.made import ext_filesystems, filesystems
 from raidplan.rules.subjects import gb, tb
-from raidplan.size import KIB, exact, human
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

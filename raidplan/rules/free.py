@@ -13,7 +13,7 @@ from raidplan.rules.subjects import agreeing, counted, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
     from raidplan.topology.wiring import Wiring
 

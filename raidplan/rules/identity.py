@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity, shortened
+from raidplan.base.findings import Path, Severity, shortened
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import agreeing, counted, listed
 
 if TYPE_CHECKING:
-    from raidplan.kinds.disk import Disk
+    from raidplan.layout.kinds.disk import Disk
     from raidplan.topology import Topology
 
 IDENTIFIERS = ("serial", "wwn", "path", "model")

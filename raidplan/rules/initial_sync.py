@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import human
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays, hours_at, redundant
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.size import human
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.made import ext_filesystems
-from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

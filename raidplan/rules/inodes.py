@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.size import TIB, exact, human
 from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, default_ratio
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.made import ext_filesystems, xfs_filesystems
-from raidplan.size import TIB, exact, human
 
 if TYPE_CHECKING:
     from raidplan.geometry.ext import ExtGeometry
-    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.layout.kinds.filesystem import Filesystem
     from raidplan.rules.made import Made
     from raidplan.topology import Topology
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import stated
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity, did_you_mean
+from raidplan.base.findings import Severity, did_you_mean
+from raidplan.base.levels import LEVELS
 from raidplan.geometry.md_shape import raid10_layout
-from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import agreeing, arrays, counted, listed, places, redundant
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
-from raidplan.links import Link
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.estimate.links import Link
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import behind_multipliers

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from raidplan.geometry.ext import ExtGeometry
 from raidplan.geometry.xfs import XfsGeometry
-from raidplan.kinds.formats import Ext, Xfs
+from raidplan.layout.kinds.formats import Ext, Xfs
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.kinds.device import Device
-    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.device import Device
+    from raidplan.layout.kinds.filesystem import Filesystem
     from raidplan.topology import Topology
 
 

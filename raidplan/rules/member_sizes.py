@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity
+from raidplan.base.findings import Path, Severity
+from raidplan.base.size import human
 from raidplan.geometry.md_member import component
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, free_disks
 from raidplan.rules.subjects import SHOWN, arrays, counted, place, redundant
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 SPREAD = 0.01

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import TIB, human
 from raidplan.geometry.md_member import superblock_offset
-from raidplan.kinds.naming import STORED_NAME, kernel_name
-from raidplan.levels import LEVELS
+from raidplan.layout.kinds.naming import STORED_NAME, kernel_name
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays
-from raidplan.size import TIB, human
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 MOST_090, MOST_1X, MOST_RAID6, MOST_PPL, MOST_JOURNAL = 27, 1920, 256, 64, 203

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity, shortened
-from raidplan.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity, shortened
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import human
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.made import ext_filesystems
 from raidplan.rules.subjects import array_disks, arrays, footing, place
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.kinds.filesystem import Filesystem
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.filesystem import Filesystem
     from raidplan.topology import Topology
 
 SHORTEST = 60

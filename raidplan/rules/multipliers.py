@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.parts import behind_multipliers, most_together
@@ -15,7 +15,7 @@ from raidplan.rules.shares import shares
 from raidplan.rules.subjects import SHOWN, all_of, arrays, mb, own_disks, place, redundant
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 UNEVEN = 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity
-from raidplan.kinds.boot_options import SYSTEM_MOUNTS
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Path, Severity
+from raidplan.base.levels import LEVELS
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import shares
 from raidplan.rules.subjects import agreeing, array_disks, arrays, listed, mb, place, places

@@ -10,9 +10,9 @@ from raidplan.rules.subjects import arrays, losses, own_disks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from raidplan.findings import Path
-    from raidplan.kinds.array import Array
-    from raidplan.survival import Component
+    from raidplan.base.findings import Path
+    from raidplan.estimate.survival import Component
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 KINDS = {
@@ -27,7 +27,7 @@ KINDS = {
 
 def shared_parts(topology: Topology) -> list[Component]:
     """The parts that take several disks with them, the smallest and nearest first; not a supply that the board needs too."""
-    from raidplan.survival import components  # needs the models, which `explain` does without
+    from raidplan.estimate.survival import components  # needs the models, which `explain` does without
 
     parts = (part for part in components(topology) if part.kind in KINDS and not part.board)
     order = list(KINDS)
@@ -57,8 +57,8 @@ def members_of_parts(topology: Topology, disks: Iterable[str]) -> Counter[Path]:
 
 def fatal_parts(topology: Topology) -> dict[str, list[tuple[Component, int]]]:
     """The parts without which each array is lost, and how many members each takes; the smallest first."""
-    from raidplan.survival import Outcome, Structure, structure
-    from raidplan.survival.loss import outcomes
+    from raidplan.estimate.survival import Outcome, Structure, structure
+    from raidplan.estimate.survival.loss import outcomes
 
     found: dict[str, list[tuple[Component, int]]] = {}
     standing = topology.once(_standing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import counted
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
+from raidplan.base.findings import Severity
+from raidplan.estimate.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import agreeing, array_disks, arrays, counted, listed, places, redundant
 
 if TYPE_CHECKING:
-    from raidplan.kinds.hardware import Power
+    from raidplan.layout.kinds.hardware import Power
     from raidplan.topology import Topology
 
 FULL = 0.8

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.size import KIB, MIB, align_down, align_up, exact
 from raidplan.geometry import md
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays
 from raidplan.rules.workloads import RANDOM, work_on
-from raidplan.size import KIB, MIB, align_down, align_up, exact
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.kinds.array import Array
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 LARGE = 32 * MIB

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from raidplan.disks import UNREADABLE, ZONE_AVERAGE, read_error_bound
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.links import carrier
 from raidplan.rules.shares import Share, shares
 from raidplan.rules.subjects import array_disks, arrays, hours_at, losses, mb, redundant, tb
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 LONG_HOURS, DAY = 12, 24

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
 from raidplan.rules.subjects import agreeing, arrays, guarded_disks, listed, places
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
-    from raidplan.kinds.disk import Disk
+    from raidplan.layout.kinds.array import Array
+    from raidplan.layout.kinds.disk import Disk
     from raidplan.topology import Topology
 
 SHINGLED = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import human
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
 from raidplan.rules.subjects import array_disks, arrays, counted, footing, redundant
-from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.links import Link
+from raidplan.base.findings import Severity
+from raidplan.estimate.links import Link
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import ENOUGH, Crowd, crowds, shares, shares_together
 from raidplan.rules.subjects import SHOWN, listed, mb, place

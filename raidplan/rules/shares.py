@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from raidplan.links import Link, Links
+from raidplan.estimate.links import Link, Links
 from raidplan.rules.subjects import arrays, own_disks
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
+    from raidplan.base.findings import Path
     from raidplan.topology import Topology
 
 ENOUGH = 0.7

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import GIB, KIB, human
 from raidplan.geometry.md_shape import PAGE, stripe_cache_bytes
-from raidplan.levels import LEVELS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import array_disks, arrays, listed, places
 from raidplan.rules.tuning import STRIPE_CACHE
-from raidplan.size import GIB, KIB, human
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
 DEFAULT_ENTRIES = 256

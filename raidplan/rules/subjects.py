@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Related
-from raidplan.levels import LEVELS, losses_survived
+from raidplan.base.findings import Path, Related
+from raidplan.base.levels import LEVELS, losses_survived
 
 if TYPE_CHECKING:
-    from raidplan.kinds.array import Array
+    from raidplan.layout.kinds.array import Array
     from raidplan.topology import Item, Topology
 
 SHOWN = 4

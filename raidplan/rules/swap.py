@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Related, Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Related, Severity
+from raidplan.base.levels import LEVELS
 from raidplan.rules.areas import Area, spread_swap, swap_areas
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import (

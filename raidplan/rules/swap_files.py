@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity, shortened
+from raidplan.base.findings import Severity, shortened
+from raidplan.base.size import MIB, align_up, human
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import filesystem_of, mounted, place
-from raidplan.size import MIB, align_up, human
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
+from raidplan.base.size import exact
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.rebuild import SYNC_SPEED_MAX, component, unlimited
 from raidplan.rules.shares import Share, shares
 from raidplan.rules.subjects import arrays, hours_at, mb, redundant
-from raidplan.size import exact
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

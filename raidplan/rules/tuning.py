@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import KIB, exact
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import arrays
-from raidplan.size import KIB, exact
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

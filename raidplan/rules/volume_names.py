@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.kinds.naming import kernel_name
+from raidplan.base.findings import Severity
+from raidplan.layout.kinds.naming import kernel_name
 from raidplan.rules.engine import Hit, rule
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from itertools import accumulate
 from math import lcm
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Severity
-from raidplan.levels import LEVELS
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import KIB, MIB, align_up, exact, human
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.subjects import place
 from raidplan.rules.workloads import RANDOM, work_on
-from raidplan.size import KIB, MIB, align_up, exact, human
 
 if TYPE_CHECKING:
-    from raidplan.findings import Path
-    from raidplan.kinds.device import Device
-    from raidplan.kinds.lvm import VolumeGroup
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.device import Device
+    from raidplan.layout.kinds.lvm import VolumeGroup
     from raidplan.topology import Topology
 
 STEP = 128 * KIB

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path, Severity, did_you_mean, dotted
+from raidplan.base.findings import Path, Severity, did_you_mean, dotted
 from raidplan.rules.engine import Hit, rule
 
 if TYPE_CHECKING:

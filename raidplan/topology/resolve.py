@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
-from raidplan.findings import Finding, Path, did_you_mean, dotted, error
-from raidplan.kinds.boot_options import ESP_MOUNTS
-from raidplan.kinds.device import Device, Impossible, Kind, Use
-from raidplan.kinds.disk import partition_for
+from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
+from raidplan.base.size import readable
+from raidplan.layout.kinds.boot_options import ESP_MOUNTS
+from raidplan.layout.kinds.device import Device, Impossible, Kind, Use
+from raidplan.layout.kinds.disk import partition_for
 from raidplan.layout.model import Layout
-from raidplan.size import readable
 from raidplan.topology.wiring import Wiring
 
 SECTIONS = ("hardware.disks", "arrays", "volume_groups", "filesystems", "swap")

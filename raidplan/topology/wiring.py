@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.findings import Path
+from raidplan.base.findings import Path
 
 if TYPE_CHECKING:
     from raidplan.layout.model import Hardware

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.pipeline import Loaded, check
-from raidplan.settings import Settings
+from raidplan.review.pipeline import Loaded, check
+from raidplan.review.settings import Settings
 
 HEAD = "version: 1\nhost: h\nhardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}\n"
 SCRATCH = HEAD + "arrays:\n  a: {level: raid0, members: [d<0-1>]}\n  b: {level: raid0, members: [d<2-3>]}\n"

@@ -20,9 +20,9 @@ from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import VERSIONS, read_paths
+from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import INITRAMFS_ASIDE, UDEV_RULES
-from raidplan.run import Result
 from tests.apply.changed import changed, half_changed
 from tests.apply.others import Others
 from tests.initramfs import cpio

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from raidplan import pipeline
+from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import Decision, decide
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.plan import Plan, Run, Step, Zero, plan_from_json, plan_to_json
+from raidplan.review import pipeline
 
 TB, GIB, MIB = 10**12, 2**30, 2**20
 OLD = "0d0e0a0d-1111-4222-8333-123456789abc"

@@ -16,14 +16,14 @@ from typing import TypeVar
 import pytest
 
 import raidplan.apply.journal.journal
-import raidplan.run
-from raidplan.apply.journal.adopt import gone, look, unplanned
+import raidplan.facts.run
+from raidplan.apply.adopt import gone, look, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.world import World
 from raidplan.cli.adopt import _entered, _journal
 from raidplan.facts.machine import BlockFact
-from raidplan.run import Result
+from raidplan.facts.run import Result
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of as plan_of_text
 from tests.apply.test_between import LAYOUT, again, cut
@@ -133,7 +133,7 @@ def entered(tmp_path: Path, state: State, returncode: int) -> str:
     world = Simulated(plan, tmp_path, state)
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(StringIO()) as said:
-        patch.setattr(raidplan.run, "run", lambda argv: Result(tuple(argv), returncode, "", ""))
+        patch.setattr(raidplan.facts.run, "run", lambda argv: Result(tuple(argv), returncode, "", ""))
         _entered(plan, named, open_journal(tmp_path / FOLDER, world))
     return said.getvalue()
 

@@ -16,9 +16,10 @@ import pytest
 
 from raidplan.apply.decide.bare import NotOurs, carries_ours
 from raidplan.apply.decide.redo import anew
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.plan import Plan, Proof, Run, Value, plan_digest, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of

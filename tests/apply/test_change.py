@@ -11,17 +11,17 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan import pipeline
 from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.change.difference import Difference
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import decide
-from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
-from raidplan.kinds.mount_flags import flags
+from raidplan.facts.ranges import BACK, FRONT
+from raidplan.layout.kinds.mount_flags import flags
 from raidplan.plan import Plan, Run, Zero, plan_from_json, plan_to_json
+from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.test_kill_matrix import apply, end, impatient, in_order, machine

@@ -15,16 +15,15 @@ from typing import Any
 
 import pytest
 
+from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight import in_use
 from raidplan.apply.reading import read_for
-from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World
-from raidplan.facts import read_machine
+from raidplan.facts import in_use, read_machine
+from raidplan.facts.run import Result
 from raidplan.plan import Plan, Zero
-from raidplan.run import Result
 from tests.apply.stacks import plan_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decide.seen import changed, seen
+from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import guard
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.devices.zero import NotCleared, zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import DiskIdentity, Plan, Run, Step, Zero

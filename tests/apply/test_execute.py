@@ -15,8 +15,8 @@ from raidplan.apply.execute import WORKERS, Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
+from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
-from raidplan.run import Result
 
 
 def step(

@@ -15,9 +15,10 @@ from typing import TypeVar
 import pytest
 
 from raidplan.apply import execute
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.apply.syncs import held
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.apply.configuration.blocks import BrokenBlock, sections, wanted_text
 from raidplan.apply.configuration.conflicts import conflicting
-from raidplan.apply.configuration.files import KEPT, BrokenBlock, sections, wanted_text
+from raidplan.apply.configuration.files import KEPT
 from raidplan.apply.configuration.files import write as write_in
 from raidplan.apply.world import World
 from raidplan.facts import Machine

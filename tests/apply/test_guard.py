@@ -11,12 +11,12 @@ import pytest
 
 from raidplan.apply.devices import guard, zero
 from raidplan.apply.devices.guard import instance_of, not_blank
-from raidplan.apply.preflight import in_use
-from raidplan.apply.preflight.in_use import alone, used_by_others, written_by_others
 from raidplan.apply.world import World
+from raidplan.facts import in_use
 from raidplan.facts.block import read_at
+from raidplan.facts.in_use import alone, used_by_others, written_by_others
+from raidplan.facts.run import Result
 from raidplan.plan import Zero
-from raidplan.run import Result
 from tests.images import MIB, tool
 
 pytestmark = [

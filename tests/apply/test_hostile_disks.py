@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import decide
 from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts.machine import Trace

@@ -15,9 +15,9 @@ from raidplan.apply.configuration.initramfs import SETTINGS, cannot_be_renewed, 
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import arrays_named, images
+from raidplan.facts.run import Result
 from raidplan.plan import RenewInitramfs
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
-from raidplan.run import Result
 from tests.initramfs import UUID, boot, cpio
 
 NAMED = RenewInitramfs((UUID,))

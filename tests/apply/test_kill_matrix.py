@@ -15,14 +15,15 @@ from random import Random
 
 import pytest
 
-from raidplan import pipeline
 from raidplan.apply import execute
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Run
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
 from raidplan.plan.unlike import unlike
+from raidplan.review import pipeline
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
 from tests.apply.simulated import AtOnce, Killed, Simulated, State

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.change.left import set_by
+from raidplan.base.levels import LEVELS
 from raidplan.facts.host import HOLD
-from raidplan.levels import LEVELS
 from raidplan.plan.places import FSTAB, UDEV_RULES
 from tests.apply.left import Kills
 from tests.apply.others import Others

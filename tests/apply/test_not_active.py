@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decide.not_started import not_started
+from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.apply.session import Decision, decide
 from raidplan.plan import Plan
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.test_change import plan_of, set_to, standing

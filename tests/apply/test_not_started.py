@@ -10,9 +10,9 @@ import pytest
 
 from raidplan.apply.decide.not_started import not_started as asleep
 from raidplan.apply.decide.redo import CLEARS
+from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import Decision, decide
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.cli import REFUSED
 from raidplan.cli.adopt import _entered

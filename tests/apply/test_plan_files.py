@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.apply import execute
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.apply.undo.copies import Copies
 from raidplan.apply.undo.undo import way_back
 from raidplan.apply.world import World

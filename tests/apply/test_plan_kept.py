@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import pytest
 
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import decide
 from raidplan.plan import Plan, plan_digest, plan_from_json, plan_to_json
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import plan_of

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply import reading
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.apply.session import decide
 from raidplan.cli import run
 from raidplan.facts import Machine
 from raidplan.plan import Plan, digest, plan_digest, plan_from_json, plan_to_json

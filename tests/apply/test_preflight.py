@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Step, Zero
 from tests.apply.simulated import Simulated, State

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.decision import Decision
 from raidplan.apply.execute import Event, Outcome, execute
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.session import Decision
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
@@ -26,8 +26,8 @@ from raidplan.cli import run as command_line
 from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.facts import Machine
+from raidplan.facts.run import Result
 from raidplan.plan import Plan, Run, Step
-from raidplan.run import Result
 from tests.apply.stacks import LAYOUT
 
 ROOT = Path(__file__).parents[2]
@@ -147,7 +147,7 @@ import resource, sys
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.plan import Plan, Run, Step
-from raidplan.run import run
+from raidplan.facts.run import run
 run(["true"])
 class Silent:
     def __getattr__(self, name): return lambda *args, **more: print(name, *args[:1])
@@ -322,7 +322,7 @@ def test_f44_the_plan_is_the_same_in_every_surrounding(tmp_path: Path) -> None:
 
 def test_f44_a_tool_runs_where_the_working_folder_is_gone(tmp_path: Path) -> None:
     code = "import os, sys; os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])\n"
-    code += "from raidplan.run import run; print(run(['echo', 'well']).stdout)"
+    code += "from raidplan.facts.run import run; print(run(['echo', 'well']).stdout)"
     words = [sys.executable, "-c", code, str(tmp_path / "gone")]
     here = {**os.environ, "PYTHONPATH": str(ROOT), **HOSTILE}
     done = subprocess.run(words, cwd=ROOT, env=here, capture_output=True, text=True, check=False)

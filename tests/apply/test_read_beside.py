@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.apply.configuration.lines import unit
+from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import Decision, decide
 from raidplan.plan import Plan, WriteBlock
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, plan_of

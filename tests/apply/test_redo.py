@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decide.redo import anew
-from raidplan.apply.devices.same import ARRAY
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import made_nodes
-from raidplan.apply.teardown.ranges import BACK, FRONT
+from raidplan.apply.recheck_target import ARRAY
 from raidplan.apply.world import World
 from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan.identities import made_nodes
 from raidplan.plan.unlike import unlike
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.simulated import Simulated, State

@@ -17,13 +17,13 @@ from raidplan.apply import world
 from raidplan.apply.change.change_contents import label
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.configuration import initramfs
+from raidplan.apply.decision import decide
 from raidplan.apply.journal import journal
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.mounted import hidden, in_memory
-from raidplan.apply.session import decide
 from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
 from raidplan.apply.undo.copying import NoRoom, Start, keep
@@ -238,7 +238,7 @@ def test_an_interrupted_apply_of_another_plan(plan: Plan) -> None:
 def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
     """The command line on a machine in memory, where nothing may be executed."""
     monkeypatch.setattr(world.World, "read", lambda self, plan: box().machine())
-    monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: [])
+    monkeypatch.setattr("raidplan.apply.decision.preflight", lambda situation, here=True: [])
 
     def never(*args: object, **more: object) -> None:
         raise AssertionError("something was begun")
@@ -248,7 +248,7 @@ def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: ["one", "two"])
+    monkeypatch.setattr("raidplan.apply.decision.preflight", lambda situation, here=True: ["one", "two"])
     assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
     assert capsys.readouterr().err.endswith("refused: one\nrefused: two\nnothing was written\n")
 
@@ -266,7 +266,7 @@ def test_f54_a_journal_that_a_mount_of_the_plan_would_hide_is_refused(
     (tmp_path / "linked").symlink_to(point)
     file.write_text(file.read_text().replace("/srv/data", str(point)))
     state = point / below
-    monkeypatch.setattr("raidplan.apply.session.preflight", lambda situation, here=True: ["one"])
+    monkeypatch.setattr("raidplan.apply.decision.preflight", lambda situation, here=True: ["one"])
     assert run(["apply", layout, "--state", str(state), "--confirm", "pair"]) == 4
     hides = (
         f"refused: the mount at {point} would hide the journal in {state}: name another folder with --state"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.apply.session import decide
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, plan_from_json, plan_to_json

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.decision import decide
 from raidplan.apply.devices import guard
 from raidplan.apply.execute import Outcome, execute
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.facts import DiskFact
+from raidplan.facts.run import Result
 from raidplan.plan import Action, Plan, Run, Step, Zero
-from raidplan.run import Result
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 from tests.apply.test_execute import Record

@@ -11,7 +11,8 @@ from typing import TypeVar
 import pytest
 
 from raidplan.apply.configuration.aliases import BY_ID
-from raidplan.apply.configuration.files import TRIES, BrokenBlock, wanted_text, write
+from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
+from raidplan.apply.configuration.files import TRIES, write
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.facts.arrays import coloned

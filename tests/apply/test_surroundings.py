@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.configuration.files import write
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight, surroundings
 from raidplan.apply.preflight.situation import Situation
@@ -23,7 +24,6 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.session import decide
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version
@@ -163,7 +163,7 @@ def test_f39_a_program_that_tells_no_version_is_another_one(says: str, tmp_path:
 
 @root
 def test_f39_f69_a_tool_in_path_is_not_asked(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raidplan.run import find_tool, run
+    from raidplan.facts.run import find_tool, run
 
     program.rename(program.parent / "echo")
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")

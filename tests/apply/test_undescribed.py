@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply import execute
-from raidplan.apply.configuration.files import BrokenBlock, wanted_text
+from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
+from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.apply.session import Decision, decide
 from raidplan.facts.host import READ_WHOLE
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE

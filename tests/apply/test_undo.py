@@ -14,16 +14,17 @@ from typing import TypeVar
 
 import pytest
 
-from raidplan import pipeline
 from raidplan.apply import execute
+from raidplan.apply.decision import decide, with_devices
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.session import carry_out, decide, with_devices
+from raidplan.apply.session import carry_out
 from raidplan.apply.undo.copies import Copy, packed, unpacked
 from raidplan.apply.world import World
 from raidplan.cli.undo import undo
 from raidplan.facts import Machine, read_machine
+from raidplan.facts.run import Result
 from raidplan.plan import Plan
-from raidplan.run import Result
+from raidplan.review import pipeline
 from tests.apply.simulated import Killed
 
 T = TypeVar("T")

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.devices.guard import PARTITION, not_blank
+from raidplan.apply.decision import Decision, decide, with_devices
+from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
 from raidplan.apply.reading import read_for
-from raidplan.apply.session import Decision, decide, with_devices
 from raidplan.apply.world import World
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Run
+from raidplan.plan.identities import PARTITION
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GROUP, LAYOUT, Box, decided, order, plan_of
 from tests.images import MIB, put, tool

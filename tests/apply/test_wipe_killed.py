@@ -11,13 +11,14 @@ from shutil import copytree, rmtree
 import pytest
 
 from raidplan.apply import execute
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.session import carry_out, decide
+from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.run import Result
 from raidplan.plan import Plan, Zero
-from raidplan.run import Result
 from tests.apply.left import Kills
 from tests.apply.others import NODES, Others
 from tests.apply.simulated import Simulated, State

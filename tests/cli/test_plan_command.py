@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
-from raidplan.apply.session import Decision
+from raidplan.apply.decision import Decision
 from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, plan_from_json
+from raidplan.review import pipeline
 from raidplan.rules import CATALOGUE
 
 LAYOUT = """\
@@ -206,11 +206,11 @@ def test_facts_that_are_none(
 def test_this_machine_decides(
     layout: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from raidplan.apply import reading, session
+    from raidplan.apply import decision, reading
 
     monkeypatch.setattr(reading, "read_for", lambda plan: Machine())
     monkeypatch.setattr(
-        session,
+        decision,
         "decide",
         lambda plan, machine, past, here: Decision(plan, plan, {}, ("d0 is not there",), machine),
     )
@@ -218,7 +218,7 @@ def test_this_machine_decides(
     assert "refused: d0 is not there" in capsys.readouterr().err
     done = replace(whole(layout), steps=())
     monkeypatch.setattr(
-        session, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)
+        decision, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)
     )
     assert run(["plan", layout, "--detailed-exitcode"]) == 0
     assert "nothing to do" in capsys.readouterr().out

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from raidplan import pipeline
-from raidplan.layout import Layout
+from raidplan.layout.model import Layout
 from raidplan.layout.schema import field_docstrings, layout_schema
 from raidplan.render.findings_json import json_text
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
+from raidplan.review import pipeline
 from tests.examples import EXAMPLES
 
 FILE = Path("schemas/layout.schema.json")

@@ -8,7 +8,7 @@ import pytest
 
 from raidplan.compiler import compile_plan
 from raidplan.document import read_document
-from raidplan.layout import load_layout
+from raidplan.layout.load import load_layout
 from raidplan.placement import place
 from raidplan.plan import (
     PHASES,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.pipeline import check, load, plan
 from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
 from raidplan.plan.partitions import TYPE_CODES
+from raidplan.review.pipeline import check, load, plan
 
 MIRROR = "{level: raid1, members: [d<0-1>]}"
 DISKS = "version: 1\nhost: example\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 1TB}}}\n"

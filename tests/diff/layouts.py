@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidplan.diff import Diff, Side, Thing, diff
 from raidplan.document.read import parse_document
-from raidplan.layout import load_layout
+from raidplan.layout.load import load_layout
 from raidplan.placement import place
 from raidplan.topology import resolve
 

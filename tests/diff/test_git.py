@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import run as processes
 from raidplan.cli import run
+from raidplan.facts import run as processes
 
 HARDWARE = "disks: {d<0-3>: {serial: S<1>, size: 3TB}}\n"
 LAYOUT = "version: 1\nhost: h\nhardware: h.hardware.yaml\narrays: {a: {level: raid1, members: [d<0-1>]}}\nfilesystems: {f: {device: a, type: xfs, mount: /srv}}\n"

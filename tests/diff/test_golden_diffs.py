@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
 from raidplan.diff import Side, diff
 from raidplan.render.diff_json import diff_json
 from raidplan.render.diff_markdown import diff_markdown
 from raidplan.render.diff_text import diff_text
+from raidplan.review import pipeline
 from tests.examples import EXAMPLES
 
 GOLDEN = Path(__file__).parent / "golden"

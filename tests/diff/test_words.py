@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from raidplan.diff.words import value_text
-from raidplan.kinds.model import Model, fields
+from raidplan.layout.kinds.model import Model, fields
 from raidplan.layout.manual import _models, _words
 from raidplan.layout.model import Layout
 

@@ -9,14 +9,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from raidplan.base.size import MIB
 from raidplan.cli import run
 from raidplan.discover import Wire, discover, hardware_json, hardware_yaml
 from raidplan.discover.hardware import is_disk
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.kinds.disk import Disk
-from raidplan.pipeline import load, plan
-from raidplan.size import MIB
+from raidplan.layout.kinds.disk import Disk
+from raidplan.review.pipeline import load, plan
 
 SIZE = 3000592982016
 AHCI, SIL = "pci-0000:00:1f.2", "pci-0000:03:00.0"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from tests.rules.stages import Stated, stated_in
 
 H = "version: 1\nhost: jbod\n"

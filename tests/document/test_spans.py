@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from raidplan.base.findings import Path
 from raidplan.document import Document, Span
 from raidplan.document.read import parse_document
-from raidplan.findings import Path
 
 LAYOUT = """\
 version: 1

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from raidplan.findings import Finding
-from raidplan.layout import layout_of
+from raidplan.base.findings import Finding
+from raidplan.layout.load import layout_of
 from raidplan.topology import Topology, resolve
 
 HOSTILE = ("<script>alert(1)</script>", "]]>", "--><svg/onload=x>", '"]; click t0 "javascript:x"', "&amp;&lt;",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
-from raidplan.draw import marks_of, mermaid, svg
+from raidplan.render.draw import marks_of, mermaid, svg
+from raidplan.review import pipeline
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("tel-aviv-jbod", "sas-expander", "rio-swap-mistake", "raid5-2005-lvm", "raid50", "commenter-raid5")

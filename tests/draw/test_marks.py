@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from raidplan import pipeline
-from raidplan.draw import marks_of
-from raidplan.draw.palette import DARK, HUES, LIGHT
+from raidplan.render.draw import marks_of
+from raidplan.render.draw.palette import DARK, HUES, LIGHT
+from raidplan.review import pipeline
 from tests.draw.layouts import topology
 
 

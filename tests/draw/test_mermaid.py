@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from raidplan.draw import marks_of, mermaid
-from raidplan.draw.mermaid import MOST_BOXES, MOST_EDGES, MOST_TEXT, quoted
+from raidplan.render.draw import marks_of, mermaid
+from raidplan.render.draw.mermaid import MOST_BOXES, MOST_EDGES, MOST_TEXT, quoted
 from tests.draw.layouts import HOSTILE, layouts, topology
 from tests.draw.test_picture import MANY
 

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from raidplan import pipeline
-from raidplan.draw import Marks, marks_of, svg
-from raidplan.draw.measure import width
-from raidplan.draw.page import picture
-from raidplan.draw.picture import Box, Picture, Rect, Text
-from raidplan.draw.things import things
+from raidplan.render.draw import Marks, marks_of, svg
+from raidplan.render.draw.measure import width
+from raidplan.render.draw.page import picture
+from raidplan.render.draw.picture import Box, Picture, Rect, Text
+from raidplan.render.draw.things import things
+from raidplan.review import pipeline
 from raidplan.topology.resolve import DISKS
 from tests.draw.layouts import layouts, topology
 from tests.examples import EXAMPLES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from tests.rules.stages import stated_in
 
 CASES = sorted(Path(__file__).parent.glob("*.yaml"))

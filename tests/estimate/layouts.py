@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from raidplan.document.read import parse_document
-from raidplan.estimate import Estimate, Estimates, estimate
-from raidplan.layout import load_layout
+from raidplan.estimate.estimate import estimate
+from raidplan.estimate.result import Estimate, Estimates
+from raidplan.layout.load import load_layout
 from raidplan.placement import place
 from raidplan.topology import resolve
 

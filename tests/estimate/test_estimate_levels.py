@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from raidplan.base.levels import LEVELS, PARITY_LAYOUTS, RAID6_LAYOUTS
 from raidplan.estimate.levels import read_ops, reading, write_ops, writing
-from raidplan.levels import LEVELS, PARITY_LAYOUTS, RAID6_LAYOUTS
 
 SHAPES = [
     *((level, None, n) for level in ("linear", "raid0", "raid1", "raid4") for n in (2, 3, 8)),

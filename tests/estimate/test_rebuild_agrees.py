@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.estimate import estimate
-from raidplan.levels import LEVELS
-from raidplan.pipeline import check
+from raidplan.base.levels import LEVELS
+from raidplan.estimate.estimate import estimate
+from raidplan.review.pipeline import check
 from raidplan.rules.rebuild import pace
 from raidplan.topology import Topology
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bench.predicted import ROWS
-from raidplan.estimate import Estimate, Estimates, estimate
-from raidplan.pipeline import load
+from raidplan.estimate.estimate import estimate
+from raidplan.estimate.result import Estimate, Estimates
+from raidplan.review.pipeline import load
 from tests.estimate.layouts import MB, bound, estimates, mb
 
 BEAST = Path("examples/raid5-2005.yaml")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.facts import Machine, read_machine
-from raidplan.run import Result
+from raidplan.facts.run import Result
 
 RECORDED = Path(__file__).parent / "recorded"
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from raidplan.run import NOT_FOUND, TIMED_OUT, CommandFailed, Result, find_tool, run
+from raidplan.facts.run import NOT_FOUND, TIMED_OUT, CommandFailed, Result, find_tool, run
 
 
 def test_result():

@@ -12,9 +12,9 @@ import pytest
 
 from raidplan.facts.block import read_at
 from raidplan.facts.members import superblock
+from raidplan.facts.run import find_tool
 from raidplan.facts.superblock import ext, is_swap, xfs
 from raidplan.facts.tables import Table, extent, read_table
-from raidplan.run import find_tool
 
 MIB = 1 << 20
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply.configuration.files import wanted_text, write
+from raidplan.apply.configuration.blocks import wanted_text
+from raidplan.apply.configuration.files import write
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.arrays import parse_export

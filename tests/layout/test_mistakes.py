@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidplan.document.read import parse_document
-from raidplan.layout import load_layout
+from raidplan.layout.load import load_layout
 
 H = "version: 1\nhost: jbod\n"
 

@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
+from raidplan.base.findings import Finding
 from raidplan.document.read import parse_document
-from raidplan.findings import Finding
-from raidplan.layout import Layout, load_layout
+from raidplan.layout.load import load_layout
+from raidplan.layout.model import Layout
 from raidplan.placement import place
 
 H = "version: 1\nhost: jbod\n"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from raidplan.document.read import parse_document, read_text
-from raidplan.kinds.model import Model, fields
-from raidplan.layout import Layout
 from raidplan.layout.as_pydantic import as_pydantic
+from raidplan.layout.kinds.model import Model, fields
 from raidplan.layout.load import read_layout
+from raidplan.layout.model import Layout
 from tests.examples import EXAMPLES
 
 JUNK: list[object] = [None, "", "x", "1", "7", "-1", "3TB", "512KiB", "rest", "true", "/dev/sda", "d00", "raid5", "150MB/s", [], ["d00"], [None], {}, {"a b": {}},

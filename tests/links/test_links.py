@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from raidplan.document.read import parse_document
-from raidplan.layout import load_layout
-from raidplan.links import TABLE, Link, Links
+from raidplan.estimate.links import TABLE, Link, Links
+from raidplan.layout.load import load_layout
 from raidplan.topology.wiring import Wiring
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.loops import DiskFile, Record
-from raidplan.loops.losetup import Loop, loops
-from raidplan.size import MIB
+from raidplan.base.size import MIB
+from raidplan.twin.loops import DiskFile, Record
+from raidplan.twin.loops.losetup import Loop, loops
 
 
 def pytest_collection_modifyitems(items):

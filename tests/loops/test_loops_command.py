@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import run
-from raidplan.pipeline import load
+from raidplan.review.pipeline import load
 
 LAYOUT = """\
 version: 1
@@ -90,7 +90,7 @@ def test_failing(here, capsys, monkeypatch):
     def attach(file, sector):
         raise RuntimeError("no loop device left")
 
-    monkeypatch.setattr("raidplan.loops.making.attach", attach)
+    monkeypatch.setattr("raidplan.twin.loops.making.attach", attach)
     assert run(["loops", "up", "box.yaml"]) == 2
     assert capsys.readouterr().err.endswith("stopped: no loop device left\nwhat was begun has been removed\n")
     assert not Path("box.loops").exists()
@@ -98,7 +98,7 @@ def test_failing(here, capsys, monkeypatch):
 
 @pytest.mark.root
 def test_stopping_part_way(here, capsys, monkeypatch):
-    monkeypatch.setattr("raidplan.loops.removing.DETACH_SECONDS", 0.1)
+    monkeypatch.setattr("raidplan.twin.loops.removing.DETACH_SECONDS", 0.1)
     assert run(["loops", "up", "box.yaml"]) == 0
     with open(here.loops()["d0.img"].node, "rb"):
         assert run(["loops", "down", "box.yaml"]) == 3

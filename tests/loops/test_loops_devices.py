@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.loops import DiskFile, Record, Refused, Stopped, down, losetup, up
-from raidplan.loops.folder import Folder
-from raidplan.size import MIB, TIB
+from raidplan.base.size import MIB, TIB
+from raidplan.twin.loops import DiskFile, Record, Refused, Stopped, down, losetup, up
+from raidplan.twin.loops.folder import Folder
 
 pytestmark = pytest.mark.root
 
@@ -209,7 +209,7 @@ def test_a_busy_mount_stops_it_and_the_next_call_goes_on(place, wanted):
 
 
 def test_a_loop_device_in_use_stops_it_and_the_next_call_goes_on(place, wanted, monkeypatch):
-    monkeypatch.setattr("raidplan.loops.removing.DETACH_SECONDS", 0.2)
+    monkeypatch.setattr("raidplan.twin.loops.removing.DETACH_SECONDS", 0.2)
     node = up(wanted("d0", "d1"), place.directory).devices["d0"]
     with open(node, "rb"), pytest.raises(Stopped, match=f"still in use: {node}"):
         down(place.directory)
@@ -280,7 +280,7 @@ def test_one_at_a_time(place, wanted):
 
 def test_a_kernel_that_ignores_the_sector_size(place, wanted, monkeypatch):
     real = losetup.attach
-    monkeypatch.setattr("raidplan.loops.making.attach", lambda file, sector: real(file, 512))
+    monkeypatch.setattr("raidplan.twin.loops.making.attach", lambda file, sector: real(file, 512))
     with pytest.raises(Stopped, match="has sectors of 512 B instead of 4096 B"):
         up(wanted("d0", sector=4096), place.directory)
     assert not place.loops() and not place.directory.exists()
@@ -289,7 +289,7 @@ def test_a_kernel_that_ignores_the_sector_size(place, wanted, monkeypatch):
 def test_another_file_was_attached(place, wanted, monkeypatch):
     real, other = losetup.attach, place.path / "other"
     other.write_bytes(bytes(MIB))
-    monkeypatch.setattr("raidplan.loops.making.attach", lambda file, sector: real(str(other), sector))
+    monkeypatch.setattr("raidplan.twin.loops.making.attach", lambda file, sector: real(str(other), sector))
     with pytest.raises(Stopped, match=f"got {other} instead of"):
         up(wanted("d0"), place.directory)
     assert not place.loops() and other.exists()

@@ -5,14 +5,14 @@ import os
 
 import pytest
 
-from raidplan.loops import Refused, down, up
-from raidplan.loops.record import from_text, to_text
+from raidplan.twin.loops import Refused, down, up
+from raidplan.twin.loops.record import from_text, to_text
 
 
 @pytest.fixture
 def as_root(monkeypatch):
     """Rights do not matter here, and no loop device is ever made."""
-    monkeypatch.setattr("raidplan.loops.making._cannot", lambda record: iter(()))
+    monkeypatch.setattr("raidplan.twin.loops.making._cannot", lambda record: iter(()))
 
 
 def test_the_record_comes_back_as_it_was(wanted):

@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from raidplan.loops import Stopped, down, losetup, up
-from raidplan.loops.folder import Folder
-from raidplan.run import CommandFailed
+from raidplan.facts.run import CommandFailed
+from raidplan.twin.loops import Stopped, down, losetup, up
+from raidplan.twin.loops.folder import Folder
 
 pytestmark = pytest.mark.root
 
@@ -123,7 +123,7 @@ def test_the_last_loop_devices_are_not_to_be_had(place, wanted, monkeypatch):
         made.append(file)
         return real(file, sector)
 
-    monkeypatch.setattr("raidplan.loops.making.attach", attach)
+    monkeypatch.setattr("raidplan.twin.loops.making.attach", attach)
     with pytest.raises(Stopped, match="cannot find an unused loop device"):
         up(wanted("d0", "d1"), place.directory)
     assert not place.loops() and not place.directory.exists()

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from raidplan.base.findings import has_errors
+from raidplan.base.size import GIB, MIB, parse_size
 from raidplan.document.read import parse_document
-from raidplan.findings import has_errors
-from raidplan.layout import layout_of
-from raidplan.loops import TooSmall, bytes_needed, record_of, scale_layout, scaled
-from raidplan.loops.scale import shares
-from raidplan.pipeline import load
-from raidplan.size import GIB, MIB, parse_size
+from raidplan.layout.load import layout_of
+from raidplan.review.pipeline import load
 from raidplan.topology import resolve
+from raidplan.twin.loops import TooSmall, bytes_needed, record_of, scale_layout, scaled
+from raidplan.twin.loops.scale import shares
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 

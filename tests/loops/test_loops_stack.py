@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.loops import stack as module
-from raidplan.loops.stack import Block, Group, Mount, SwapArea, parsed_groups, read_stack, unescaped
+from raidplan.twin.loops import stack as module
+from raidplan.twin.loops.stack import Block, Group, Mount, SwapArea, parsed_groups, read_stack, unescaped
 
 MOUNTINFO = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw

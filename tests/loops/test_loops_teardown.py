@@ -2,10 +2,10 @@
 
 import pytest
 
-from raidplan.loops.losetup import Loop
-from raidplan.loops.refused import Refused
-from raidplan.loops.stack import Block, Group, Mount, Stack, SwapArea
-from raidplan.loops.teardown import group_uuid, teardown
+from raidplan.twin.loops.losetup import Loop
+from raidplan.twin.loops.refused import Refused
+from raidplan.twin.loops.stack import Block, Group, Mount, Stack, SwapArea
+from raidplan.twin.loops.teardown import group_uuid, teardown
 
 VG = "Zt3Ak5" + "aaaa" * 5 + "bbbbbb"
 VG_PRINTED = "Zt3Ak5-aaaa-aaaa-aaaa-aaaa-aaaa-bbbbbb"

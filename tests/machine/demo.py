@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from raidplan.document import read_document
-from raidplan.layout import load_layout
-from raidplan.twin import Twin, install_raidplan
-from raidplan.twin.wiring import disks_of
+from raidplan.layout.load import load_layout
+from raidplan.twin.server import Twin, install_raidplan
+from raidplan.twin.server.wiring import disks_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tel-aviv-jbod.yaml"
 LOOK = (

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from raidplan.plan import Plan, RenewInitramfs, Run, plan_from_json
-from raidplan.twin import Twin
-from raidplan.twin.ssh import Result
+from raidplan.twin.server import Twin
+from raidplan.twin.server.ssh import Result
 from tests.machine.look import serials_by_node
 
 TRACE = "strace --follow-forks --seccomp-bpf --quiet=all --string-limit=65536 --trace=execve,fork,vfork,clone,clone3"

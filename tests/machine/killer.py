@@ -17,8 +17,8 @@ from threading import Lock
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
+from raidplan.facts.run import ENVIRONMENT, Result
 from raidplan.plan import Zero
-from raidplan.run import ENVIRONMENT, Result
 
 ALWAYS = (
     "sfdisk",

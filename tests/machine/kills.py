@@ -7,8 +7,8 @@ from pathlib import Path
 from signal import SIGKILL
 
 from raidplan.cli import REFUSED
-from raidplan.twin import Twin
-from raidplan.twin.ssh import Result
+from raidplan.twin.server import Twin
+from raidplan.twin.server.ssh import Result
 from tests.machine.look import with_digest
 
 KILLER = "/root/killer.py"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from raidplan.twin import Twin
+from raidplan.twin.server import Twin
 
 BLOCK = 2**20
 NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }"""

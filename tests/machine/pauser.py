@@ -15,7 +15,7 @@ from signal import SIGCONT, SIGSTOP
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
-from raidplan.run import ENVIRONMENT, Result
+from raidplan.facts.run import ENVIRONMENT, Result
 
 SECONDS = 0.2
 """How long the program works before it is stopped."""

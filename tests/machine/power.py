@@ -8,8 +8,8 @@ from contextlib import suppress
 from time import sleep
 
 from raidplan.cli import REFUSED
-from raidplan.twin import Twin, UnreachableError
-from raidplan.twin.ssh import Result
+from raidplan.twin.server import Twin, UnreachableError
+from raidplan.twin.server.ssh import Result
 from tests.machine.look import with_digest
 
 

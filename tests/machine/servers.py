@@ -13,11 +13,11 @@ from typing import Any
 import testinfra
 import yaml
 
-from raidplan.pipeline import Loaded, check, plan
 from raidplan.plan import Plan
-from raidplan.twin import Disk, Twin
-from raidplan.twin.install import install_raidplan
-from raidplan.twin.wiring import disks_of
+from raidplan.review.pipeline import Loaded, check, plan
+from raidplan.twin.server import Disk, Twin
+from raidplan.twin.server.install import install_raidplan
+from raidplan.twin.server.wiring import disks_of
 from tests.machine.look import NODE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -14,8 +14,8 @@ from time import sleep
 
 import pytest
 
-from raidplan.twin import Disk, Twin, UnreachableError, install_raidplan
-from raidplan.twin.ssh import Result
+from raidplan.twin.server import Disk, Twin, UnreachableError, install_raidplan
+from raidplan.twin.server.ssh import Result
 from tests.machine.look import contents, open_steps, serials_by_node
 from tests.machine.servers import decoys, fill_decoys, quick_initramfs
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 
-from raidplan.twin import Disk, Twin, install_raidplan
-from raidplan.twin.ssh import Result
+from raidplan.twin.server import Disk, Twin, install_raidplan
+from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.servers import quick_initramfs

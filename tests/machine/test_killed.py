@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from raidplan.twin import Disk, Twin, install_raidplan
+from raidplan.twin.server import Disk, Twin, install_raidplan
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.look import contents
 from tests.machine.servers import decoys, fill_decoys, quick_initramfs

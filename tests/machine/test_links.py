@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.estimate import estimate
-from raidplan.pipeline import check
+from raidplan.estimate.estimate import estimate
+from raidplan.review.pipeline import check
 from raidplan.topology import Topology
-from raidplan.twin import Link, Twin
-from raidplan.twin.install import install_raidplan
-from raidplan.twin.wiring import disks_of
+from raidplan.twin.server import Link, Twin
+from raidplan.twin.server.install import install_raidplan
+from raidplan.twin.server.wiring import disks_of
 from tests.machine.servers import quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from raidplan.plan.places import FSTAB, MDADM_CONF, UDEV_RULES
-from raidplan.twin import Disk, Twin, install_raidplan, lose_unflushed
+from raidplan.twin.server import Disk, Twin, install_raidplan, lose_unflushed
 from tests.machine.look import contents
 from tests.machine.power import applied_after_the_boot, applied_until_the_power_goes
 from tests.machine.servers import decoys, fill_decoys, quick_initramfs

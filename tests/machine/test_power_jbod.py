@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from raidplan.pipeline import check
-from raidplan.twin import Twin, install_raidplan
-from raidplan.twin.wiring import disks_of
+from raidplan.review.pipeline import check
+from raidplan.twin.server import Twin, install_raidplan
+from raidplan.twin.server.wiring import disks_of
 from tests.machine.look import contents, open_steps
 from tests.machine.power import applied_after_the_boot, applied_until_the_power_goes
 from tests.machine.servers import EXAMPLES, LAYOUT, decoys, fill_decoys, quick_initramfs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from raidplan.geometry import ext as ext_geometry
-from raidplan.kinds.array import Array
-from raidplan.kinds.filesystem import Filesystem
+from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.plan import Proof
 from tests.machine.look import Arrays, details, ext, xfs
 from tests.machine.servers import Running

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from raidplan.facts.host import HOLD
-from raidplan.twin import Disk, Twin, install_raidplan
-from raidplan.twin.ssh import Result
+from raidplan.twin.server import Disk, Twin, install_raidplan
+from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
 from tests.machine.kills import KILLED, acts_killed, install_killer, killed_once, killed_to_the_end
 from tests.machine.look import NODE, contents

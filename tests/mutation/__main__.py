@@ -22,7 +22,7 @@ from tests.mutation.mutants import Mutant, mutants
 from tests.mutation.seen import Seen, Uses, to_ask
 from tests.mutation.trial import BROKEN, OPTIONS, SURVIVED, ask, quickly
 
-TARGETS = ("raidplan/rules", "raidplan/geometry", "raidplan/levels.py", "raidplan/size.py")
+TARGETS = ("raidplan/rules", "raidplan/geometry", "raidplan/base/levels.py", "raidplan/base/size.py")
 TESTS = (
     "tests/rules", "tests/geometry", "tests/layout", "tests/test_size.py",
     "tests/compiler", "tests/estimate", "tests/survival", "tests/render/test_golden.py",

@@ -8,7 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-WHERE = ("raidplan/apply", "raidplan/facts/match.py", "raidplan/cli/apply.py", "raidplan/cli/consent.py")
+WHERE = (
+    "raidplan/apply",
+    "raidplan/facts/in_use.py",
+    "raidplan/facts/match.py",
+    "raidplan/cli/apply.py",
+    "raidplan/cli/consent.py",
+)
 """What decides before the first write, and again right before each."""
 LISTS = frozenset({"problems", "reasons", "refusals"})
 """What reasons are gathered in."""
@@ -37,8 +43,7 @@ NONE_GIVEN = {
     "lines.py": "what lines speak of",
     "lost.py": "what is destroyed, for the list that a person reads",
     "marks.py:_identity": "what tells a disk",
-    "same.py:_words": "what a step is on",
-    "stack.py": "names of what is there",
+    "recheck_target.py:_words": "what a step is on",
     "syncs.py:held": "after the write",
     "teardown.py": "nodes and steps; its reasons are those of kept.py",
     "zero.py:_forget_partitions": "after the write",

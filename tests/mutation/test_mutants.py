@@ -11,7 +11,7 @@ from tests.mutation.__main__ import TARGETS, _files
 from tests.mutation.mutants import Mutant, mutants, mutated
 from tests.mutation.seen import MOST, Line, Uses, to_ask
 
-FILE = Path("raidplan/size.py")
+FILE = Path("raidplan/base/size.py")
 PATH = str(FILE.resolve())
 
 MADE = {

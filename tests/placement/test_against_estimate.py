@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from raidplan.base.levels import losses_survived
 from raidplan.document import parse_document
-from raidplan.estimate import Estimate, estimate
-from raidplan.layout import load_layout
+from raidplan.estimate.estimate import estimate
+from raidplan.estimate.result import Estimate
+from raidplan.estimate.survival import survive
+from raidplan.layout.load import load_layout
 from raidplan.layout.model import Layout
-from raidplan.levels import losses_survived
 from raidplan.placement import place
-from raidplan.survival import survive
 from raidplan.topology import Topology, resolve
 
 READ = ("raid0", "raid5", "raid6", "raid10, layout: f2", "raid10, layout: o2")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
 from raidplan.cli import run
+from raidplan.estimate.survival import survive
 from raidplan.plan import Plan
-from raidplan.survival import survive
+from raidplan.review import pipeline
 
 JBOD = """version: 1
 host: jbod

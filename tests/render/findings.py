@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from raidplan.base.findings import Finding, Path, Related, Severity
 from raidplan.document import Span
-from raidplan.findings import Finding, Path, Related, Severity
-from raidplan.located import Accepted, Located
-from raidplan.pipeline import Loaded
-from raidplan.settings import DEFAULT, Settings
+from raidplan.review.located import Accepted, Located
+from raidplan.review.pipeline import Loaded
+from raidplan.review.settings import DEFAULT, Settings
 
 
 def located(

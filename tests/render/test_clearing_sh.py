@@ -186,7 +186,7 @@ def teardown_only(plan: Plan) -> Plan:
 @ROOT
 @NO_ROOT
 def test_the_whole_teardown_as_a_script(loops: Loops, tmp_path: Path) -> None:
-    from raidplan.apply.session import with_devices
+    from raidplan.apply.decision import with_devices
 
     if Path(HOLD).exists():
         pytest.skip(f"{HOLD} is there already")

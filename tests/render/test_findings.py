@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.findings import Severity
+from raidplan.base.hidden import is_seen
 from raidplan.document import Span
-from raidplan.findings import Severity
-from raidplan.hidden import is_seen
 from raidplan.render.findings_json import findings_json
 from raidplan.render.findings_text import findings_text, summary_text
 from raidplan.render.snippet import WIDTH, lines_of, snippet

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, FormatChecker
 
+from raidplan.base.findings import Severity
 from raidplan.document import Span
-from raidplan.findings import Severity
-from raidplan.located import Accepted
-from raidplan.pipeline import Loaded, check
 from raidplan.render.findings_sarif import MOST
 from raidplan.render.forms import FORMS, Look, render
+from raidplan.review.located import Accepted
+from raidplan.review.pipeline import Loaded, check
+from raidplan.review.settings import Settings
 from raidplan.rules import CATALOGUE
-from raidplan.settings import Settings
 from tests.examples import EXAMPLES
 from tests.render.findings import checked, located
 from tests.render.runner import commands

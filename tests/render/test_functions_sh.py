@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raidplan.apply.configuration.files import BrokenBlock, wanted_text
+from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.plan import DiskIdentity, WriteBlock
 from raidplan.render.plan_shell import _identity, lsblk_form
 from tests.render.scripts import SHELLS, Bench

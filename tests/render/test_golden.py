@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
-from raidplan.estimate import estimate
+from raidplan.estimate.estimate import estimate
 from raidplan.plan import Plan, plan_from_json, plan_to_json
 from raidplan.render.estimate_text import estimate_text
 from raidplan.render.findings_json import finding_to_data
@@ -18,6 +17,7 @@ from raidplan.render.findings_text import findings_text, summary_text
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.visible import json_safe
+from raidplan.review import pipeline
 from tests.examples import EXAMPLES
 
 TODAY = "2026-01-01"

@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from raidplan import pipeline
+from raidplan.base.findings import Severity
 from raidplan.cli import run
 from raidplan.document import Span
-from raidplan.findings import Severity
-from raidplan.located import Accepted
-from raidplan.pipeline import Loaded
 from raidplan.plan import plan_to_json
 from raidplan.render.forms import FORMS, Look, render
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan
 from raidplan.render.visible import json_safe
+from raidplan.review import pipeline
+from raidplan.review.located import Accepted
+from raidplan.review.pipeline import Loaded
 from tests.render.findings import checked, located
 from tests.render.page import Element, parse
 from tests.render.runner import commands

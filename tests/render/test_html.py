@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
+from raidplan.base.findings import Severity
 from raidplan.document import Span
-from raidplan.findings import Severity
-from raidplan.located import Accepted
-from raidplan.pipeline import Loaded
 from raidplan.render.forms import Look, render
 from raidplan.render.html.page import MOST_FINDINGS
 from raidplan.render.html.source import MOST_LINES
 from raidplan.render.visible import visible
+from raidplan.review import pipeline
+from raidplan.review.located import Accepted
+from raidplan.review.pipeline import Loaded
 from tests.examples import EXAMPLES
 from tests.render.findings import checked, located
 from tests.render.page import Element, parse

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan import pipeline
-from raidplan.pipeline import Loaded
 from raidplan.render.forms import Look, render
+from raidplan.review import pipeline
+from raidplan.review.pipeline import Loaded
 from tests.render.browser import Browser, chromium
 from tests.render.findings import checked, located
 

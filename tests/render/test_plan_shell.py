@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raidplan import pipeline
 from raidplan.plan import (
     Action,
     DiskIdentity,
@@ -24,6 +23,7 @@ from raidplan.plan import (
     WriteFile,
 )
 from raidplan.render.plan_shell import plan_shell, refusal_shell, stdin_of
+from raidplan.review import pipeline
 from tests.render.scripts import SHELLS, Bench, own_path
 
 HOSTILE = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.findings import Severity
-from raidplan.pipeline import check, read
+from raidplan.base.findings import Severity
+from raidplan.review.pipeline import check, read
 
 
 @dataclass(frozen=True, slots=True)

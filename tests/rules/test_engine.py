@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.base.findings import Finding, Severity, error
 from raidplan.document.read import parse_document
-from raidplan.findings import Finding, Severity, error
-from raidplan.layout import load_layout
+from raidplan.layout.load import load_layout
 from raidplan.rules import CATALOGUE, RULES, Hit, check, rule
 from raidplan.topology import Topology, resolve
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from raidplan.rules import CATALOGUE, Rule
 from tests.rules.stages import Stated, stated, stated_in
 

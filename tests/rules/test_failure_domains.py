@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.base.levels import LEVELS
 from raidplan.document.read import parse_document
-from raidplan.layout import load_layout
-from raidplan.levels import LEVELS
-from raidplan.survival import Outcome, survive
+from raidplan.estimate.survival import Outcome, survive
+from raidplan.layout.load import load_layout
 from raidplan.topology import resolve
 from tests.rules.stages import HEAD, found, said
 

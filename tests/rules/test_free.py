@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidplan.document.read import parse_document
-from raidplan.layout import load_layout
+from raidplan.layout.load import load_layout
 from raidplan.rules.free import (
     fitting,
     free_disks,

@@ -9,7 +9,7 @@ from types import FrameType
 import pytest
 
 from raidplan.document.read import parse_document
-from raidplan.layout import load_layout
+from raidplan.layout.load import load_layout
 from raidplan.rules import RULES, Rule
 from raidplan.topology import Topology, resolve
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.located import Located
-from raidplan.pipeline import check
+from raidplan.review.located import Located
+from raidplan.review.pipeline import check
 from raidplan.rules import CATALOGUE, Rule
 from tests.rules.stages import HEAD
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.kinds.boot_options import device_timeout
+from raidplan.layout.kinds.boot_options import device_timeout
 from tests.rules.stages import HEAD, found, said, stated
 
 SIZES = {

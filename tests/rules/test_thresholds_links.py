@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.links import TABLE
-from raidplan.pipeline import load
+from raidplan.estimate.links import TABLE
+from raidplan.review.pipeline import load
 from raidplan.rules.shares import crowds
 from tests.examples import EXAMPLES
 from tests.rules.stages import found, said

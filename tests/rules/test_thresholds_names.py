@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.kinds.naming import device_node, kernel_name, stored_name, sync_action
-from raidplan.pipeline import load, plan
+from raidplan.layout.kinds.naming import device_node, kernel_name, stored_name, sync_action
 from raidplan.plan import Run
+from raidplan.review.pipeline import load, plan
 from tests.rules.stages import HEAD, found, said, stated
 
 DISKS = "hardware: {disks: {sd<0-7>: {serial: S<1>, size: 1TB, physical_block: 4096}}}\n"

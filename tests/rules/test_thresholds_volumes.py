@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.size import KIB, MIB
 from raidplan.geometry.lvm import check_extent
 from raidplan.rules.volumes import fitting_extent
-from raidplan.size import KIB, MIB
 from tests.rules.stages import HEAD, found, said, stated
 
 DISKS = "hardware: {disks: {d<0-8>: {serial: S<1>, size: 1TB}}}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.findings import Severity
+from raidplan.base.findings import Severity
 from tests.rules.stages import stated
 
 H = "version: 1\nhost: example\n"

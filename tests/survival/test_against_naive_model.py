@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.layout import layout_of
-from raidplan.levels import copy_sets
-from raidplan.survival import MACHINE, Outcome, Survival, survive
+from raidplan.base.levels import copy_sets
+from raidplan.estimate.survival import MACHINE, Outcome, Survival, survive
+from raidplan.layout.load import layout_of
 from raidplan.topology import resolve
 from tests.survival import naive
 

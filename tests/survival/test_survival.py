@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from raidplan.base.findings import Path
 from raidplan.document.read import parse_document
-from raidplan.findings import Path
-from raidplan.layout import load_layout
-from raidplan.survival import BOOT, MACHINE, AnyOf, Outcome, Survival, survive
+from raidplan.estimate.survival import BOOT, MACHINE, AnyOf, Outcome, Survival, survive
+from raidplan.layout.load import load_layout
 from raidplan.topology import resolve
 
 H = "version: 1\nhost: h\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from raidplan.twin import (
+from raidplan.twin.server import (
     CommandError,
     CommandTimeoutError,
     Disk,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from raidplan.twin import Disk, Link
-from raidplan.twin.arguments import Machine, Paths, qemu_arguments
-from raidplan.twin.hardware import check
+from raidplan.twin.server import Disk, Link
+from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
+from raidplan.twin.server.hardware import check
 
 GB = 10**9 // 4096 * 4096
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin import image as images
-from raidplan.twin.failure import BuildError
-from raidplan.twin.image import cache_folder, find_or_build
-from raidplan.twin.recipe import Recipe
-from raidplan.twin.sources import debian_sources
+from raidplan.twin.server import image as images
+from raidplan.twin.server.failure import BuildError
+from raidplan.twin.server.image import cache_folder, find_or_build
+from raidplan.twin.server.recipe import Recipe
+from raidplan.twin.server.sources import debian_sources
 
 DEBIAN = """\
 Types: deb

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from raidplan.twin.install import requirements
+from raidplan.twin.server.install import requirements
 
 
 def test_the_guest_gets_the_versions_that_are_installed_here() -> None:

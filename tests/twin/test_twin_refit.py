@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin import Disk, Image, Twin, TwinError
-from raidplan.twin.arguments import Machine
-from raidplan.twin.folders import lay_out_disks
+from raidplan.twin.server import Disk, Image, Twin, TwinError
+from raidplan.twin.server.arguments import Machine
+from raidplan.twin.server.folders import lay_out_disks
 
 A, B, C = (Disk(name, 4096, name) for name in "abc")
 

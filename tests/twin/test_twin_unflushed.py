@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from raidplan.twin import Disk, lose_unflushed
-from raidplan.twin.arguments import Machine
-from raidplan.twin.unflushed import log_of
+from raidplan.twin.server import Disk, lose_unflushed
+from raidplan.twin.server.arguments import Machine
+from raidplan.twin.server.unflushed import log_of
 from tests.twin.test_twin_arguments import objects
 
 SECTOR, SIZE = 512, 64 * 512

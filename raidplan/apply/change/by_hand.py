@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from raidplan.apply.devices.guard import PARTITION
+from raidplan.base.levels import LEVELS, LEVELS_CHANGED, raid10_moves
+from raidplan.base.size import KIB
 from raidplan.facts.signatures import plain
-from raidplan.levels import LEVELS, LEVELS_CHANGED, raid10_moves
 from raidplan.plan import Value
+from raidplan.plan.identities import PARTITION
 from raidplan.plan.partitions import TYPE_CODES
-from raidplan.size import KIB
 
 NEW_FILESYSTEM = "make a new file system elsewhere and copy: this one cannot become it"
 NEW_ARRAY = "make a new array of other disks and copy: this one cannot become it"

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from raidplan.apply.change.difference import Difference, NotInPlace
-from raidplan.apply.devices.guard import PARTITION
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import identity_of, made_nodes
-from raidplan.apply.teardown.ranges import BACK, FRONT
 from raidplan.facts import Machine
+from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import ADDED, Plan, Step, Value, Zero
+from raidplan.plan.identities import PARTITION, identity_of, made_nodes
 
 BITMAP = {"bitmap": "internal", "resync": "none"}
 """The word of `mdadm --grow --bitmap` for each policy that it brings about."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.stack import Stack
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
+from raidplan.facts.standing import Stack
 from raidplan.plan import Step
 
 PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}

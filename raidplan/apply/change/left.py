@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
 
-from raidplan.apply.configuration.files import BrokenBlock, file_text
+from raidplan.apply.configuration.blocks import BrokenBlock, file_text
 from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.journal.past import Past

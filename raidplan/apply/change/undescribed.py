@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from raidplan.apply.configuration.files import file_text, wanted_text
+from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from raidplan.apply.configuration.lines import Key, device
-from raidplan.apply.decide.stack import Stack
 from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.standing import Stack
 
 BY_ID = "/dev/disk/by-id/"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
-from raidplan.apply.configuration.files import BrokenBlock, Sections, file_text, sections
+from raidplan.apply.configuration.blocks import BrokenBlock, Sections, file_text, sections
 from raidplan.apply.configuration.lines import (
     Key,
     Line,
@@ -19,10 +19,10 @@ from raidplan.apply.configuration.lines import (
     unit,
 )
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, WriteBlock
+from raidplan.plan.identities import made_nodes
 from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]

@@ -1,108 +1,22 @@
-"""Configuration files: a file of our own, or a marked block in a file that others write too.
+"""Writing configuration files, whole or not at all: written beside, synced, renamed.
 
-Whole or not at all: written beside, synced, renamed. Mode and owner stay, the earlier version is kept.
+Mode and owner stay, and the earlier version is kept.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
-from raidplan.facts import Machine
-from raidplan.plan.places import CLOSE, OPEN
+from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, wanted_text
+from raidplan.apply.world import Changed, World
 from raidplan.plan.step import WriteBlock, WriteFile
-
-if TYPE_CHECKING:
-    from raidplan.apply.world import World
 
 KEPT = ".raidplan-old"
 """What the earlier version's name ends in; udev and mdadm read no such files."""
-LINES = re.compile(r"[^\n]*\n|[^\n]+")
-"""What the programs that read these files take for lines; for Python, a form feed and others end one as well."""
 TRIES = 10
 """How often a file is read anew that somebody else writes at the same time."""
-
-
-class Changed(Exception):
-    """Somebody else has written the file in the meantime; nothing was replaced."""
-
-
-class BrokenBlock(ValueError):
-    """The marks in a file do not make one block; the message says where."""
-
-
-def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str | None:
-    """What the file should hold, given what it holds now (None: there is no file, or should be none).
-
-    Raises BrokenBlock if the marks of the block are not one pair in order.
-    """
-    if isinstance(action, WriteFile):
-        return action.content or None
-    if text is None and not action.content:
-        return None
-    text = text or ""
-    opening, closing = OPEN.format(mark=action.mark), CLOSE.format(mark=action.mark)
-    block = f"{opening}\n{action.content}{closing}\n" if action.content else ""
-    lines = LINES.findall(text)
-    found = _block(lines, opening, closing, action.file)
-    if found:
-        first, last = found
-        return "".join([*lines[:first], block, *lines[last + 1 :]])
-    if action.at_top or not block:
-        return block + text
-    gap = "" if not text or text.endswith("\n") else "\n"
-    return text + gap + block
-
-
-def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int, int] | None:
-    """The first and last line of the block, both marks included."""
-    opens = [number for number, line in enumerate(lines) if line.strip() == opening]
-    closes = [number for number, line in enumerate(lines) if line.strip() == closing]
-    if not opens and not closes:
-        return None
-    if len(opens) != 1 or len(closes) != 1 or opens[0] > closes[0]:
-        where = ", ".join(str(number + 1) for number in sorted([*opens, *closes]))
-        raise BrokenBlock(
-            f"{file}: the lines '{opening}' and '{closing}' do not stand once each, in order (lines {where}); restore them"
-        )
-    return opens[0], closes[0]
-
-
-class Sections(NamedTuple):
-    """The numbered lines of a file, by where they stand to our block, or will stand to one that is yet to come."""
-
-    before: list[tuple[int, str]]
-    inside: list[tuple[int, str]]
-    behind: list[tuple[int, str]]
-
-    @property
-    def others(self) -> list[tuple[int, str]]:
-        """The lines that are not ours."""
-        return [*self.before, *self.behind]
-
-
-def sections(text: str, mark: str, *, at_top: bool = False) -> Sections:
-    """A file cut at the marks of our block. Raises BrokenBlock."""
-    lines = LINES.findall(text)
-    found = _block(lines, OPEN.format(mark=mark), CLOSE.format(mark=mark), "the file")
-    numbered = [(number, line.removesuffix("\n")) for number, line in enumerate(lines, 1)]
-    if found is None:
-        return Sections([], [], numbered) if at_top else Sections(numbered, [], [])
-    first, last = found
-    return Sections(numbered[:first], numbered[first + 1 : last], numbered[last + 1 :])
-
-
-def file_text(machine: Machine, file: str) -> str | None:
-    """What a file holds; None if there is none. Raises BrokenBlock for one too large to be a configuration."""
-    found = machine.observe("file", file)
-    if found is None:
-        return None
-    if "content" not in found:
-        raise BrokenBlock(f"{file} is larger than a configuration file should be: look into it")
-    return str(found["content"])
 
 
 def read_text(file: str) -> str | None:
@@ -170,13 +84,3 @@ def put(path: Path, old: bytes | None, new: bytes | None, world: World, *, mode:
         return
     world.effect("remove", str(path), remove)
     world.sync(path.parent)
-
-
-def as_text(data: bytes) -> str:
-    """As `read_text` gives it."""
-    return data.decode("utf-8", "surrogateescape")
-
-
-def as_bytes(text: str) -> bytes:
-    """A text as `read_text` gives it, as it lies in the file."""
-    return text.encode("utf-8", "surrogateescape")

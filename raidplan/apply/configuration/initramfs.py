@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from raidplan.base.size import human
 from raidplan.facts.block import Names, text_of
 from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, outdated, unpacker
 from raidplan.facts.mounts import read_mounts
+from raidplan.facts.run import find_tool
 from raidplan.plan import RenewInitramfs
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, INITRAMFS_KEPT
-from raidplan.run import find_tool
-from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from raidplan.apply.configuration.files import BrokenBlock, file_text, sections
+from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections
 from raidplan.apply.configuration.lines import Line, rows
 from raidplan.facts import Machine
 from raidplan.facts.mounts import unescaped

@@ -8,7 +8,7 @@ from dataclasses import replace
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.change.difference import NotInPlace
-from raidplan.apply.configuration.files import BrokenBlock, file_text, wanted_text
+from raidplan.apply.configuration.blocks import BrokenBlock, file_text, wanted_text
 from raidplan.apply.decide.bare import NotOurs
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo import anew, half_done, planned_for
@@ -16,10 +16,10 @@ from raidplan.apply.decide.renamed import InUse, under_its_name
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.marks import disks_below
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import made_nodes
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
+from raidplan.plan.identities import made_nodes
 
 ADOPT = (
     "`raidplan adopt` looks at them, enters what is whole, and says what to do with what is not; then adopt and apply "

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.decide.stack import Stack
+from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
+from raidplan.facts.standing import Stack
 from raidplan.plan import OWN, Proof
-from raidplan.size import human
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """What sfdisk writes; libblkid reads no identity from them."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from raidplan.apply.decide.stack import Stack
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import identity_of, made_nodes, may_be_wiped
-from raidplan.apply.teardown.ranges import BACK, FRONT
+from raidplan.apply.teardown.given_up import may_be_wiped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.ranges import BACK, FRONT
+from raidplan.facts.standing import Stack
 from raidplan.plan import Plan
+from raidplan.plan.identities import identity_of, made_nodes
 
 
 def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:

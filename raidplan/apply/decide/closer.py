@@ -10,18 +10,19 @@ from functools import partial
 
 from raidplan.apply.decide.bare import TABLE_SIGNATURES
 from raidplan.apply.decide.half_made import others_on
-from raidplan.apply.decide.stack import Stack
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.in_use import used_by_others
-from raidplan.apply.teardown.given_up import identity_of, made_nodes, may_be_wiped
-from raidplan.apply.teardown.ranges import BACK, FRONT
+from raidplan.apply.teardown.given_up import may_be_wiped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import SECTOR, read_at
+from raidplan.facts.in_use import used_by_others
 from raidplan.facts.machine import Properties
+from raidplan.facts.ranges import BACK, FRONT
+from raidplan.facts.standing import Stack
 from raidplan.facts.superblock import Reader, is_swap
 from raidplan.facts.tables import extent
 from raidplan.facts.traces import Place, read_traces, words
 from raidplan.plan import Plan, Step
+from raidplan.plan.identities import identity_of, made_nodes
 
 Found = dict[tuple[str, str], Properties]
 """What is added to an object, by its kind and key."""

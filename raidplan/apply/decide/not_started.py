@@ -14,13 +14,13 @@ from raidplan.apply.decide.bare import TYPES
 from raidplan.apply.decide.redo import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences, differing
 from raidplan.plan import Plan, Step
+from raidplan.plan.identities import identity_of, made_nodes
 
 STATES = ("clear", "inactive")
 """Of md's `array_state`, those in which an array is not started (md.rst of the kernel)."""

@@ -14,13 +14,13 @@ from dataclasses import replace
 from raidplan.apply.decide import bare
 from raidplan.apply.decide.bare import NotOurs
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import identity_of
-from raidplan.apply.teardown.ranges import ends_of, offsets
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.members import SIZE, positions
+from raidplan.facts.ranges import ends_of, offsets
 from raidplan.facts.signatures import plain
 from raidplan.plan import ADDED, CLEARS, Proof, Run, Step, Zero
+from raidplan.plan.identities import identity_of
 
 
 def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:

@@ -11,7 +11,7 @@ import fcntl
 import os
 import time
 
-from raidplan.run import run
+from raidplan.facts.run import run
 
 LOCK_SECONDS, LOOK_AGAIN_SECONDS = 60, 0.1
 

@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from raidplan.apply.devices.guard import another
-from raidplan.apply.preflight.in_use import written_by_others
+from raidplan.base.size import MIB
 from raidplan.facts.block import read_at
+from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
 from raidplan.facts.stack import found_line
 from raidplan.plan import Zero
-from raidplan.size import MIB
 
 BLKRRPART = 0x125F
 """The ioctl that makes the kernel read the partition table again (linux/fs.h)."""

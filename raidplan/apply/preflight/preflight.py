@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling
-from raidplan.apply.configuration.files import file_text
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.doubles import copied, doubles
-from raidplan.apply.preflight.in_use import alone, used_by_others, written_by_others
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
@@ -23,10 +22,11 @@ from raidplan.apply.preflight.surroundings import (
 )
 from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.teardown.hold import HOLDING
+from raidplan.base.size import human
+from raidplan.facts.in_use import alone, used_by_others, written_by_others
+from raidplan.facts.run import find_tool
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
-from raidplan.run import find_tool
-from raidplan.size import human
 
 MOST_SHOWN = 12
 """Of the things on one disk that are in the way."""

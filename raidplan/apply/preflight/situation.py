@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from raidplan.apply.decide.stack import Stack
-from raidplan.apply.teardown.given_up import identity_of, made_nodes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.standing import Stack
 from raidplan.plan import Plan, Step
+from raidplan.plan.identities import identity_of, made_nodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from raidplan.apply.decide.stack import Stack
-from raidplan.apply.devices.guard import PARTITION
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Properties
+from raidplan.facts.standing import Stack
 from raidplan.plan import Plan, Step
+from raidplan.plan.identities import identity_of, made_nodes
 
 Against = Callable[[Machine], tuple[Plan, list[str]]]
 """The plan held against a machine: the steps that are left, and why they must not be done."""
@@ -87,23 +87,6 @@ def _without(against: Against, given: GivenUp, targets: Mapping[str, tuple[str, 
     disks = {name: machine.disk(disk.node) or disk for name, disk in given.disks.items()}
     left, refusals = against(machine)
     return GivenUp(left, refusals, given.stack, machine, disks, targets, above, given.wiped)
-
-
-def made_nodes(plan: Plan) -> dict[str, str]:
-    """The nodes that steps make, to the identity of what they are."""
-    return {
-        node: f"{step.proof.kind}:{step.proof.key}"
-        for step in plan.steps
-        if step.proof and step.proof.kind in ("array", "volume")
-        for node in step.awaits
-    }
-
-
-def identity_of(node: str, made: Mapping[str, str]) -> str:
-    """What proofs call the device that a step names `node`; `made` as from `made_nodes`."""
-    if node.startswith(PARTITION):
-        return f"partition:{node.removeprefix(PARTITION)}"
-    return made.get(node, node)
 
 
 def _written(

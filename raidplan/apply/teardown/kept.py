@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
-from raidplan.apply.decide.stack import listed
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
+from raidplan.facts.standing import listed
 from raidplan.plan.places import CRYPTTAB, FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)

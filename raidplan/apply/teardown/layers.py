@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from raidplan.apply.teardown import lost
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.apply.teardown.kept import GROUP
-from raidplan.apply.teardown.ranges import ends_of, offsets
 from raidplan.facts.machine import BlockFact, Properties
+from raidplan.facts.ranges import ends_of, offsets
 from raidplan.plan import Run, Step, Zero
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")

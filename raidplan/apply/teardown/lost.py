@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from raidplan.apply.decide.stack import Stack
+from raidplan.base.size import human
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
+from raidplan.facts.standing import Stack
 from raidplan.facts.traces import FUTURE, INSIDE
 from raidplan.plan import OWN, Plan
-from raidplan.size import human
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
 

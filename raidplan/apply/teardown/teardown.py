@@ -14,9 +14,9 @@ from raidplan.apply.teardown import hold, lost
 from raidplan.apply.teardown.given_up import Against, GivenUp, give_up
 from raidplan.apply.teardown.kept import kept
 from raidplan.apply.teardown.layers import Layers
-from raidplan.apply.teardown.ranges import BACK, FRONT, ends_of, offsets
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
+from raidplan.facts.ranges import BACK, FRONT, ends_of, offsets
 from raidplan.plan import Plan, Run, Step, Zero
 from raidplan.plan.order import ordered
 

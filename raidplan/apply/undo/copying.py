@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidplan.apply.configuration.files import BrokenBlock, as_bytes, as_text, holds, real, wanted_text
+from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, as_text, wanted_text
+from raidplan.apply.configuration.files import holds, real
 from raidplan.apply.configuration.switches import switched
-from raidplan.apply.devices.guard import PARTITION
 from raidplan.apply.journal.past import Past
 from raidplan.apply.undo.copies import (
     CONFIGURATION,
@@ -33,9 +33,10 @@ from raidplan.apply.undo.copies import (
     read_copies,
 )
 from raidplan.apply.undo.since import since
+from raidplan.base.size import MIB, human
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
-from raidplan.size import MIB, human
+from raidplan.plan.identities import PARTITION
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

@@ -11,14 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.apply.change.left import kept_tuning, set_by
-from raidplan.apply.configuration.files import Changed, file_text, holds, put, real
+from raidplan.apply.configuration.blocks import file_text
+from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.undo.since import since
-from raidplan.apply.world import World
+from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json

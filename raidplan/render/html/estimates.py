@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.estimate import Estimate, Estimates, Rate, estimate
+from raidplan.base.size import human
+from raidplan.estimate.estimate import estimate
+from raidplan.estimate.result import Estimate, Estimates, Rate
 from raidplan.render.estimate_words import (
     alike,
     bottleneck,
@@ -17,7 +19,6 @@ from raidplan.render.estimate_words import (
     named,
     shape,
 )
-from raidplan.size import human
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

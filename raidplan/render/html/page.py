@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from raidplan import __version__, pipeline
+from raidplan import __version__
+from raidplan.base.findings import Severity
+from raidplan.base.size import human
 from raidplan.document import Span
-from raidplan.findings import Severity
 from raidplan.render.files import relative
 from raidplan.render.groups import ALIKE, alike, grouped, places
 from raidplan.render.html.estimates import Speeds, speeds
@@ -21,13 +22,13 @@ from raidplan.render.html.source import Line, Mark, Place, source_lines
 from raidplan.render.html.survival import Matrix, matrix
 from raidplan.render.html.timeline import Timeline, timeline
 from raidplan.render.visible import plural, visible
+from raidplan.review import pipeline
 from raidplan.rules import CATALOGUE
-from raidplan.size import human
 
 if TYPE_CHECKING:
-    from raidplan.located import Accepted, Located
-    from raidplan.pipeline import Loaded
     from raidplan.render.forms import Look
+    from raidplan.review.located import Accepted, Located
+    from raidplan.review.pipeline import Loaded
     from raidplan.topology import Topology
 
 MOST_FINDINGS = 500
@@ -207,6 +208,6 @@ def _facts(topology: Topology) -> tuple[str, ...]:
 
 
 def _wiring(topology: Topology, name: str) -> Markup | None:
-    from raidplan.draw import marks_of, svg
+    from raidplan.render.draw import marks_of, svg
 
     return Markup(svg(topology, marks_of(topology), prefix=f"{name}-wiring"))  # it escapes itself

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import yaml
 
+from raidplan.base.findings import Severity
 from raidplan.document.comments import comments
 from raidplan.document.node import Span
 from raidplan.document.parse import LOADER
-from raidplan.findings import Severity
 from raidplan.render.snippet import TAB, lines_of
 
 MOST_LINES = 1500

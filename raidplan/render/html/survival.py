@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.draw.words import kind_of, name_of
-from raidplan.findings import Path
+from raidplan.base.findings import Path
+from raidplan.estimate.survival import Component, Survival, survive
+from raidplan.estimate.survival.loss import Outcome
+from raidplan.render.draw.words import kind_of, name_of
 from raidplan.render.estimate_words import alike, named, plural_kind
-from raidplan.survival import Component, Survival, survive
-from raidplan.survival.loss import Outcome
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -1,0 +1,99 @@
+"""Objects that stand as planned and that no journal knows: looked at, read-only, and entered if they are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from raidplan.apply.change.change import changes
+from raidplan.apply.change.undescribed import BACK
+from raidplan.apply.decide.redo import planned_for
+from raidplan.apply.journal.made import is_known, made_by
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.teardown import REMADE
+from raidplan.facts import Machine
+from raidplan.facts.prove import differences
+from raidplan.facts.run import Result
+from raidplan.facts.signatures import plain
+from raidplan.plan import Plan, Step
+from raidplan.plan.identities import identity_of, made_nodes
+
+Ask = Callable[[Sequence[str]], Result]
+"""Runs a program that only reads, to its end."""
+
+CHECKS: dict[str, tuple[str, ...]] = {
+    "ext2": ("e2fsck", "-f", "-n"),
+    "ext3": ("e2fsck", "-f", "-n"),
+    "ext4": ("e2fsck", "-f", "-n"),
+    "xfs": ("xfs_repair", "-n"),
+    "btrfs": ("btrfs", "check", "--readonly"),
+    "vfat": ("fsck.vfat", "-n"),
+}
+"""What reads a whole file system without changing it, and returns 0 if nothing is wrong."""
+DAMAGE = range(1, 8)
+"""What they return of what they have read; 8 and more of e2fsck, 127 or a signal say that nothing was read (e2fsck(8))."""
+NOT_WHOLE, NOT_LOOKED_AT = "not whole", "not looked at"
+ADVICE = {
+    NOT_WHOLE: ": mend it with its own tools, or clear it from the top if nobody misses it (wipefs --all of its device)",
+    NOT_LOOKED_AT: " may be sound: leave it as it is, and find out by hand why the command that is named does not read it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """An object that was looked at; `problem` is empty if it may be entered."""
+
+    step: Step
+    made: str
+    problem: str = ""
+
+
+def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
+    """Each object of the plan that is there and not yet known to be finished; what `apply` changes in place is as good as planned."""
+    mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
+    for step in plan.steps:
+        if not step.creates or step.proof is None or step.id in past.ended:
+            continue
+        made = made_by(step)
+        differ = differences(step.proof, machine)
+        if differ is None or (is_known(step, machine, past) and step.id not in past.begun):
+            continue
+        refused = changes(step, machine, plan, past)[1] if differ else []
+        problem = f"not entered: {'; '.join(refused)}" if refused else _unhealthy(step, machine, mounted, ask)
+        yield Look(step, made, problem)
+
+
+def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str:
+    """Why an object that has the planned properties may still not be whole."""
+    assert step.proof is not None
+    found = machine.observe(step.proof.kind, step.proof.key) or {}
+    if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
+        return ""  # the kernel, which has mounted it, has looked at it
+    # By whatever name it has now: an array may run as md127.
+    names = (f"/dev/{b.name}" for b in machine.blocks if b.identity == found.get("device"))
+    check = (*CHECKS[str(found["type"])], next(names, step.guard[0]))
+    answer = ask(check)
+    if answer.ok:
+        return ""
+    verdict = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
+    return (
+        f"{verdict}: {step.because} (line {step.line}): {plain(' '.join(check))} returned {answer.returncode}"
+    )
+
+
+def unplanned(plan: Plan, past: Past) -> list[str]:
+    """The steps that were begun, never ended, and are not in this plan; of its own ones, nobody but it knows what to clear."""
+    # A teardown is made anew from what is still there.
+    begun = {planned_for(step) for step in past.begun if not step.startswith((*REMADE, BACK))}
+    return sorted(begun - {step.id for step in plan.steps})
+
+
+def gone(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
+    """The steps whose end the journal knows, of which nothing is left: neither what they made, nor anything where they made it."""
+    made = made_nodes(plan)
+    for step in plan.steps:
+        if not step.creates or step.proof is None or step.id not in past.ended:
+            continue
+        carried = [machine.carried(identity_of(node, made)) for node in step.guard]
+        if differences(step.proof, machine) is None and not any(carried):
+            yield step

@@ -1,0 +1,87 @@
+"""Is a step still on what it was decided for? Asked of the kernel right before it, while its disks are held open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from os import close
+from typing import TYPE_CHECKING
+
+from raidplan.facts import DiskFact
+from raidplan.facts.arrays import dashed
+from raidplan.plan import Run, Step, Zero
+from raidplan.plan.identities import PARTITION
+
+if TYPE_CHECKING:
+    from raidplan.apply.world import World
+
+ARRAY = "/dev/disk/by-id/md-uuid-"
+"""How links of udev begin that name an array by its UUID."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a plan was decided for."""
+
+    disks: Mapping[str, DiskFact]
+    """By layout name."""
+    arrays: Mapping[str, str]
+    """The UUIDs of the arrays that ran, by node."""
+    below: Mapping[str, frozenset[str]]
+    """By step of the whole plan, the disks that it and what it needs write to."""
+
+    def others(self, step: Step, world: World, held: ExitStack) -> Iterator[str]:
+        """Why a step would be on something else, in words; the disks below it are held open as long as `held` is."""
+        words = [word for word in _words(step) if word.startswith("/dev/")]
+        yield from (why for word in words if (why := world.another(word)))
+        yield from self._other_disks(step, words, world, held)
+        yield from self._other_array(step, world)
+
+    def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[str]:
+        """Of an array, a disk that has died since is below it no more: it goes on without, or says so itself."""
+        names = {disk.kernel_name: name for name, disk in self.disks.items()}
+        found = set(step.disks & self.disks.keys())
+        for word in words:
+            below = world.disks_below(word)
+            found |= {names[one] for one in below if one in names}
+            if word.startswith(PARTITION):
+                yield from (
+                    f"{word} is on {one}, which is no disk of this layout"
+                    for one in sorted(below - names.keys())
+                )
+        if step.phase == "volume":  # lvcreate names a group and no device
+            found |= self.below.get(step.id, frozenset()) & self.disks.keys()
+        for name in sorted(found):
+            disk = self.disks[name]
+            try:
+                held.callback(close, world.hold(disk.node))
+                same = not disk.instance or world.instance(disk.node) == (disk.instance, disk.size)
+            except OSError:
+                if name in step.disks:
+                    raise
+                continue
+            if not same:
+                yield f"{disk.node} is no longer the disk that was {name}"
+
+    def _other_array(self, step: Step, world: World) -> Iterator[str]:
+        match step.action:
+            case Run(("mdadm", "--stop", node)):
+                link = node.startswith(ARRAY)
+                uuid = (
+                    dashed(node.removeprefix(ARRAY).replace(":", "")) if link else self.arrays.get(node, "")
+                )
+                if uuid and world.array(node) != uuid:
+                    yield f"{node} is no longer the array {uuid}"
+
+
+def _words(step: Step) -> list[str]:
+    """What a step is on, each once; udev only looks at what it is told of."""
+    match step.action:
+        case Run(("udevadm", *_)):
+            return []
+        case Run(argv):
+            return [*dict.fromkeys((*argv, *step.guard))]
+        case Zero(device):
+            return [device]
+    return []

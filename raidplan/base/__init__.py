@@ -1,0 +1,1 @@
+"""The vocabulary of every stage: findings, sizes, RAID levels, identifiers."""

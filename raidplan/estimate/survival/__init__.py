@@ -1,0 +1,21 @@
+"""What goes on without a disk, a multiplier, a controller, a bus, an enclosure or a supply, and what does not."""
+
+from raidplan.estimate.survival.components import Component, components
+from raidplan.estimate.survival.loss import Outcome
+from raidplan.estimate.survival.smallest import AnyOf, Smallest
+from raidplan.estimate.survival.structure import BOOT, MACHINE, Structure, structure
+from raidplan.estimate.survival.survive import Survival, survive
+
+__all__ = [
+    "BOOT",
+    "MACHINE",
+    "AnyOf",
+    "Component",
+    "Outcome",
+    "Smallest",
+    "Structure",
+    "Survival",
+    "components",
+    "structure",
+    "survive",
+]

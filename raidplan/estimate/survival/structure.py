@@ -1,0 +1,162 @@
+"""What stands on what, and how much of it each thing can lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from raidplan.base.findings import Path
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.layout.kinds.device import Group
+from raidplan.topology.resolve import DISKS, sections
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+MACHINE: Path = ("machine",)
+"""The running system: every swap area, and the file systems it cannot do without."""
+BOOT: Path = ("boot",)
+"""The next start: one EFI system partition or boot loader, and the file systems that the boot waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Things on which another stands: with more than `may_lose` of them gone, it stops."""
+
+    parts: tuple[Path, ...]
+    """A disk with two partitions among the parts is there twice."""
+    may_lose: int = 0
+    read_only: bool = False
+    """Without them it is not lost, but takes no more writes."""
+    whole: bool = False
+    """A degraded part is as good as none."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Everything in the layout that may stop, by its path."""
+
+    stands: Mapping[Path, tuple[Stand, ...]]
+    """What each thing needs all of, so ordered that it stands after what it stands on."""
+
+    @cached_property
+    def above(self) -> Mapping[Path, tuple[tuple[Path, int], ...]]:
+        """Who stands on each thing, and with which of its `stands`."""
+        found: dict[Path, list[tuple[Path, int]]] = {}
+        for path, stands in self.stands.items():
+            for number, stand in enumerate(stands):
+                for part in stand.parts:
+                    found.setdefault(part, []).append((path, number))
+        return {path: tuple(users) for path, users in found.items()}
+
+    @cached_property
+    def rank(self) -> Mapping[Path, int]:
+        """The place of each thing in the order of `stands`."""
+        return {path: number for number, path in enumerate(self.stands)}
+
+    @cached_property
+    def disks(self) -> Mapping[Path, frozenset[str]]:
+        """The disks below each thing."""
+        below: dict[Path, frozenset[str]] = {}
+        for path, stands in self.stands.items():
+            parts = (part for stand in stands for part in stand.parts)
+            below[path] = frozenset().union(*(below[p] if p in below else {str(p[-1])} for p in parts))
+        return below
+
+
+def structure(topology: Topology) -> Structure:
+    """The structure of a layout; a name that nothing bears, and a thing that stands on itself, are left out."""
+    groups = {
+        (*path, name): tuple(kind.stands_on(name, (*path, name)))
+        for path, entries in sections(topology.layout)
+        if path != DISKS
+        for name, kind in entries.items()
+    }
+    below = {
+        path: [_provider(device, topology) for group in each for device in group.devices]
+        for path, each in groups.items()
+    }
+    stands: dict[Path, tuple[Stand, ...]] = {}
+    for path in _bottom_up(below):
+        stands[path] = tuple(_stands(groups[path], stands, topology))
+    stands |= _swap_files(stands, topology)
+    stands[MACHINE] = tuple(Stand((path,)) for path in _running(topology))
+    if boot := tuple(_booting(topology)):
+        stands[BOOT] = boot
+    return Structure(stands)
+
+
+def _provider(device: str, topology: Topology) -> Path:
+    """What offers a device: the disk of a partition, the volume group of a volume."""
+    item = topology.provider.get(device)
+    return item.path if item else ()
+
+
+def _bottom_up(below: Mapping[Path, list[Path]]) -> Iterator[Path]:
+    """Every thing after those it stands on; of a circle, in whatever order."""
+    done: set[Path] = set()
+    for start in below:
+        waiting = [(start, False)]
+        while waiting:
+            path, opened = waiting.pop()
+            if opened:
+                yield path
+            elif path in below and path not in done:
+                done.add(path)
+                waiting.append((path, True))
+                waiting += ((part, False) for part in reversed(below[path]))
+
+
+def _stands(groups: Iterable[Group], known: Mapping[Path, object], topology: Topology) -> Iterator[Stand]:
+    for group in groups:
+        found = (_provider(device, topology) for device in group.devices)
+        parts = tuple(path for path in found if path[:-1] == DISKS or path in known)
+        if parts:
+            yield Stand(parts, group.may_lose, group.then == "read-only")
+
+
+def _swap_files(known: Mapping[Path, object], topology: Topology) -> Iterator[tuple[Path, tuple[Stand, ...]]]:
+    """A swap file stands on the file system whose mount point is nearest above it."""
+    mounts: dict[str | None, Path] = {
+        entry.mount: ("filesystems", name) for name, entry in topology.layout.filesystems.items()
+    }
+    for name, swap in topology.layout.swap.items():
+        folders = _upwards(swap.file) if swap.file else ()
+        home = next((mounts[folder] for folder in folders if folder in mounts), None)
+        if home is not None and home in known:
+            yield ("swap", name), (Stand((home,)),)
+
+
+def _upwards(file: str) -> Iterator[str]:
+    """`/a`, `/` for `/a/b`."""
+    while file.strip("/"):
+        file = file.rpartition("/")[0] or "/"
+        yield file
+
+
+def _running(topology: Topology) -> Iterator[Path]:
+    yield from (("swap", name) for name in topology.layout.swap)
+    for name, entry in topology.layout.filesystems.items():
+        if entry.mount in SYSTEM_MOUNTS and entry.mount != "/boot":
+            yield "filesystems", name
+
+
+def _booting(topology: Topology) -> Iterator[Stand]:
+    """Any one EFI system partition, or any one boot loader, does; of file systems, all are waited for."""
+    layout = topology.layout
+    loaders = [
+        ("hardware", "disks", name)
+        for name, disk in layout.hardware.disks.items()
+        if layout.hardware.firmware != "uefi" and any(p.type == "bios-boot" for p in disk.partitions.values())
+    ]
+    esps = [_provider(device, topology) for device in layout.boot.esp]
+    for ways in (loaders, [path for path in esps if path]):
+        if ways:
+            yield Stand(tuple(ways), len(ways) - 1)
+    # With `wait`, an array that lacks a member is not started at boot.
+    waits = layout.boot.degraded == "wait"
+    for name, entry in layout.filesystems.items():
+        if entry.stops_boot:
+            yield Stand((("filesystems", name),), whole=waits)

@@ -1,0 +1,67 @@
+"""The survival of a whole layout: every component against everything that may stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.base.findings import Path
+from raidplan.estimate.survival.components import Component, components
+from raidplan.estimate.survival.loss import Outcome, outcomes
+from raidplan.estimate.survival.smallest import Smallest, smallest
+from raidplan.estimate.survival.structure import MACHINE, Structure, structure
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What survives what. Things go by their path: `("arrays", "s0")`, `("swap", "w")`, MACHINE, BOOT."""
+
+    components: tuple[Component, ...]
+    structure: Structure
+    fates: Mapping[Path, Mapping[Path, Outcome]]
+    """For each thing, what becomes of it by the loss of each component (by path) that it stands on."""
+
+    def outcome(self, thing: Path, component: Component) -> Outcome:
+        """What becomes of a thing when a component is lost; intact if it does not stand on it."""
+        return self.fates.get(thing, {}).get(component.path, Outcome.INTACT)
+
+    def killers(self, thing: Path) -> tuple[Component, ...]:
+        """The components that a thing does not survive."""
+        fates = self.fates.get(thing, {})
+        return tuple(c for c in self.components if not fates.get(c.path, Outcome.INTACT).survives)
+
+    def survives(self, thing: Path) -> dict[str, bool]:
+        """Whether it survives each component that it stands on, by name; of two with one name, both."""
+        found: dict[str, bool] = {}
+        for path, outcome in self.fates.get(thing, {}).items():
+            name = str(path[-1])
+            found[name] = found.get(name, True) and outcome.survives
+        return found
+
+    def after(self, disks: Iterable[str]) -> dict[Path, Outcome]:
+        """What becomes of everything when these disks are gone at once; what is not named is intact."""
+        return outcomes(self.structure, disks)
+
+    def smallest(self, thing: Path) -> Smallest:
+        """The smallest sets of disks that stop a thing."""
+        return smallest(self.structure, thing)
+
+
+def survive(topology: Topology) -> Survival:
+    """What survives what, for every component and everything in the layout that may stop.
+
+    Works on an incomplete topology too: a name that nothing bears holds nothing up.
+    """
+    all_components, whole = components(topology), structure(topology)
+    fates: dict[Path, dict[Path, Outcome]] = {path: {} for path in whole.stands}
+    for component in all_components:
+        found = outcomes(whole, component.disks)
+        if component.board:
+            found[MACHINE] = Outcome.LOST
+        for path, outcome in found.items():
+            fates[path][component.path] = outcome
+    return Survival(all_components, whole, fates)

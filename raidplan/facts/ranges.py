@@ -1,0 +1,38 @@
+"""Which bytes are cleared so that nothing is found again: arithmetic only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from raidplan.base.size import MIB
+from raidplan.facts.machine import BlockFact
+
+FRONT, BACK = 5 * MIB, MIB
+"""Bytes cleared at both ends of everything: LUKS keeps a second header up to 4 MiB from the front, farther than
+any other format in libblkid's tables; at the end, nothing begins before the last MiB."""
+PAGE = 4096
+
+
+def ends_of(
+    size: int, places: Iterable[tuple[int, int]], offsets: Iterable[int]
+) -> tuple[tuple[int, int], ...]:
+    """Both ends of every place, and two pages from every offset on, of a device of `size` bytes.
+
+    (start, size) in bytes, in order, joined where they touch.
+    """
+    wanted = [(start, start + min(FRONT, room)) for start, room in places]
+    wanted += [(start + max(0, room - BACK), start + room) for start, room in places]
+    wanted += [(offset // PAGE * PAGE, offset // PAGE * PAGE + 2 * PAGE) for offset in offsets]
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(size, end)) for start, end in wanted):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        elif start < end:
+            joined.append((start, end))
+    return tuple((start, end - start) for start, end in joined)
+
+
+def offsets(block: BlockFact) -> list[int]:
+    """Where libblkid finds something on the device itself."""
+    lines = (line.split(" ") for line in block.found)
+    return [int(words[1], 16) for words in lines if words[0] == "0"]

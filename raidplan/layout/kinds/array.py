@@ -1,0 +1,288 @@
+"""md arrays: members, geometry, the command that creates them, what keeps them tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import Literal
+
+from raidplan.base.findings import Path
+from raidplan.base.identity import derived_uuid, md_form
+from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, redundancy
+from raidplan.base.size import KIB, human
+from raidplan.geometry import md
+from raidplan.layout.kinds.array_create import create_argv, made
+from raidplan.layout.kinds.device import Device, Group, Impossible, Kind, Line, Site, Use
+from raidplan.layout.kinds.model import (
+    AnySize,
+    Boolean,
+    Integer,
+    LevelName,
+    Model,
+    Rate,
+    Reference,
+    Size,
+    Word,
+)
+from raidplan.layout.kinds.naming import array_state, device_node, kernel_name, sync_action
+from raidplan.layout.kinds.pool import Pool
+from raidplan.plan.step import Proof, Run, SetAttribute, Step
+
+
+class Array(Model, Kind):
+    """An md array; the options are mdadm's."""
+
+    level: LevelName
+    members: tuple[Reference, ...] | Pool
+    """In slot order: disks, partitions or arrays; or `{from: [...], count: 8, spread: multiplier}`."""
+    spares: tuple[Reference, ...] = ()
+    whole_disks: Boolean = False
+    """A disk named as a member is taken whole, instead of getting one GPT partition."""
+    chunk: Size | None = None
+    """By default 512KiB where the level has chunks."""
+    layout: Word | None = None
+    """Parity layout, or copies for RAID10: n2, f2, o2."""
+    metadata: Literal["0.90", "1.0", "1.1", "1.2"] = "1.2"
+    bitmap: Literal["internal", "none"] | None = None
+    """By default internal where the level is redundant and neither PPL nor a journal is used."""
+    consistency: Literal["resync", "bitmap", "ppl", "journal"] | None = None
+    journal: Reference | None = None
+    stripe_cache_size: Integer | None = None
+    """Entries; each takes one page per member."""
+    read_ahead: AnySize | None = None
+    sync_speed_min: Rate | None = None
+    """Per member."""
+    sync_speed_max: Rate | None = None
+    """Per member."""
+    group_thread_count: Integer | None = None
+    initial_sync: Literal["run", "freeze-until-reboot", "zero", "assume-clean"] = "run"
+
+    @property
+    def named_members(self) -> tuple[str, ...]:
+        """The members by name; a pool is replaced by them before anything else looks."""
+        return self.members if isinstance(self.members, tuple) else ()
+
+    @property
+    def effective_chunk(self) -> int | None:
+        """Bytes, or None where the level has no chunks."""
+        return (self.chunk or DEFAULT_CHUNK) if LEVELS[self.level].chunked else None
+
+    @property
+    def effective_layout(self) -> str | None:
+        """mdadm's default spelled out, or None where the level has no layouts."""
+        return self.layout or next(iter(LEVELS[self.level].layouts), None)
+
+    @property
+    def policy(self) -> str:
+        """The consistency policy that results; empty where the level has none."""
+        if not LEVELS[self.level].redundant:
+            return ""
+        if self.consistency:
+            return self.consistency
+        if self.journal:
+            return "journal"
+        return "resync" if self.bitmap == "none" else "bitmap"
+
+    @property
+    def held(self) -> bool:
+        """The initial sync waits until everything else is done."""
+        return self.initial_sync in ("run", "freeze-until-reboot") and LEVELS[self.level].redundant
+
+    def provides(self, name: str) -> Iterator[str]:
+        yield name
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        for number, member in enumerate(self.named_members):
+            yield Use((*path, "members", number), member, "raid", self.whole_disks)
+        for number, spare in enumerate(self.spares):
+            yield Use((*path, "spares", number), spare, "raid", self.whole_disks)
+        if self.journal:
+            yield Use((*path, "journal"), self.journal, "raid")
+
+    def stands_on(self, name: str, path: Path) -> Iterator[Group]:
+        """Its members by level; a spare holds nothing yet. Without its journal it takes no more writes."""
+        members = self.named_members
+        for slots, may_lose in redundancy(self.level, len(members), self.effective_layout):
+            yield Group(tuple(members[slot] for slot in slots), may_lose)
+        if self.journal:
+            yield Group((self.journal,), then="read-only")
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        parts = {use.path[2:]: site.taken(use) for use in self.uses(name, path)}
+        members = [part for at, part in parts.items() if at[0] == "members"]
+        geometry = self._geometry(path, members, [part for at, part in parts.items() if at[0] == "spares"])
+        self._check_journal(path, parts.get(("journal",)), geometry.data_offset_bytes)
+        striped = geometry.io_min > 0 and geometry.io_opt % geometry.io_min == 0
+        yield Device(
+            name=name,
+            kind="array",
+            path=path,
+            node=device_node(name),
+            size=geometry.size_bytes,
+            made_by=(f"array.{name}.{'open' if self.held else 'create'}",),
+            on=tuple(part.name for part in parts.values()),
+            uuid=derived_uuid(site.host, "array", name),
+            logical_block=max((part.logical_block for part in members), default=512),
+            physical_block=max((part.physical_block for part in members), default=512),
+            # What the kernel exports as io_min and io_opt: nested arrays show the least common stripe.
+            chunk=geometry.io_min if striped else 0,
+            data_disks=geometry.io_opt // geometry.io_min if striped else 0,
+            rotational=any(part.rotational is not False for part in members),
+        )
+
+    def _geometry(self, path: Path, members: list[Device], spares: list[Device]) -> md.ArrayGeometry:
+        try:
+            return md.array(
+                [part.size for part in members],
+                self.level,
+                self.effective_chunk,
+                self.effective_layout if self.level == "raid10" else None,
+                self.metadata,
+                self.policy == "ppl",
+                spares_bytes=[part.size for part in spares],
+                member_io_min=max((part.chunk for part in members), default=0),
+                member_io_opt=lcm(*(part.stripe or 1 for part in members))
+                if any(part.stripe for part in members)
+                else 0,
+            )
+        except ValueError as no:
+            hint = "make its members larger, or change its chunk or metadata"
+            raise Impossible("impossible-array", path, str(no), hint) from None
+
+    def _check_journal(self, path: Path, journal: Device | None, data_offset: int) -> None:
+        """mdadm begins the log at the members' data offset, which a small device does not reach."""
+        if journal is not None and self.metadata in ("1.1", "1.2"):
+            try:
+                md.journal_bytes(journal.size, data_offset_bytes=data_offset, metadata=self.metadata)
+            except ValueError as no:
+                hint = f"take a device of at least {human(2 * data_offset)}"
+                raise Impossible("impossible-array", (*path, "journal"), str(no), hint) from None
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        uses = list(self.uses(name, path))
+        parts = [site.taken(use) for use in uses]
+        create = self._create(name, path, site, parts)
+        yield create
+        if self.held:
+            yield from self._hold(name, create)
+        if self._attributes():
+            yield self._tune(name, site, create)
+        if self.held and self.initial_sync == "run":
+            yield Step(
+                id=f"array.{name}.sync",
+                phase="sync",
+                say=f"let the initial sync of {name} run",
+                action=SetAttribute(sync_action(name), "idle"),
+                because=create.because,
+                # fstab waits for every mkfs, which a running sync would slow down several times.
+                needs=(f"array.{name}.open", "config.fstab.reload"),
+                # A run that goes on may hold what stands already, for nothing shows that it was held before.
+                follows=(f"array.{name}.hold",),
+                targets=(name,),
+                proof=Proof("array", site.devices[name].uuid, {"sync_held": False}),
+            )
+
+    def _hold(self, name: str, create: Step) -> Iterator[Step]:
+        """Created read-only, the sync cannot start before it is held; then the array is opened for writing."""
+        hold = Step(
+            id=f"array.{name}.hold",
+            phase="array",
+            say=f"hold the initial sync of {name}, so that it does not slow down what follows",
+            action=SetAttribute(sync_action(name), "frozen"),
+            because=create.because,
+            needs=(create.id,),
+            follows=(create.id,),
+            targets=(name,),
+        )
+        yield hold
+        yield Step(
+            id=f"array.{name}.open",
+            phase="array",
+            say=f"open {name} for writing",
+            action=SetAttribute(array_state(name), "active"),
+            because=create.because,
+            needs=(hold.id,),
+            follows=(hold.id,),
+            targets=(name,),
+        )
+
+    def _create(self, name: str, path: Path, site: Site, parts: list[Device]) -> Step:
+        count, spares = len(self.named_members), len(self.spares)
+        listed = ", ".join(self.named_members)
+        geometry = self._geometry(path, parts[:count], parts[count : count + spares])
+        return Step(
+            id=f"array.{name}.create",
+            phase="array",
+            say=f"create {self.level} {name} of {count} members ({listed}), {human(geometry.size_bytes)} usable"
+            + (f", {spares} spare" + "s" * (spares > 1) if spares else ""),
+            action=Run(create_argv(self, name, site, parts)),
+            because=".".join(map(str, path)),
+            needs=(
+                "prepare.md_mod",
+                f"prepare.{LEVELS[self.level].module}",
+                "config.mdadm.conf",
+                *dict.fromkeys(step for part in parts for step in part.made_by),
+            ),
+            targets=(name, *(part.name for part in parts)),
+            destroys=tuple(f"everything on {part.name}" for part in parts),
+            guard=tuple(part.node for part in parts),
+            awaits=(device_node(name),),
+            proof=Proof("array", site.devices[name].uuid, made(self, name, site, parts, geometry)),
+        )
+
+    def _attributes(self) -> dict[str, int]:
+        """sysfs attributes below /sys/block/mdX and their values, in the order in which they may be set."""
+        wanted = {
+            "md/stripe_cache_size": self.stripe_cache_size,
+            "md/group_thread_cnt": self.group_thread_count,
+            "md/sync_speed_max": self.sync_speed_max and self.sync_speed_max // KIB,
+            "md/sync_speed_min": self.sync_speed_min and self.sync_speed_min // KIB,
+            "queue/read_ahead_kb": self.read_ahead and self.read_ahead // KIB,
+        }
+        return {attribute: value for attribute, value in wanted.items() if value is not None}
+
+    def _tune(self, name: str, site: Site, create: Step) -> Step:
+        attributes = self._attributes()
+        values = ", ".join(
+            f"{attribute.partition('/')[2]} {value}" for attribute, value in attributes.items()
+        )
+        return Step(
+            id=f"array.{name}.tune",
+            phase="array",
+            say=f"let udev tune {name} as it will at every boot: {values}",
+            action=Run(
+                ("udevadm", "trigger", "--settle", "--action=change", f"--name-match={device_node(name)}")
+            ),
+            because=create.because,
+            needs=(*site.devices[name].made_by, "config.udev.reload"),
+            follows=("config.udev.reload",),
+            targets=(name,),
+            proof=Proof("tuning", site.devices[name].uuid, {**attributes}),
+        )
+
+    def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
+        uuid = md_form(site.devices[name].uuid)
+        spares = f" spares={len(self.spares)}" if self.spares else ""
+        yield Line("mdadm.conf", f"ARRAY {device_node(name)} metadata={self.metadata} UUID={uuid}{spares}")
+        attributes = self._attributes()
+        if attributes:
+            # "change" is needed: md devices are added before they are active.
+            match = f'SUBSYSTEM=="block", KERNEL=="md*", ENV{{DEVTYPE}}=="disk", ACTION=="add|change", ENV{{MD_UUID}}=="{uuid}"'
+            guard = ', TEST=="md/stripe_cache_size"' if "md/stripe_cache_size" in attributes else ""
+            sets = ", ".join(f'ATTR{{{attribute}}}="{value}"' for attribute, value in attributes.items())
+            yield Line("udev", f"# {name}\n{match}{guard}, {sets}")
+        if LEVELS[self.level].redundant:
+            yield Line("udev of members", _started_late(kernel_name(name), site.devices[name].uuid))
+
+
+def _started_late(kernel: str, uuid: str) -> str:
+    """The rule that starts an array although members are missing, once it was waited for them.
+
+    mdadm's own rule asks for the same timer when a member is added to an array that lacks others. What was added in the
+    initramfs is in use when udev looks again, so mdadm refuses to look at it (the O_EXCL in its Incremental.c), says
+    nothing of the array, and its rule is silent. An array that runs has sync_action, and one that is being added to has
+    the timer stopped as soon as it runs.
+    """
+    member = f'SUBSYSTEM=="block", ACTION=="add|change", ENV{{ID_FS_TYPE}}=="linux_raid_member", ENV{{ID_FS_UUID}}=="{uuid}"'
+    waits = f'TEST=="holders/{kernel}/md/array_state", TEST!="holders/{kernel}/md/sync_action"'
+    return f'{member}, {waits}, ENV{{SYSTEMD_WANTS}}+="mdadm-last-resort@{kernel}.timer"'

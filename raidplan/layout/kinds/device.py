@@ -1,0 +1,133 @@
+"""What the parts of a layout offer each other: devices, and the uses made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from raidplan.base.findings import Path
+from raidplan.plan.step import Step
+
+Role = Literal["raid", "lvm", "linux", "swap", "esp", "bios-boot"]
+"""What a device is used for; the words are those of a partition's `type`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Something at `path` takes the device `device` for itself."""
+
+    path: Path
+    device: str
+    role: Role
+    whole_disk: bool = False
+    """A disk is wanted as it is, without a partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A block device as it will be: a disk, a partition, an array, a volume."""
+
+    name: str
+    """In the layout: `d00`, `d00.root`, `s0`, `vg0.home`."""
+    kind: str
+    path: Path
+    """Where the layout describes it."""
+    node: str
+    """How commands name it: `{d00}` for a disk, else a path under /dev that is there once it is made."""
+    size: int
+    """Bytes."""
+    made_by: tuple[str, ...] = ()
+    """The steps that must be done before it can be used."""
+    on: tuple[str, ...] = ()
+    """The devices it stands on, by name."""
+    uuid: str = ""
+    logical_block: int = 512
+    physical_block: int = 512
+    chunk: int = 0
+    """Bytes written to one member before the next; 0 without striping."""
+    data_disks: int = 0
+    """Members' worth of data in a stripe; 0 without striping."""
+    rotational: bool | None = None
+
+    @property
+    def stripe(self) -> int:
+        """Bytes in a full stripe of data."""
+        return self.chunk * self.data_disks
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Devices that a thing stands on together: with more than `may_lose` of them gone, it stops."""
+
+    devices: tuple[str, ...]
+    may_lose: int = 0
+    then: Literal["lost", "read-only"] = "lost"
+    """What the thing is without them."""
+
+
+class Impossible(Exception):
+    """Inside resolution only: this part of the layout cannot be built; carries the finding's text."""
+
+    def __init__(self, rule: str, path: Path, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.rule, self.path, self.message, self.hint = rule, path, message, hint
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a thing adds to a configuration file of the host: `fstab`, `mdadm.conf` or `udev`."""
+
+    file: Literal["fstab", "mdadm.conf", "udev", "udev of members"]
+    text: str
+
+
+class Site(Protocol):
+    """What a kind may know about the rest of the layout."""
+
+    @property
+    def host(self) -> str:
+        """The host's name."""
+
+    @property
+    def devices(self) -> Mapping[str, Device]:
+        """The devices known so far, by name."""
+
+    @property
+    def used_by(self) -> Mapping[str, Use]:
+        """The one use of each device."""
+
+    def taken(self, use: Use) -> Device:
+        """The device a use gets: of a bare disk, the partition made for it."""
+
+    @property
+    def esps(self) -> frozenset[str]:
+        """The EFI system partitions."""
+
+
+class Kind:
+    """The life of a thing in a layout; each kind overrides what it has."""
+
+    def provides(self, name: str) -> Iterator[str]:
+        """The names of the devices it offers."""
+        yield from ()
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        """The devices it takes."""
+        yield from ()
+
+    def stands_on(self, name: str, path: Path) -> Iterator[Group]:
+        """What it cannot do without; by default everything that it takes."""
+        yield Group(tuple(use.device for use in self.uses(name, path)))
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        """The devices it offers, once those it uses are known. Raises Impossible."""
+        yield from ()
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        """The steps that make it."""
+        yield from ()
+
+    def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
+        """What it adds to the host's configuration files."""
+        yield from ()

@@ -1,0 +1,225 @@
+"""Disks and their partitions: the identity a disk is found by, and the table written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from raidplan.base.findings import Path
+from raidplan.base.identity import derived_uuid
+from raidplan.base.size import human
+from raidplan.geometry import gpt
+from raidplan.layout.kinds.device import Device, Impossible, Kind, Role, Site, Use
+from raidplan.layout.kinds.model import (
+    Block,
+    Boolean,
+    Duration,
+    Integer,
+    Model,
+    Name,
+    Positive,
+    Rate,
+    Size,
+    Speed,
+    Word,
+    duration_or,
+    size_or,
+)
+from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.step import Proof, Run, Step
+
+
+class Partition(Model):
+    """A GPT partition of a disk; `d00.root` by name."""
+
+    size: Annotated[Size | Literal["rest"], size_or("rest")]
+    """Rounded up to 1 MiB; `rest` takes what is left, less the slack for a replacement disk."""
+    type: Literal["linux", "raid", "lvm", "swap", "esp", "bios-boot"] | None = None
+    """The GPT type; by default what the partition is used for."""
+
+
+class Disk(Model, Kind):
+    """A disk; on the host it is found by all of serial, wwn, path and model that are given."""
+
+    behind: Name | None = None
+    """The controller, multiplier, expander or bus it hangs on."""
+    port: Integer | None = None
+    serial: Word | None = None
+    wwn: Word | None = None
+    path: Word | None = None
+    """udev's ID_PATH: `pci-0000:00:1f.2-ata-1`."""
+    model: Word | None = None
+    size: Size | None = None
+    """At least this large; the plan uses this size, so that a replacement of this size fits."""
+    logical_block: Block | None = None
+    physical_block: Positive | None = None
+    rotational: Boolean | None = None
+    rate: Rate | None = None
+    """Sequential rate at the outer tracks."""
+    iops: Positive | None = None
+    link: Speed | None = None
+    recording: Literal["cmr", "dm-smr", "ha-smr", "zoned"] | None = None
+    """Conventional; shingled and managed by the drive, or aware of the host; zoned: managed by the host."""
+    error_recovery: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
+    """After how long the disk gives up on a bad sector (SCT ERC); `none` if it has no such limit."""
+    command_timeout: Duration | None = None
+    """How long the kernel waits for the disk, where the host sets another time than 30 s."""
+    head_parking: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
+    """After how long without work the disk parks its heads; `none` if that is switched off."""
+    power_loss_protection: Boolean | None = None
+    """Whether a solid-state disk holds its cache over a power cut."""
+    temperature: Integer | None = None
+    """Degrees Celsius at work, as SMART tells it."""
+    partitions: Mapping[Name, Partition] = {}
+    wipe: Boolean = False
+    """What is on it may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
+
+    def provides(self, name: str) -> Iterator[str]:
+        yield name
+        yield from (f"{name}.{part}" for part in self.partitions)
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        """The disk, and its partitions: those it lists, or the one that a user of the bare disk gets.
+
+        A disk without a size gives no devices; only `plan` needs them.
+        """
+        if self.size is None:
+            return
+        sector = self.logical_block or 512
+        physical = max(sector, self.physical_block or 512)
+        disk = Device(
+            name,
+            "disk",
+            path,
+            f"{{{name}}}",
+            self.size,
+            logical_block=sector,
+            physical_block=physical,
+            rotational=self.rotational,
+        )
+        use = site.used_by.get(name)
+        if use and self.partitions:
+            raise Impossible(
+                "device-used-twice",
+                use.path,
+                f"{name} has partitions, so it cannot be used as a whole",
+                f"name one of them, such as {name}.{next(iter(self.partitions))}",
+            )
+        yield disk
+        for (part, _, _), placed in zip(self._table(name, site), self._placed(name, path, site), strict=True):
+            uuid = derived_uuid(site.host, "partition", part)
+            node = f"/dev/disk/by-partuuid/{uuid}"
+            made = (f"disk.{name}.partition",)
+            yield Device(
+                part,
+                "partition",
+                path,
+                node,
+                placed.size_bytes,
+                made,
+                (name,),
+                uuid,
+                sector,
+                physical,
+                rotational=self.rotational,
+            )
+
+    def _table(self, name: str, site: Site) -> list[tuple[str, int | None, Role]]:
+        """(device name, size in bytes or None for the rest, role) of each partition."""
+        use = site.used_by.get(name)
+        if use and not use.whole_disk:
+            return [(partition_for(name, use), None, use.role)]
+        return [
+            (
+                f"{name}.{part}",
+                None if entry.size == "rest" else int(entry.size),
+                self._role(f"{name}.{part}", entry, site),
+            )
+            for part, entry in self.partitions.items()
+        ]
+
+    def _role(self, part: str, entry: Partition, site: Site) -> Role:
+        if entry.type:
+            return entry.type
+        if part in site.esps:
+            return "esp"
+        use = site.used_by.get(part)
+        return use.role if use else "linux"
+
+    def _placed(self, name: str, path: Path, site: Site) -> tuple[gpt.Partition, ...]:
+        table = self._table(name, site)
+        if not table or self.size is None:
+            return ()
+        try:
+            return gpt.place(
+                self.size, [size for _, size, _ in table], sector_bytes=self.logical_block or 512
+            )
+        except ValueError:
+            rests = sum(size is None for _, size, _ in table)
+            if rests > 1:
+                raise Impossible(
+                    "partitions-too-large",
+                    (*path, "partitions"),
+                    f"{rests} partitions of {name} take the rest",
+                    "let one do so",
+                ) from None
+            if not self.partitions:
+                raise Impossible(
+                    "partitions-too-large",
+                    (*path, "size"),
+                    f"{name} has {human(self.size)}, which is too little for a partition table",
+                    "correct its size",
+                ) from None
+            wanted, room = sum(size or 0 for _, size, _ in table), gpt.usable_bytes(self.size)
+            raise Impossible(
+                "partitions-too-large",
+                (*path, "partitions"),
+                f"the partitions of {name} take {human(wanted)}, and it has room for {human(room)}",
+                "make them smaller; 1 MiB at the front and 1 to 128 MiB at the end stay free",
+            ) from None
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        """One step writes the whole table."""
+        table = self._table(name, site)
+        if not table:
+            return
+        placed = self._placed(name, path, site)
+        disk = derived_uuid(site.host, "disk", name)
+        parts = [
+            (part, place, TYPE_CODES[role], derived_uuid(site.host, "partition", part))
+            for (part, _, role), place in zip(table, placed, strict=True)
+        ]
+        sizes = ", ".join(f"{part} of {human(place.size_bytes)}" for part, place, _, _ in parts)
+        yield Step(
+            id=f"disk.{name}.partition",
+            phase="partition",
+            say=f"partition {name}: {sizes}",
+            action=Run(
+                ("sfdisk", "--quiet", "--lock=yes", "--wipe=never", "--wipe-partitions=never", f"{{{name}}}"),
+                _sfdisk_script(disk, self.logical_block or 512, parts),
+            ),
+            because=".".join(map(str, path)),
+            targets=(name,),
+            destroys=(f"everything on the disk {name}",),
+            guard=(f"{{{name}}}",),
+            awaits=tuple(f"/dev/disk/by-partuuid/{uuid}" for *_, uuid in parts),
+            proof=Proof("table", disk, {"disk": f"{{{name}}}", "partitions": [
+                f"{uuid} {place.start_bytes} {place.size_bytes} {code.lower()}" for _, place, code, uuid in parts
+            ]}),
+        )  # fmt: skip
+
+
+def partition_for(disk: str, use: Use) -> str:
+    """The name of the partition that a user of a bare disk gets: `d00.s0`."""
+    return f"{disk}.{use.path[1]}"
+
+
+def _sfdisk_script(disk: str, sector: int, parts: list[tuple[str, gpt.Partition, str, str]]) -> str:
+    """The whole table as sfdisk(8) reads it; start and size in logical sectors."""
+    head = ["label: gpt", f"label-id: {disk.upper()}", "unit: sectors", f"sector-size: {sector}"]
+    rows = [
+        f"start={place.first_sector}, size={place.last_sector - place.first_sector + 1}, "
+        f'type={code}, uuid={uuid.upper()}, name="{part.rpartition(".")[2]}"'
+        for part, place, code, uuid in parts
+    ]
+    return "\n".join([*head, *rows]) + "\n"

@@ -1,0 +1,186 @@
+"""File systems and where they are mounted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from raidplan.base.findings import Path, shortened
+from raidplan.base.hidden import is_seen
+from raidplan.base.identity import derived_uuid
+from raidplan.base.size import human
+from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
+from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
+from raidplan.layout.kinds.formats import FORMATS, BadLabel, Format
+from raidplan.layout.kinds.model import Integer, Label, Model, Percent, Positive, Reference, Size, Written
+from raidplan.layout.kinds.mount_flags import flags
+from raidplan.layout.kinds.naming import identity
+from raidplan.plan.step import Proof, Run, Step
+
+KERNEL_FOLDERS = ("dev", "proc", "sys")
+"""Below which no folder lasts, and no file is on a disk."""
+EXT_KEYS = ("inodes", "inode_ratio", "reserved")
+
+
+def _mount_point(text: str) -> str:
+    parts = text.split("/")
+    plain = text == "/" or (text.startswith("/") and "" not in parts[1:] and not {".", ".."} & set(parts))
+    if not plain or len(text) > 4096:
+        raise ValueError(
+            f"'{text}' is not a mount point; write an absolute path such as /srv/data, without . .. // or / at its end"
+        )
+    if parts[1] in KERNEL_FOLDERS:
+        raise ValueError(
+            f"'{text}' lies in /{parts[1]}, which the kernel fills; write a path such as /srv/data"
+        )
+    if not is_seen(text) or any(len(part.encode()) > 255 for part in parts):
+        raise ValueError(
+            f"a part of the mount point '{text}' has more than 255 bytes, or holds a control character"
+        )
+    return text
+
+
+def _option(text: str) -> str:
+    if not text or not text.isascii() or not text.isprintable() or any(c in text for c in " ,\"'\\#"):
+        raise ValueError(f"'{text}' is not a mount option; write one word, without spaces, commas and quotes")
+    return text
+
+
+MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"})]
+Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"^[^ ,\"'\\#]+$"})]
+
+
+class Filesystem(Model, Kind):
+    """A file system on a partition, an array or a volume."""
+
+    device: Reference
+    type: Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "vfat"]
+    mount: MountPoint | None = None
+    label: Label | None = None
+    options: tuple[Option, ...] = ()
+    """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
+    workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
+    """What it is for, where that is not what the machine is for."""
+    files: Positive | None = None
+    """How many files it is to hold; rules compare it with the inodes."""
+    inodes: Integer | None = None
+    """ext: how many inodes to make (mke2fs -N)."""
+    inode_ratio: Size | None = None
+    """ext: bytes for each inode (mke2fs -i)."""
+    reserved: Percent = Fraction(5)
+    """ext: blocks kept for root (mke2fs -m)."""
+
+    @property
+    def stops_boot(self) -> bool:
+        """The machine does not start without it."""
+        if self.mount == "/" or not self.mount:
+            return bool(self.mount)
+        waited_for = self.mount in SYSTEM_MOUNTS or "auto" in self.options
+        return waited_for and not {"nofail", "noauto"}.intersection(self.options)
+
+    @property
+    def format(self) -> Format:
+        """What is known about its type."""
+        return FORMATS[self.type]
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        yield Use((*path, "device"), self.device, "linux")
+
+    def _device(self, name: str, path: Path, site: Site) -> Device:
+        return site.taken(next(self.uses(name, path)))
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        device = self._device(name, path, site)
+        length = len((self.label or "").encode())
+        if length > self.format.label_bytes:
+            raise Impossible(
+                "label-too-long",
+                (*path, "label"),
+                f"a label of {self.type} has at most {self.format.label_bytes} bytes, "
+                f"'{shortened(self.label or '')}' has {length}",
+                "shorten it",
+            )
+        for key in EXT_KEYS:
+            if key in self.given and key not in self.format.keys:
+                raise Impossible(
+                    "invalid-value", (*path, key), f"{self.type} has no '{key}'", "remove it, or choose ext4"
+                )
+        try:
+            self.format.check(self, device)
+        except BadLabel as no:
+            raise Impossible("invalid-value", (*path, "label"), *no.args) from None
+        except ValueError as no:
+            key = next((key for key in EXT_KEYS if key in self.given), "device")
+            hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"
+            raise Impossible("impossible-filesystem", (*path, key), str(no), hint) from None
+        yield from ()
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        device = self._device(name, path, site)
+        because = ".".join(map(str, path))
+        uuid = self.format.uuid(derived_uuid(site.host, "filesystem", name))
+        special = self.format.say(self, device)
+        make = Step(
+            id=f"filesystem.{name}.make",
+            phase="format",
+            say=f"make {self.type} {name} on {device.name}, {human(device.size)}" + (f", {special}" if special else ""),
+            action=Run(self.format.argv(self, device, uuid)),
+            because=because,
+            needs=device.made_by,
+            targets=(device.name,),
+            destroys=(f"everything on {device.name}",),
+            guard=(device.node,),
+            awaits=(f"/dev/disk/by-uuid/{uuid}",),
+            proof=Proof("filesystem", uuid, {"type": self.type, "device": identity(device), "label": self.label or "", **self.format.expect(self, device)}),
+        )  # fmt: skip
+        yield make
+        if self.mount:
+            yield from self._mount_steps(name, because, self.mount, make, device)
+
+    def _mount_steps(self, name: str, because: str, mount: str, make: Step, device: Device) -> Iterator[Step]:
+        yield Step(
+            id=f"filesystem.{name}.mountpoint",
+            phase="activate",
+            say=f"make the folder {mount}",
+            action=Run(("mkdir", "--parents", mount)),
+            because=because,
+            needs=("config.fstab.reload",),
+            targets=(f"{mount}",),
+            proof=Proof("directory", mount, {"exists": True}),
+        )
+        yield Step(
+            id=f"filesystem.{name}.mount",
+            phase="activate",
+            say=f"mount {name} at {mount}",
+            # Not mount(8): what it mounts before systemd knows the device by the name in fstab, systemd takes back.
+            action=Run(("systemctl", "start", mount)),
+            because=because,
+            needs=(make.id, "config.fstab.reload", f"filesystem.{name}.mountpoint"),
+            targets=(mount,),
+            proof=Proof(
+                "mount",
+                mount,
+                {"source": identity(device), "type": self.type, "flags": [*flags(self.options)]},
+            ),
+        )
+
+    def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
+        if not self.mount:
+            return
+        uuid = self.format.uuid(derived_uuid(site.host, "filesystem", name))
+        options = ",".join((*(self.options or ("defaults",)), *self._boot_options()))
+        turn = min(self.format.fsck_pass, 1) if self.mount == "/" else self.format.fsck_pass  # fstab(5)
+        yield Line("fstab", f"UUID={uuid} {fstab_field(self.mount)} {self.type} {options} 0 {turn}")
+
+    def _boot_options(self) -> tuple[str, ...]:
+        """What keeps the boot going without this mount; a mount the system itself needs gets nothing."""
+        if self.mount in SYSTEM_MOUNTS or "auto" in self.options:
+            return ()
+        given = {option.partition("=")[0] for option in self.options}
+        return tuple(option for option in BOOT_OPTIONS if option.partition("=")[0] not in given)
+
+
+def fstab_field(text: str) -> str:
+    """A field of fstab with blanks, backslashes and # as octal escapes (fstab(5), getmntent(3))."""
+    return "".join(f"\\{ord(c):03o}" if c in " \t\\#" else c for c in text)

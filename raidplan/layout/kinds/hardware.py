@@ -1,0 +1,107 @@
+"""The wiring of the machine: what carries the disks, what fails as one, and what feeds them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from raidplan.layout.kinds.model import (
+    Boolean,
+    Clock,
+    Count,
+    Integer,
+    Model,
+    Name,
+    Positive,
+    Rate,
+    Speed,
+    Word,
+)
+
+
+class Bus(Model):
+    """A link that several controllers share: a PCI bus, a PCIe slot, the chipset's uplink, a USB port."""
+
+    type: Literal["pci", "pcie", "dmi", "usb", "thunderbolt", "other"]
+    behind: Name | None = None
+    """The bus this one hangs on."""
+    width: Positive | None = None
+    """PCI: bits, 32 or 64."""
+    clock: Clock | None = None
+    """PCI: 33MHz, 66MHz, 100MHz or 133MHz."""
+    generation: Positive | None = None
+    """PCIe 1-5, DMI 1-4, Thunderbolt 1-4."""
+    lanes: Positive | None = None
+    """PCIe and DMI: the lanes that were negotiated, not the slot's length."""
+    speed: Speed | None = None
+    """USB and others: the line rate."""
+    rate: Rate | None = None
+    """A measured rate; it takes the place of the table's."""
+
+
+class Controller(Model):
+    """A host controller, on a card or in the chipset."""
+
+    behind: Name | None = None
+    """The bus it stands on."""
+    ports: Positive | None = None
+    speed: Speed | None = None
+    """Each port's line rate."""
+    lanes: Positive | None = None
+    """SAS: lanes of each port."""
+    fis_switching: Boolean | None = None
+    """Whether it can talk to several disks behind one multiplier at once."""
+    mode: Literal["hba", "raid"] | None = None
+    """hba: its disks are handed through as they are; raid: they are volumes in the card's own format."""
+    path: Word | None = None
+    """Where udev sees it: `pci-0000:03:00.0`."""
+    rate: Rate | None = None
+    """A measured rate for all its ports together."""
+    drops_disks: Boolean | None = None
+    """Known to lose a disk now and then, at boot for one."""
+    bootable: Boolean | None = None
+    """Whether the firmware, or the card's own, shows its disks to the boot loader; true: behind multipliers too."""
+
+
+class Multiplier(Model):
+    """A SATA port multiplier: one uplink for all the disks behind it."""
+
+    behind: Name
+    port: Integer | None = None
+    ports: Positive | None = None
+    speed: Speed | None = None
+    switching: Literal["fis", "command"] | None = None
+    rate: Rate | None = None
+    drops_disks: Boolean | None = None
+    """Known to lose a disk now and then, at boot for one."""
+
+
+class Expander(Model):
+    """A SAS expander."""
+
+    behind: Name
+    port: Integer | None = None
+    lanes: Positive | None = None
+    speed: Speed | None = None
+    """Line rate of one lane."""
+    ports: Positive | None = None
+    rate: Rate | None = None
+    drops_disks: Boolean | None = None
+    """Known to lose a disk now and then, at boot for one."""
+
+
+class Enclosure(Model):
+    """Anything else that fails as one: a shelf, a cage, a cable."""
+
+    disks: tuple[Name, ...]
+
+
+class Power(Model):
+    """A power supply or one of its rails."""
+
+    watts: Positive | None = None
+    amps_12v: Positive | None = None
+    base_watts: Count | None = None
+    """What the machine draws without its disks."""
+    staggered_spinup: Boolean | None = None
+    feeds: tuple[Name, ...] = ()
+    """Disks, enclosures, expanders and other components; what two supplies feed runs on either of them."""

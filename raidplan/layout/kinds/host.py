@@ -1,0 +1,72 @@
+"""What concerns the whole machine: booting, alarms, and the findings that were accepted."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from raidplan.layout.kinds.model import Boolean, Model, Reference, Word, Written
+
+
+def parse_date(text: str) -> str:
+    """A day of the calendar, YYYY-MM-DD. Raises ValueError with a sentence for the user."""
+    from datetime import date  # slow to load, and few layouts hold a date
+
+    try:
+        if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            return date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass
+    raise ValueError(f"'{text}' is not a date; write YYYY-MM-DD")
+
+
+Date = Annotated[str, Written(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+
+
+ADDRESS = {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._%+=-]*(@[A-Za-z0-9][A-Za-z0-9.-]*)?$"}
+
+
+def _address(text: str) -> str:
+    # What mdadm.conf would read as a comment, a quotation or a second word is no part of it.
+    if not re.fullmatch(ADDRESS["pattern"], text):
+        raise ValueError(f"'{text}' is not one mail address; write root or root@example.org")
+    return text
+
+
+Address = Annotated[str, Written(_address, ADDRESS)]
+
+
+class Boot(Model):
+    """How the machine starts."""
+
+    esp: tuple[Reference, ...] = ()
+    """The EFI system partitions; of a RAID1, its members are made such partitions."""
+    loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot"] | None = None
+    """What loads the kernel, GRUB 2 unless said; raidplan installs none."""
+    degraded: Literal["start", "wait"] = "start"
+    """What to do at boot with an array that lacks a member: start it after 30 s, or wait for a person.
+
+    The initramfs starts what the root file system stands on in any case.
+    """
+
+
+class Monitoring(Model):
+    """Who is told, and how often members are read for latent errors."""
+
+    mail: Address | None = None
+    """mdadm's MAILADDR, one address; mdadm sends through the host's sendmail."""
+    scrub: Literal["monthly", "none"] | None = None
+    """monthly: on the first Sunday, 6 h a night until done; none: not even what the distribution does by itself."""
+    smart: Boolean | None = None
+    """Whether smartd, or its like, watches the disks and has them test themselves; raidplan does not set it up."""
+
+
+class Allow(Model):
+    """An accepted finding."""
+
+    rule: Word
+    at: Word
+    """The path of the finding, or of what it lies in: `arrays.s0`."""
+    reason: Word
+    until: Date | None = None
+    """The last day on which it is accepted, YYYY-MM-DD."""

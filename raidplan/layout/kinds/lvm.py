@@ -1,0 +1,177 @@
+"""LVM volume groups and their volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from raidplan.base.findings import Path
+from raidplan.base.size import MIB, align_up, human
+from raidplan.geometry import lvm
+from raidplan.layout.kinds.device import Device, Impossible, Kind, Site, Use
+from raidplan.layout.kinds.model import AnySize, Model, Name, Reference, Size, size_or
+from raidplan.layout.kinds.naming import identity
+from raidplan.plan.step import Proof, Run, Step
+
+SECTOR = 512
+
+
+class Volume(Model):
+    """A logical volume; `vg0.home` by name."""
+
+    size: Annotated[Size | Literal["100%free"], size_or("100%free")]
+    """Rounded up to whole extents; `100%free` takes what is left."""
+    read_ahead: Annotated[AnySize | Literal["auto"], size_or("auto", zero=True)] = "auto"
+
+
+class VolumeGroup(Model, Kind):
+    """An LVM volume group; each of its devices becomes a physical volume."""
+
+    devices: tuple[Reference, ...]
+    extent: Size = 4 * MIB
+    volumes: Mapping[Name, Volume] = {}
+
+    def provides(self, name: str) -> Iterator[str]:
+        yield from (f"{name}.{volume}" for volume in self.volumes)
+
+    def uses(self, name: str, path: Path) -> Iterator[Use]:
+        for number, device in enumerate(self.devices):
+            yield Use((*path, "devices", number), device, "lvm")
+
+    def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
+        parts = [site.taken(use) for use in self.uses(name, path)]
+        shared = parts[0] if len(parts) == 1 else None
+        extents = self._extents(name, path, site)
+        for volume in self.volumes:
+            yield Device(
+                name=f"{name}.{volume}",
+                kind="volume",
+                path=(*path, "volumes", volume),
+                node=f"/dev/{name}/{volume}",
+                size=extents[volume] * self.extent,
+                made_by=(f"volume.{name}.{volume}.create",),
+                on=tuple(part.name for part in parts),
+                uuid=f"{name}/{volume}",
+                logical_block=max(part.logical_block for part in parts),
+                physical_block=max(part.physical_block for part in parts),
+                # md's stripe shows through a linear volume on one physical volume only.
+                chunk=shared.chunk if shared else 0,
+                data_disks=shared.data_disks if shared else 0,
+                rotational=any(part.rotational is not False for part in parts),
+            )
+
+    def _physical(self, part: Device) -> lvm.PhysicalVolume:
+        """Its data starts at a full stripe, at least 1 MiB in. Raises ValueError."""
+        return lvm.physical_volume(part.size, part.stripe or MIB, self.extent)
+
+    def _room(self, name: str, path: Path, site: Site) -> int:
+        """Extents in the group."""
+        try:
+            return sum(self._physical(site.taken(use)).extents for use in self.uses(name, path))
+        except ValueError as no:
+            hint = "write an extent such as 4MiB, or make the devices larger"
+            raise Impossible("impossible-volume-group", path, str(no), hint) from None
+
+    def _extents(self, name: str, path: Path, site: Site) -> dict[str, int]:
+        """Extents of each volume."""
+        if not self.devices:
+            raise Impossible(
+                "invalid-value", (*path, "devices"), f"{name} has no devices", "name at least one"
+            )
+        sectors = {part.logical_block for part in (site.taken(use) for use in self.uses(name, path))}
+        if len(sectors) > 1:
+            raise Impossible(
+                "impossible-volume-group",
+                (*path, "devices"),
+                f"the devices of {name} have sectors of {' and '.join(map(str, sorted(sectors)))} bytes, "
+                "which vgcreate refuses",
+                "make a volume group for each size of sector",
+            )
+        room = self._room(name, path, site)
+        fixed = {
+            v: align_up(int(e.size), self.extent) // self.extent
+            for v, e in self.volumes.items()
+            if e.size != "100%free"
+        }
+        empty = next((volume for volume, count in fixed.items() if not count), None)
+        if empty is not None:
+            raise Impossible(
+                "invalid-value",
+                (*path, "volumes", empty, "size"),
+                f"{name}.{empty} has no size",
+                "write a size such as 20GiB",
+            )
+        rest = [volume for volume in self.volumes if volume not in fixed]
+        left = room - sum(fixed.values())
+        if left < len(rest):
+            needed = sum(fixed.values()) * self.extent
+            raise Impossible(
+                "volumes-too-large",
+                (*path, "volumes"),
+                f"the volumes of {name} take {human(needed)}, and it holds {human(room * self.extent)}",
+                "make them smaller",
+            )
+        if len(rest) > 1:
+            raise Impossible(
+                "volumes-too-large",
+                (*path, "volumes", rest[1], "size"),
+                f"{len(rest)} volumes of {name} take 100%free",
+                "let one do so",
+            )
+        return {volume: fixed.get(volume, left) for volume in self.volumes}
+
+    def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
+        uses = list(self.uses(name, path))
+        parts = [site.taken(use) for use in uses]
+        because = ".".join(map(str, path))
+        physical = []
+        for part in parts:
+            step = self._physical_volume(name, part, because, site)
+            physical.append(step.id)
+            yield step
+        group = f"volume.{name}.create"
+        yield Step(
+            id=group,
+            phase="volume",
+            say=f"create volume group {name} on {', '.join(part.name for part in parts)}",
+            action=Run(("vgcreate", "--autobackup=y", f"--physicalextentsize={self.extent}b", "--setautoactivation=y", name, *(part.node for part in parts))),
+            because=because,
+            needs=tuple(physical),
+            targets=(name, *(part.name for part in parts)),
+            proof=Proof("volume_group", name, {"extent": self.extent, "devices": sorted(identity(part) for part in parts)}),
+        )  # fmt: skip
+        extents = self._extents(name, path, site)
+        for volume, entry in self.volumes.items():
+            yield self._volume(name, volume, entry, extents[volume], path, group)
+
+    def _physical_volume(self, name: str, part: Device, because: str, site: Site) -> Step:
+        uuid = lvm.lvm_uuid(f"{site.host}/physical_volume/{name}/{part.name}")
+        start = self._physical(part).pe_start_bytes
+        return Step(
+            id=f"volume.{name}.physical.{part.name}",
+            phase="volume",
+            say=f"make {part.name} a physical volume, data from {human(start)} on",
+            action=Run(("pvcreate", "--yes", "--quiet", f"--uuid={uuid}", "--norestorefile", f"--dataalignment={part.stripe or MIB}b", part.node)),
+            because=because,
+            needs=part.made_by,
+            targets=(part.name,),
+            destroys=(f"everything on {part.name}",),
+            guard=(part.node,),
+            proof=Proof("physical_volume", uuid, {"device": identity(part), "data_start": start}),
+        )  # fmt: skip
+
+    def _volume(self, name: str, volume: str, entry: Volume, extents: int, path: Path, group: str) -> Step:
+        read_ahead = "auto" if entry.read_ahead == "auto" else f"{int(entry.read_ahead) // SECTOR}s"
+        size = extents * self.extent
+        return Step(
+            id=f"volume.{name}.{volume}.create",
+            phase="volume",
+            say=f"create volume {name}.{volume} of {human(size)}",
+            action=Run(("lvcreate", "--yes", "--quiet", "--wipesignatures=n", "--zero=y", f"--extents={extents}", f"--readahead={read_ahead}", f"--name={volume}", name)),
+            because=".".join(map(str, (*path, "volumes", volume))),
+            needs=(group,),
+            # Volumes of one group share its metadata: never two lvcreate at once.
+            targets=(f"{name}.{volume}", name),
+            awaits=(f"/dev/{name}/{volume}",),
+            proof=Proof("volume", f"{name}/{volume}", {"size": size, "read_ahead": "auto" if entry.read_ahead == "auto" else int(entry.read_ahead), "active": True}),
+        )  # fmt: skip

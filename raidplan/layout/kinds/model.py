@@ -1,0 +1,263 @@
+"""What every kind is made of: a frozen model that knows no unknown keys, and the types of its fields.
+
+Every scalar arrives as the text that was typed; the field's type alone decides what it means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, KeysView, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, NamedTuple, NoReturn, Self, TypeVar, dataclass_transform, get_type_hints
+
+from raidplan.base import size
+from raidplan.base.hidden import is_seen
+from raidplan.base.levels import level_named
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Model:
+    """The base of all kinds: frozen, its fields declared as those of a dataclass.
+
+    A default stays on the class and what was given is all that an object holds: so the two can be told
+    apart, and no code has to be made when a layout is read.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        missing = [name for name, field in fields(type(self)).items() if field.required and name not in given]
+        if missing or not given.keys() <= fields(type(self)).keys():
+            raise TypeError(f"{type(self).__name__} lacks {missing} or has no such field: {[*given]}")
+        vars(self).update(given)
+
+    @property
+    def given(self) -> KeysView[str]:
+        """The fields that were written, in their order; the others have their defaults."""
+        return vars(self).keys()
+
+    def changed(self, **values: Any) -> Self:
+        """The same with other values."""
+        return type(self)(**{**vars(self), **values})
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        )
+
+
+class Field(NamedTuple):
+    """A field of a model."""
+
+    name: str
+    """In Python."""
+    key: str
+    """In a layout: the name without the underscore that keeps it from being a keyword."""
+    hint: Any
+    """Its type, with what `Written` says of it."""
+    required: bool
+    default: Any = None
+
+
+def fields(model: type[Model]) -> Mapping[str, Field]:
+    """A model's fields by their names in Python, in the contract's order."""
+    if model not in _FIELDS:
+        hints = get_type_hints(model, include_extras=True)
+        _FIELDS[model] = {
+            name: Field(name, name.rstrip("_"), hint, not hasattr(model, name), getattr(model, name, None))
+            for name, hint in hints.items()
+        }
+    return _FIELDS[model]
+
+
+_FIELDS: dict[type[Model], Mapping[str, Field]] = {}
+"""Those asked for before: to evaluate the types takes its time."""
+
+
+class Written:
+    """How a field is written: `parse` reads it from the text that was typed, `schema` is its JSON Schema.
+
+    `parse` raises ValueError with a sentence for the user; what to do about it stands after a semicolon.
+    Without a schema that of the field's type holds.
+    """
+
+    def __init__(self, parse: Callable[[str], object], schema: Mapping[str, Any] | None = None) -> None:
+        self.parse, self.schema = parse, schema
+
+    def read(self, value: object) -> object:
+        """The value of what was typed. Raises ValueError, also for anything but a scalar."""
+        return self.parse(single(value))
+
+
+def single(value: object) -> str:
+    """The text of a scalar. Raises ValueError for anything else."""
+    if not isinstance(value, str):
+        found = "nothing" if value is None else "a mapping" if isinstance(value, dict) else "a list"
+        raise ValueError(f"{found} is written here, and a single value is expected; write key: value")
+    return value
+
+
+Number = TypeVar("Number", int, Fraction)
+
+
+def _positive(parse: Callable[[str], Number]) -> Callable[[str], Number]:
+    """For what cannot be 0: a rate of nothing is a mistake, and would be divided by."""
+
+    def read(text: str) -> Number:
+        value = parse(text)
+        if value <= 0:
+            raise ValueError(f"'{text}' is not more than 0; write what it really is, or leave the key out")
+        return value
+
+    return read
+
+
+def size_or(word: str, *, zero: bool = False) -> Written:
+    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`.
+
+    With `zero` the size may be 0.
+    """
+    parse = size.parse_size if zero else _positive(size.parse_size)
+    return _either(word, parse, f"neither a size nor '{word}'; write 512KiB, 3TB or {word}")
+
+
+def duration_or(word: str) -> Written:
+    """For a field that takes a word in place of a duration."""
+    return _either(
+        word, _positive(size.parse_seconds), f"neither a duration nor '{word}'; write 7s or {word}"
+    )
+
+
+def _either(word: str, parse: Callable[[str], int | Fraction], neither: str) -> Written:
+    """One mistake is one complaint, for both of its halves."""
+
+    def read(text: str) -> int | Fraction | str:
+        if text == word:
+            return word
+        if not re.fullmatch(r"[0-9.]+ ?[A-Za-z]*", text):
+            raise ValueError(f"'{text}' is {neither}")
+        return parse(text)
+
+    return Written(read)
+
+
+class Refused(ValueError):
+    """A mistake that has a rule of its own; raised in place of a bare ValueError."""
+
+    def __init__(self, rule: str, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.rule = rule
+
+
+def _integer(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise ValueError(f"'{text}' is not a whole number; write digits alone")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if (number := _integer(text)) < 0:
+        raise ValueError(f"'{text}' is less than 0; write 0 or more")
+    return number
+
+
+def _block(text: str) -> int:
+    if text not in map(str, BLOCKS):
+        raise ValueError(
+            f"'{text}' is not a size of blocks in bytes; write 512, 4096 or another power of two"
+        )
+    return int(text)
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(f"'{text}' is neither true nor false; write one of the two")
+    return text == "true"
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(NAME_PATTERN, text) or len(text) > 64:
+        raise ValueError(f"'{text}' is not a name; use A-Z a-z 0-9 _ -, not beginning with -, at most 64")
+    return text
+
+
+def _reference(text: str) -> str:
+    if re.match(KERNEL_DEVICE, text):
+        raise Refused(
+            "unstable-device-name",
+            f"'{text}' may be another disk after the next boot",
+            "describe the disk under hardware.disks by its serial number, and use its name there",
+        )
+    if not re.fullmatch(REFERENCE_PATTERN, text) or len(text) > 129:
+        raise ValueError(
+            f"'{text}' is not the name of a device; write one such as d00, d00.root, s0 or vg0.home"
+        )
+    return text
+
+
+def _percent(text: str) -> Fraction:
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)%", text)
+    if not match or Fraction(match[1]) > 100:
+        raise ValueError(f"'{text}' is not a percentage; write 0% to 100%")
+    return Fraction(match[1])
+
+
+def _word(text: str) -> str:
+    if not text.strip() or not is_seen(text):
+        raise ValueError("the text is empty or holds line breaks or control characters; write one line")
+    return text
+
+
+def _label(text: str) -> str:
+    if text != text.strip():
+        raise ValueError(
+            f"the label '{text}' begins or ends with a blank, which blkid cuts off; leave it out"
+        )
+    if text.startswith("{") and text.endswith("}"):
+        raise ValueError(
+            f"the label '{text}' stands in braces, as only the names of disks do in a plan; leave them out"
+        )
+    return _word(text)
+
+
+def _level(text: str) -> str:
+    return level_named(text).name
+
+
+BLOCKS = tuple(2**n for n in range(9, 17))
+"""What a disk may have: 512 bytes to 64 KiB."""
+NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
+KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
+REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
+UNIT_PATTERN = r"\s?(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB)"
+NUMBER_PATTERN = r"\d+(\.\d+)?"
+ABOVE_0 = r"(?=.*[1-9])" + NUMBER_PATTERN
+
+
+def _text(parse: Callable[[str], object], pattern: str) -> Written:
+    return Written(parse, {"type": "string", "pattern": f"^{pattern}$"})
+
+
+AnySize = Annotated[int, _text(size.parse_size, NUMBER_PATTERN + UNIT_PATTERN)]
+"""0B is one: no read-ahead."""
+Size = Annotated[int, _text(_positive(size.parse_size), ABOVE_0 + UNIT_PATTERN)]
+Rate = Annotated[int, _text(_positive(size.parse_rate), ABOVE_0 + UNIT_PATTERN + "/s")]
+Speed = Annotated[int, _text(_positive(size.parse_speed), ABOVE_0 + "[GM]bps")]
+Clock = Annotated[int, _text(_positive(size.parse_clock), ABOVE_0 + "MHz")]
+Duration = Annotated[Fraction, _text(_positive(size.parse_seconds), ABOVE_0 + "(s|ms|min)")]
+Integer = Annotated[int, Written(_integer, {"type": "integer"})]
+Count = Annotated[int, Written(_count, {"type": "integer", "minimum": 0})]
+Positive = Annotated[int, Written(_positive(_integer), {"type": "integer", "minimum": 1})]
+Block = Annotated[int, Written(_block, {"enum": list(BLOCKS)})]
+Boolean = Annotated[bool, Written(_boolean, {"type": "boolean"})]
+Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]
+Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
+Reference = Annotated[str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"})]
+Word = Annotated[str, Written(_word, {"type": ["string", "number"]})]
+Label = Annotated[str, Written(_label, {"type": ["string", "number"]})]
+LevelName = Annotated[str, Written(_level, {"enum": ["linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10",
+                                                     0, 1, 4, 5, 6, 10]})]  # fmt: skip

@@ -1,0 +1,42 @@
+"""What md and the kernel call an array, and what a member is known by."""
+
+from __future__ import annotations
+
+import re
+
+from raidplan.layout.kinds.device import Device
+
+STORED_NAME = 31
+"""Characters for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
+
+
+def kernel_name(name: str) -> str:
+    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0, d0 and 0 are numbers (`mdopen.c`)."""
+    number = re.fullmatch(r"(?:md|d)?([0-9]+)", name)
+    return f"md{int(number[1])}" if number else f"md_{name}"
+
+
+def sync_action(name: str) -> str:
+    """The sysfs attribute that holds a sync and lets it go."""
+    return f"/sys/block/{kernel_name(name)}/md/sync_action"
+
+
+def array_state(name: str) -> str:
+    """The sysfs attribute that opens an array for writing; one that is open already stays so, where mdadm would fail."""
+    return f"/sys/block/{kernel_name(name)}/md/array_state"
+
+
+def device_node(name: str) -> str:
+    """The node that commands use."""
+    return f"/dev/{name}" if re.fullmatch(r"md[0-9]+", name) else f"/dev/md/{name}"
+
+
+def stored_name(host: str, name: str) -> str:
+    """The name as the superblock holds it."""
+    full = f"{host}:{name}"
+    return full if len(full) <= STORED_NAME else name
+
+
+def identity(device: Device) -> str:
+    """What a member is known by when the machine is read: its partition, array or disk."""
+    return f"{{{device.name}}}" if device.kind == "disk" else f"{device.kind}:{device.uuid or device.name}"

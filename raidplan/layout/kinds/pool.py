@@ -1,0 +1,18 @@
+"""Pools: devices among which the planner chooses the members of an array."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from raidplan.layout.kinds.model import Integer, Model, Reference
+
+Spread = Literal["multiplier", "controller", "enclosure", "bus"]
+"""Of which components an array shall lose as few members as possible at once."""
+
+
+class Pool(Model):
+    """Members picked by the planner instead of named."""
+
+    from_: tuple[Reference, ...]
+    count: Integer
+    spread: Spread

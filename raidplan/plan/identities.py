@@ -1,0 +1,27 @@
+"""The identity of a device: the one name by which proofs know it, whatever a step calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidplan.plan.step import Plan
+
+PARTITION = "/dev/disk/by-partuuid/"
+"""The folder of links by which steps name partitions."""
+
+
+def made_nodes(plan: Plan) -> dict[str, str]:
+    """The nodes that steps make, to the identity of what they are."""
+    return {
+        node: f"{step.proof.kind}:{step.proof.key}"
+        for step in plan.steps
+        if step.proof and step.proof.kind in ("array", "volume")
+        for node in step.awaits
+    }
+
+
+def identity_of(node: str, made: Mapping[str, str]) -> str:
+    """What proofs call the device that a step names `node`; `made` as from `made_nodes`."""
+    if node.startswith(PARTITION):
+        return f"partition:{node.removeprefix(PARTITION)}"
+    return made.get(node, node)

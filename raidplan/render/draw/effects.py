@@ -1,0 +1,83 @@
+"""What is marked, in words: what a component takes along, and what a thing does not outlive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from raidplan.base.findings import Path
+from raidplan.render.draw import words
+from raidplan.render.draw.cards import Row
+from raidplan.render.draw.marks import Bound, Marks
+from raidplan.render.draw.measure import listed
+from raidplan.render.draw.things import Thing
+from raidplan.topology.resolve import DISKS
+
+COMPONENT_ROOM, THING_ROOM = 139, 179
+"""Pixels for a line of names in the widest card of a component, and of a thing."""
+
+
+def stopped(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> list[Path]:
+    """What stops with a component, without what only stands on something that stops."""
+    gone = set(marks.stops.get(component, ()))
+    first = [path for path in things if path in gone and not _stands_on(path, gone, things)]
+    return first or sorted(gone - things.keys())
+
+
+def _stands_on(path: Path, gone: set[Path], things: Mapping[Path, Thing]) -> bool:
+    waiting = list(things[path].parts)
+    while waiting:
+        part = waiting.pop()
+        if part in gone:
+            return True
+        waiting += things[part].parts
+    return False
+
+
+def stops_row(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> Row | None:
+    """The line of a component."""
+    first = stopped(component, marks, things)
+    if not first:
+        return None
+    grounds = [path for path, thing in things.items() if not thing.parts]
+    if len(first) > 2 and first == grounds:
+        return Row("stops everything", tone="loss", icon="cross")
+    return Row(
+        listed([words.name_of(p) for p in first], COMPONENT_ROOM, before="stops "), tone="loss", icon="cross"
+    )
+
+
+def killers_row(thing: Path, marks: Marks, things: Mapping[Path, Thing]) -> Row | None:
+    """The line of a thing: the components, named; the disks, counted."""
+    killers = [path for path in marks.killers.get(thing, ()) if thing in stopped(path, marks, things)]
+    return Row(_named(killers, "stops with "), tone="loss", icon="cross") if killers else None
+
+
+def _named(killers: Sequence[Path], before: str) -> str:
+    disks = [path for path in killers if path[:-1] == DISKS]
+    names = [str(path[-1]) for path in killers if path[:-1] != DISKS]
+    if len(disks) == 1:
+        names.append(str(disks[0][-1]))
+    elif disks:
+        names.append(f"any of {len(disks)} disks")
+    return listed(names, THING_ROOM, before=before)
+
+
+def speed_rows(array: Path, marks: Marks) -> Iterator[Row]:
+    """The lines of an array: how fast it reads alone, and with all arrays at work if that is less."""
+    alone, together = marks.alone.get(array), marks.together.get(array)
+    if alone:
+        yield _speed("reads ≤ {}", alone)
+    if together and (alone is None or together.bytes_per_second < 0.99 * alone.bytes_per_second):
+        yield _speed("≤ {} together", together)
+
+
+def _speed(text: str, bound: Bound) -> Row:
+    text = text.format(words.rate(bound.bytes_per_second))
+    return Row(text, tone="limit", icon="narrow") if bound.by else Row(text)
+
+
+def sentence(things: Sequence[Path]) -> str:
+    """Names with what they are: `array s0, file system data0`."""
+    return ", ".join(
+        f"{words.kind_of(path)} {path[-1]}" if len(path) > 1 else words.name_of(path) for path in things
+    )

@@ -1,0 +1,83 @@
+"""The wiring as a tree: the host, what hangs on it, and the disks at the ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raidplan.base.findings import Path
+
+if TYPE_CHECKING:
+    from raidplan.topology import Topology
+    from raidplan.topology.wiring import Plug, Wiring
+
+HOST: Path = ("host",)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The host or a component; parents stand before their children."""
+
+    path: Path
+    name: str
+    kind: str
+    """host, bus, controller, multiplier or expander."""
+    parent: int
+    """Place in the list; -1 for the host."""
+    disks: tuple[str, ...]
+    """Directly behind it, by port."""
+
+
+def tree(topology: Topology) -> list[Node]:
+    """Depth first; every component and every disk is there once, even one behind an unknown name or in a circle."""
+    wiring = topology.wiring
+    known = {plug.path for plug in wiring.components.values()}
+    roots = [plug for plug in wiring.components.values() if plug.behind not in wiring.components]
+    loose = [p for p in wiring.plugs if p.kind == "disk" and p.behind not in wiring.components]
+    nodes = [Node(HOST, topology.host, "host", -1, _by_port(loose))]
+    seen: set[Path] = set()
+    for root in (*roots, *wiring.components.values()):
+        nodes += _below(root, wiring, known, seen, len(nodes))
+    return nodes
+
+
+def _below(root: Plug, wiring: Wiring, known: set[Path], seen: set[Path], first: int) -> Iterator[Node]:
+    waiting, number = [(root, 0)], first
+    while waiting:
+        plug, parent = waiting.pop()
+        if plug.path in seen:
+            continue
+        seen.add(plug.path)
+        hanging = wiring.hanging.get(plug.name, [])
+        disks = _by_port([each for each in hanging if each.kind == "disk"])
+        yield Node(plug.path, plug.name, plug.kind, parent, disks)
+        below = [each for each in hanging if each.path in known]
+        waiting += [(each, number) for each in reversed(_sorted(below))]
+        number += 1
+
+
+def _by_port(plugs: list[Plug]) -> tuple[str, ...]:
+    return tuple(plug.name for plug in _sorted(plugs))
+
+
+def _sorted(plugs: list[Plug]) -> list[Plug]:
+    return sorted(plugs, key=_port)
+
+
+def _port(plug: Plug) -> tuple[bool, int]:
+    return plug.port is None, plug.port or 0
+
+
+def columns(nodes: list[Node]) -> list[int]:
+    """The column of each node: like stands below like, and everything right of what it hangs on."""
+    found = [0] * len(nodes)
+    first = 1
+    for kinds in (("bus",), ("controller",), ("multiplier", "expander")):
+        for number, node in enumerate(nodes):
+            if node.kind in kinds:
+                found[number] = max(first, found[node.parent] + 1)
+        first = max(first, 1 + max(found))
+    for number, node in enumerate(nodes[1:], start=1):
+        found[number] = max(found[number], found[node.parent] + 1)
+    return found

@@ -1,0 +1,151 @@
+"""What is written in the picture: rates, and what a component, a disk or a thing is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raidplan.base.size import human
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from raidplan.base.findings import Path
+    from raidplan.layout.kinds.disk import Disk
+    from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
+    from raidplan.layout.model import Hardware
+
+KINDS = {
+    "bus": "Bus",
+    "controller": "Controller",
+    "multiplier": "Port multiplier",
+    "expander": "SAS expander",
+}
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """`249 MB/s`, `1.64 GB/s`; a question mark for what is not known."""
+    if bytes_per_second is None:
+        return "? MB/s"
+    megabytes = bytes_per_second / 1e6
+    if megabytes < 999.5:
+        return f"{megabytes:.0f} MB/s"
+    return f"{megabytes / 1000:.3g} GB/s"
+
+
+def speed(bits_per_second: int) -> str:
+    """`1.5 Gb/s`."""
+    return f"{bits_per_second / 1e9:g} Gb/s"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 disk`, `2 disks`."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("ly") else f"{noun}s"
+    return f"{count} {noun}"
+
+
+def component(section: str, name: str, hardware: Hardware) -> str:
+    """What a component is, in a few words."""
+    match section:
+        case "buses":
+            return _bus(hardware.buses[name])
+        case "controllers":
+            return _ports(hardware.controllers[name])
+        case "multipliers":
+            return _multiplier(hardware.multipliers[name])
+        case _:
+            return _ports(hardware.expanders[name])
+
+
+def _bus(bus: Bus) -> str:
+    lanes = f" ×{bus.lanes}" if bus.lanes else ""
+    generation = f" {bus.generation}" if bus.generation else ""
+    match bus.type:
+        case "pci":
+            bits = f" {bus.width} bit" if bus.width else ""
+            return f"PCI{bits}" + (f" {bus.clock / 1e6:g} MHz" if bus.clock else "")
+        case "pcie":
+            return f"PCIe{generation}{lanes}"
+        case "dmi":
+            return f"DMI{generation}{lanes}"
+        case "thunderbolt":
+            return f"Thunderbolt{generation}"
+        case "usb":
+            return "USB" + (f" {speed(bus.speed)}" if bus.speed else "")
+        case _:
+            return speed(bus.speed) if bus.speed else "link"
+
+
+def _ports(entry: Controller | Expander) -> str:
+    ports = [counted(entry.ports, "port")] if entry.ports else []
+    lanes = f"{entry.lanes} × " if entry.lanes else ""
+    return ", ".join([*ports, *([lanes + speed(entry.speed)] if entry.speed else [])])
+
+
+def _multiplier(entry: Multiplier) -> str:
+    switching = {"fis": "FIS", "command": "command-based", None: ""}[entry.switching]
+    return (
+        ", ".join(part for part in (speed(entry.speed) if entry.speed else "", switching) if part)
+        or "port multiplier"
+    )
+
+
+def disk(name: str, entry: Disk) -> str:
+    """A disk in a sentence."""
+    facts = [
+        human(entry.size) if entry.size else "",
+        rate(entry.rate) if entry.rate else "",
+        f"behind {entry.behind}" if entry.behind else "",
+        f"port {entry.port}" if entry.port is not None else "",
+        f"serial {entry.serial}" if entry.serial else "",
+    ]
+    return ": ".join([name, *([", ".join(filter(None, facts))] if any(facts) else [])])
+
+
+def disks(entries: Iterable[Disk]) -> str:
+    """`40 disks of 2.7 TiB, 150 MB/s`, or the range of sizes and rates."""
+    all_disks = list(entries)
+    sizes = sorted({entry.size for entry in all_disks if entry.size})
+    rates = sorted({entry.rate for entry in all_disks if entry.rate})
+    text = counted(len(all_disks), "disk")
+    if sizes:
+        text += f" of {_range([human(size) for size in sizes])}"
+    return text + (f", {_range([rate(each) for each in rates])}" if rates else "")
+
+
+def _range(texts: list[str]) -> str:
+    ends = list(dict.fromkeys((texts[0], texts[-1])))
+    return " to ".join(ends)
+
+
+def kind_of(path: Path) -> str:
+    """What a thing of a layout is called in a sentence."""
+    match path:
+        case ("arrays", _):
+            return "array"
+        case ("volume_groups", _):
+            return "volume group"
+        case ("volume_groups", *_):
+            return "volume"
+        case ("filesystems", _):
+            return "file system"
+        case ("swap", _):
+            return "swap"
+        case ("machine",):
+            return "running system"
+        case ("boot",):
+            return "next start"
+        case _:
+            return ""
+
+
+def name_of(path: Path) -> str:
+    """The name of what is at a path; the machine itself has none and is named by what it is."""
+    if len(path) == 1:
+        return {"machine": "the running system", "boot": "the next start"}.get(str(path[0]), str(path[0]))
+    return f"the port of {path[-2]}" if path[-1] == "link" else str(path[-1])
+
+
+def names(paths: Iterable[Path]) -> str:
+    """All of them, with commas."""
+    return ", ".join(map(name_of, paths))

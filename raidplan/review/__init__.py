@@ -1,0 +1,1 @@
+"""From a file to what a person reads about it: findings at their lines, accepted ones, settings, revisions."""

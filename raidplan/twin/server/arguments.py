@@ -1,0 +1,249 @@
+"""The arguments of QEMU for a machine: a pure function of its hardware and of where its files are."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from raidplan.twin.server.hardware import Disk, Link, chain, check, controllers
+from raidplan.twin.server.unflushed import log_of
+
+QEMU = "qemu-system-x86_64"
+Properties = dict[str, object]
+
+_FIRST_SLOT, _FUNCTIONS = 6, 8
+_CACHE: Mapping[str, tuple[bool, bool, bool]] = {
+    # mode: the disk has a write cache, past the host's page cache, flushes are ignored
+    "unsafe": (True, False, True),
+    "writeback": (True, False, False),
+    "none": (True, True, False),
+    "writethrough": (False, False, False),
+    "directsync": (False, True, False),
+}
+_KERNEL = (
+    "console=ttyS0 root=/dev/vda rw net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check "
+    "random.trust_cpu=on loglevel=5 systemd.show_status=auto"
+)
+"""panic=-1: a machine that cannot boot ends at once instead of waiting for somebody at its console.
+
+hpet and not tsc: on a busy host the guest measures the processor's clock wrongly (a quarter of it was seen), and its
+time then runs several times too fast.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The files of one machine."""
+
+    root: Path
+    kernel: Path
+    initrd: Path
+    console: Path
+    monitor: Path
+    disks: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is virtual: processors, memory, disks and the links between them."""
+
+    disks: tuple[Disk, ...]
+    links: tuple[Link, ...] = ()
+    memory_mib: int = 2048
+    cpus: int = 2
+    cache: str = "unsafe"
+    accelerator: str = "tcg,thread=multi"
+    online: bool = False
+    kernel_arguments: str = ""
+    unplugged: frozenset[str] = field(default=frozenset())
+
+
+def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
+    """The command that starts `machine`; SSH is reachable on `ssh_port` of the loopback address.
+
+    Raises ValueError for hardware that QEMU cannot show as given.
+    """
+    check(machine.disks, machine.links)
+    if machine.cache not in _CACHE:
+        raise ValueError(f"cache {machine.cache!r}: possible are {', '.join(_CACHE)}")
+    found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port), *_root_disk(paths.root)]
+    for name in controllers(machine.disks):
+        found += _option("device", controller_device(name, machine.disks))
+    for group, rate in _throttle_groups(machine):
+        found += _option("object", {"qom-type": "throttle-group", "id": group, "x-bps-total": rate})
+    for disk in machine.disks:
+        for node in _nodes(disk, machine, paths.disks[disk.name]):
+            found += _option("blockdev", node)
+        if disk.name not in machine.unplugged:
+            found += _option("device", disk_device(disk, machine))
+    return found
+
+
+def controller_device(name: str, disks: Sequence[Disk]) -> Properties:
+    """One SCSI host, as one of eight functions of a PCI slot: the board has fewer slots than servers have hosts."""
+    index = controllers(disks).index(name)
+    slot, function = _FIRST_SLOT + index // _FUNCTIONS, index % _FUNCTIONS
+    return {
+        "driver": "virtio-scsi-pci",
+        "id": _controller_id(name, disks),
+        "addr": f"{slot:x}.{function}",
+        "multifunction": True,
+        "num_queues": 1,
+    }
+
+
+def disk_device(disk: Disk, machine: Machine) -> Properties:
+    """The disk as QEMU's device, for its arguments and for plugging it in later."""
+    write_cache, _, _ = _CACHE[machine.cache]
+    siblings = [other.name for other in machine.disks if other.behind == disk.behind]
+    device: Properties = {
+        "driver": "scsi-hd",
+        "id": disk_id(disk.name),
+        "bus": f"{_controller_id(disk.behind, machine.disks)}.0",
+        "scsi-id": siblings.index(disk.name),
+        "lun": 0,
+        "drive": _top_node(disk, machine),
+        "logical_block_size": disk.logical_block,
+        "physical_block_size": disk.physical_block,
+        "rotation_rate": 7200 if disk.rotational else 1,
+        "write-cache": "on" if write_cache else "off",
+    }
+    if disk.halts_at_write:
+        device["werror"] = "stop"
+    if disk.rotational:
+        device["discard_granularity"] = 0  # no TRIM: a spinning disk offers none
+    if disk.serial:
+        device["serial"] = disk.serial
+    if disk.wwn:
+        device["wwn"] = int(disk.wwn, 16)
+    if disk.model:
+        device["product"] = disk.model
+    return device
+
+
+def disk_id(name: str) -> str:
+    """QEMU's name of the device of a disk."""
+    return f"disk-{name}"
+
+
+def _controller_id(name: str, disks: Sequence[Disk]) -> str:
+    return f"scsi{controllers(disks).index(name)}"
+
+
+def _board(machine: Machine, paths: Paths) -> list[str]:
+    return [
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *(
+            "-machine",
+            "pc,graphics=off,usb=off,vmport=off,dump-guest-core=off",
+            "-accel",
+            machine.accelerator,
+        ),
+        *("-cpu", "host" if machine.accelerator.startswith("kvm") else "max"),
+        *("-smp", str(machine.cpus), "-m", f"{machine.memory_mib}M"),
+        *(
+            "-chardev",
+            f"file,id=console,path={_comma(paths.console)},append=on",
+            "-serial",
+            "chardev:console",
+        ),
+        *("-qmp", f"unix:{_comma(paths.monitor)},server=on,wait=off"),
+        *("-kernel", str(paths.kernel), "-initrd", str(paths.initrd)),
+        *("-append", f"{_KERNEL} {machine.kernel_arguments}".strip()),
+        *("-device", "virtio-rng-pci"),
+    ]
+
+
+def _network(online: bool, port: int) -> list[str]:
+    restrict = "off" if online else "on"
+    user = f"user,id=net,restrict={restrict},hostfwd=tcp:127.0.0.1:{port}-:22"
+    return ["-netdev", user, "-device", "virtio-net-pci,netdev=net,romfile="]
+
+
+def _root_disk(path: Path) -> list[str]:
+    cache = {"direct": False, "no-flush": True}
+    node = {"driver": "file", "node-name": "root", "filename": str(path), "cache": cache, "discard": "unmap"}
+    device = {"driver": "virtio-blk-pci", "id": "root-disk", "drive": "root", "serial": "twin-root"}
+    return [*_option("blockdev", node), *_option("device", device)]
+
+
+def _throttle_groups(machine: Machine) -> Iterable[tuple[str, int]]:
+    for index, link in enumerate(machine.links):
+        yield f"link{index}", link.bytes_per_second
+    for index, disk in enumerate(machine.disks):
+        if disk.limit_bytes_per_second is not None:
+            yield f"limit{index}", disk.limit_bytes_per_second
+
+
+def _groups(disk: Disk, machine: Machine) -> list[str]:
+    """The throttle groups that a disk is in, the nearest to the machine first (nodes are made bottom up)."""
+    linked = [f"link{machine.links.index(link)}" for link in reversed(chain(disk, machine.links))]
+    own = [] if disk.limit_bytes_per_second is None else [f"limit{machine.disks.index(disk)}"]
+    return linked + own
+
+
+def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
+    _, direct, no_flush = _CACHE[machine.cache]
+    common: Properties = {"cache": {"direct": direct, "no-flush": no_flush}, "discard": "unmap"}
+    below = f"n{machine.disks.index(disk)}"
+    nodes: list[Properties] = [{"driver": "file", "node-name": below, "filename": str(path), **common}]
+    if disk.keeps_log:
+        nodes.append({**_logging(log_of(path), direct=direct), "node-name": f"{below}l", "file": below})
+        below += "l"
+    if disk.halts_at_write:
+        nodes.append({**_counting(disk.halts_at_write), "node-name": f"{below}w", "image": below, **common})
+        below += "w"
+    for depth, group in enumerate(_groups(disk, machine), 1):
+        node = f"n{machine.disks.index(disk)}t{depth}"
+        nodes.append(
+            {"driver": "throttle", "node-name": node, "throttle-group": group, "file": below, **common}
+        )
+        below = node
+    nodes[-1]["detect-zeroes"] = "unmap"  # zeros that the guest writes take no room in the sparse file
+    return nodes
+
+
+def _counting(last: int) -> Properties:
+    """QEMU's blkdebug as a counter: each write takes it to its next state, and in the last one a write fails."""
+    events = ("pwritev", "pwritev_zero")
+    counted = [
+        {"event": event, "state": number, "new_state": number + 1}
+        for event in events
+        for number in range(1, last)
+    ]
+    return {
+        "driver": "blkdebug",
+        **({"set-state": counted} if counted else {}),  # QEMU takes no empty list
+        "inject-error": [
+            {"event": event, "state": last, "iotype": kind, "errno": errno.EIO, "once": True}
+            for event, kind in zip(events, ("write", "write-zeroes"), strict=True)
+        ],
+    }
+
+
+def _logging(log: Path, *, direct: bool) -> Properties:
+    """QEMU's blklogwrites: the flushes of the guest must reach it, whatever becomes of them below."""
+    return {
+        "driver": "blklogwrites",
+        "log": {"driver": "file", "filename": str(log)},
+        "log-super-update-interval": 1,
+        "cache": {"direct": direct, "no-flush": False},
+        "discard": "unmap",
+    }
+
+
+def _top_node(disk: Disk, machine: Machine) -> str:
+    depth = len(_groups(disk, machine))
+    below = "l" * disk.keeps_log + "w" * bool(disk.halts_at_write)
+    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else below)
+
+
+def _option(name: str, properties: Mapping[str, object]) -> list[str]:
+    return [f"-{name}", json.dumps(properties)]
+
+
+def _comma(path: Path) -> str:
+    return str(path).replace(",", ",,")

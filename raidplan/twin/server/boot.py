@@ -1,0 +1,49 @@
+"""From a QEMU that was started to a guest that can be spoken to."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from raidplan.twin.server.failure import BootError, UnreachableError, with_console
+from raidplan.twin.server.process import QemuProcess
+from raidplan.twin.server.ssh import Shell
+
+_GIVEN_UP = re.compile(rb"You are in emergency mode|Cannot open access to console|Kernel panic")
+
+
+class PortTakenError(Exception):
+    """Another process took the port between our choice and QEMU's start."""
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def connected(shell: Shell, process: QemuProcess, console: Path, deadline: float) -> subprocess.Popen[bytes]:
+    """The process that holds the connection to the guest, once it answers; `deadline` as `time.monotonic` counts.
+
+    Raises PortTakenError, BootError.
+    """
+    heard = console.stat().st_size
+    while not shell.greets():
+        if process.ended():
+            if "host forwarding" in process.messages:
+                raise PortTakenError
+            raise BootError(with_console(f"the machine ended while booting: {process.messages}", console))
+        if _GIVEN_UP.search(console.read_bytes()[heard:]):
+            raise BootError(with_console("the guest gave up booting", console))
+        if time.monotonic() > deadline:
+            raise BootError(with_console("the guest could not be reached in time", console))
+        time.sleep(0.1)
+    try:
+        return shell.connect(max(10.0, deadline - time.monotonic()))
+    except UnreachableError as error:
+        raise BootError(with_console(str(error), console)) from error

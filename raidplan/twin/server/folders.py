@@ -1,0 +1,65 @@
+"""Where the files of a twin are: its own folder, and a second one for sockets, whose paths must be short."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from raidplan.twin.server.arguments import Paths
+from raidplan.twin.server.failure import BootError
+from raidplan.twin.server.hardware import Disk
+from raidplan.twin.server.image import Image
+from raidplan.twin.server.unflushed import log_of
+
+_SOCKET_FOLDER_AT_MOST = 60
+"""Bytes. A socket's path ends at 108 bytes, and ssh appends a dozen of its own while it connects."""
+
+
+def socket_folder() -> Path:
+    """A new private folder with a short path."""
+    folder = Path(tempfile.mkdtemp(prefix="twin-"))
+    if len(str(folder)) <= _SOCKET_FOLDER_AT_MOST:
+        return folder
+    folder.rmdir()
+    return Path(tempfile.mkdtemp(prefix="twin-", dir="/tmp"))
+
+
+def paths_in(directory: Path, console: Path, sockets: Path, disks: tuple[Disk, ...]) -> Paths:
+    """The names of a machine's files."""
+    return Paths(
+        root=directory / "root.img",
+        kernel=directory / "vmlinuz",
+        initrd=directory / "initrd.img",
+        console=console,
+        monitor=sockets / "qmp",
+        disks={disk.name: directory / "disks" / f"{disk.name}.img" for disk in disks},
+    )
+
+
+def lay_out(image: Image, paths: Paths, disks: tuple[Disk, ...]) -> None:
+    """A copy of the image that the guest may change, empty disks of the true sizes, an empty console log."""
+    paths.console.parent.mkdir(parents=True, exist_ok=True)
+    paths.console.write_bytes(b"")
+    shutil.copyfile(image.kernel, paths.kernel)
+    shutil.copyfile(image.initrd, paths.initrd)
+    argv = ["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)]
+    copied = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if copied.returncode:
+        raise BootError(f"the root disk could not be copied: {copied.stderr.strip()}")
+    for disk in disks:
+        paths.disks[disk.name].unlink(missing_ok=True)
+    lay_out_disks(paths, disks)
+
+
+def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:
+    """The files of disks and of their logs: empty ones of the true sizes, where there are none yet."""
+    for disk in disks:
+        path = paths.disks[disk.name]
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            with path.open("wb") as file:
+                file.truncate(disk.size_bytes)
+        if disk.keeps_log:
+            log_of(path).touch()

@@ -1,0 +1,286 @@
+"""A running twin: started, spoken to, rebooted, robbed of disks and of power."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from raidplan.twin.server.arguments import Machine, disk_device, disk_id, qemu_arguments
+from raidplan.twin.server.boot import PortTakenError, connected, free_port
+from raidplan.twin.server.boot_files import take_boot_files
+from raidplan.twin.server.failure import (
+    BootError,
+    CommandTimeoutError,
+    TwinError,
+    UnreachableError,
+    with_console,
+)
+from raidplan.twin.server.folders import lay_out, lay_out_disks, paths_in, socket_folder
+from raidplan.twin.server.hardware import Disk, Link, check
+from raidplan.twin.server.image import Image, Say, find_or_build
+from raidplan.twin.server.process import QemuProcess
+from raidplan.twin.server.qmp import Monitor
+from raidplan.twin.server.recipe import Recipe
+from raidplan.twin.server.ssh import HOST, Result, Shell
+
+BOOT_SECONDS = 240.0
+COMMAND_SECONDS = 600.0
+_PORT_TRIES = 5
+
+
+class Twin:
+    """A virtual server with the given disks; a context manager that ends it.
+
+    Its files are in `directory`: root.img, one sparse file per disk below disks/, console.log, ssh_config.
+    """
+
+    def __init__(
+        self, machine: Machine, image: Image, directory: Path, console: Path, *, own: bool, say: Say
+    ) -> None:
+        """Use `Twin.start`."""
+        self.directory = directory
+        self.console = console
+        self.machine = machine
+        self._image = image
+        self.booted_in = 0.0
+        self.settled_in = 0.0
+        self._say = say
+        self._own = own
+        self._sockets = socket_folder()
+        self._paths = paths_in(directory, console, self._sockets, machine.disks)
+        self._process: QemuProcess | None = None
+        self._master: subprocess.Popen[bytes] | None = None
+        self._shell = Shell(directory / "ssh_config", 0, self._sockets / "ssh")
+
+    @classmethod
+    def start(
+        cls,
+        disks: Iterable[Disk],
+        *,
+        directory: Path | None = None,
+        memory_mib: int = 2048,
+        cpus: int = 2,
+        links: Sequence[Link] = (),
+        release: str = "bookworm",
+        console: Path | None = None,
+        cache: str = "unsafe",
+        accelerator: str = "tcg,thread=multi",
+        online: bool = False,
+        kernel_arguments: str = "",
+        recipe: Recipe | None = None,
+        boot_timeout: float = BOOT_SECONDS,
+        say: Say = lambda _: None,
+    ) -> Self:
+        """A machine that has booted and answers over SSH; the image is built first where the cache has none.
+
+        Without `directory` its files are in a temporary folder that `stop` removes; with it they stay. `cache`
+        is one of QEMU's cache modes for the disks; `online` lets the guest out to the network. Raises ValueError
+        for hardware that cannot be shown as given, BuildError, BootError.
+        """
+        machine = Machine(
+            tuple(disks), tuple(links), memory_mib, cpus, cache, accelerator, online, kernel_arguments
+        )
+        check(machine.disks, machine.links)
+        image = find_or_build(recipe or Recipe(release), say=say)
+        own = directory is None
+        folder = Path(tempfile.mkdtemp(prefix="twin-")) if directory is None else directory
+        folder.mkdir(parents=True, exist_ok=True)
+        twin = cls(machine, image, folder, console or folder / "console.log", own=own, say=say)
+        try:
+            lay_out(image, twin._paths, machine.disks)
+            twin._boot(boot_timeout)
+        except BaseException:
+            twin.stop()
+            raise
+        return twin
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of QEMU while the machine is on."""
+        return self._process.pid if self._process and self.running else None
+
+    @property
+    def running(self) -> bool:
+        """Whether the machine is on."""
+        return self._process is not None and not self._process.ended()
+
+    @property
+    def ssh_config(self) -> Path:
+        """A configuration file for ssh in which the guest is called `twin`, for testinfra and for people."""
+        return self._shell.config
+
+    @property
+    def host(self) -> str:
+        """The guest's name in `ssh_config`."""
+        return HOST
+
+    def disk_file(self, name: str) -> Path:
+        """The sparse file that holds the content of a disk."""
+        return self._paths.disks[name]
+
+    def run(
+        self,
+        command: str | Sequence[str],
+        *,
+        check: bool = True,
+        timeout: float = COMMAND_SECONDS,
+        stdin: bytes | None = None,
+    ) -> Result:
+        """Runs a shell command, or words taken as they are, as root in the guest.
+
+        Raises CommandError for another exit code than 0 unless `check` is false, CommandTimeoutError after
+        `timeout` seconds, UnreachableError with the end of the console log where the guest is gone.
+        """
+        try:
+            return self._shell.run(command, check=check, timeout=timeout, stdin=stdin)
+        except UnreachableError as error:
+            raise UnreachableError(with_console(str(error), self.console)) from error
+
+    def put(self, content: Path | bytes, remote: str, *, mode: int | None = None) -> None:
+        """Writes a local file or bytes to `remote` and makes its folder; without `mode` a file keeps its own."""
+        data = content if isinstance(content, bytes) else content.read_bytes()
+        if mode is None:
+            mode = 0o644 if isinstance(content, bytes) else content.stat().st_mode & 0o777
+        script = 'mkdir -p "$(dirname "$0")" && cat > "$0" && chmod "$1" "$0"'
+        self.run(["sh", "-c", script, remote, f"{mode:o}"], stdin=data)
+
+    def get(self, remote: str, *, timeout: float = COMMAND_SECONDS) -> bytes:
+        """The content of a file in the guest. Raises CommandError where it cannot be read."""
+        return self._shell.read(remote, timeout)
+
+    def reboot(self, *, timeout: float = BOOT_SECONDS) -> None:
+        """Shuts the guest down cleanly and starts it with the kernel and the initramfs of its own /boot.
+
+        Raises BootError where it does not go down, or does not come up, within `timeout` seconds each.
+        """
+        self.shut_down(timeout=timeout)
+        self.start_again(timeout=timeout)
+
+    def shut_down(self, *, timeout: float = BOOT_SECONDS) -> None:
+        """Shuts the guest down cleanly. Raises BootError where it is still on after `timeout` seconds."""
+        if not self.running:
+            raise TwinError("the machine is off")
+        self.run("systemctl poweroff --no-block", check=False, timeout=60)
+        if self._process and not self._process.wait(timeout):
+            raise BootError(with_console(f"the guest did not shut down within {timeout:.0f} s", self.console))
+        self._disconnect()
+
+    def power_cut(self) -> None:
+        """Ends the machine in the middle of whatever it does; `start_again` gives it power again."""
+        if self._process:
+            self._process.kill()
+        self._disconnect()
+
+    def start_again(self, *, timeout: float = BOOT_SECONDS) -> None:
+        """Boots a machine that is off as a boot loader would: from its own disk. Raises BootError."""
+        if self.running:
+            raise TwinError("the machine is on already")
+        take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
+        self._boot(timeout)
+
+    def halted(self) -> bool:
+        """Whether a disk has stopped the machine, which waits for `power_cut`. Raises TwinError where it is off."""
+        with Monitor(self._paths.monitor) as monitor:
+            return bool(monitor.ask("query-status")["status"] == "io-error")
+
+    def mend(self, *names: str) -> None:
+        """From the next start on these disks no longer halt the machine. Raises ValueError."""
+        self._known(names)
+        mended = [
+            replace(disk, halts_at_write=None) if disk.name in names else disk for disk in self.machine.disks
+        ]
+        self.machine = replace(self.machine, disks=tuple(mended))
+
+    def refit(self, disks: Iterable[Disk]) -> None:
+        """From the next start on the machine has these disks and no others, in this order.
+
+        Those that it ever had keep what is on them; new ones are blank. Raises ValueError for hardware that cannot be
+        shown as given, TwinError where the machine is on.
+        """
+        if self.running:
+            raise TwinError("the machine is on: shut it down first")
+        machine = replace(self.machine, disks=tuple(disks), unplugged=frozenset())
+        check(machine.disks, machine.links)
+        files = paths_in(self.directory, self.console, self._sockets, machine.disks).disks
+        self._paths = replace(self._paths, disks={**self._paths.disks, **files})
+        lay_out_disks(self._paths, machine.disks)
+        self.machine = machine
+
+    def unplug(self, *names: str) -> None:
+        """Pulls disks out, all at once; they stay out over a reboot until `plug`. Raises TwinError."""
+        self._known(names)
+        with Monitor(self._paths.monitor) as monitor:
+            for name in names:
+                monitor.ask("device_del", id=disk_id(name))
+            for name in names:
+                monitor.wait_for("DEVICE_DELETED", 60, device=disk_id(name))
+        self.machine = replace(self.machine, unplugged=self.machine.unplugged | set(names))
+
+    def plug(self, *names: str) -> None:
+        """Puts disks that were pulled back to where they were, with what is on them. Raises TwinError."""
+        self._known(names)
+        with Monitor(self._paths.monitor) as monitor:
+            for disk in self.machine.disks:
+                if disk.name in names:
+                    monitor.ask("device_add", **disk_device(disk, self.machine))
+        self.machine = replace(self.machine, unplugged=self.machine.unplugged - set(names))
+
+    def stop(self) -> None:
+        """Ends the machine and removes what is temporary. Does nothing a second time."""
+        self.power_cut()
+        shutil.rmtree(self._sockets, ignore_errors=True)
+        if self._own:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _boot(self, timeout: float) -> None:
+        began = time.monotonic()
+        self._say(f"booting a machine with {len(self.machine.disks)} disks")
+        self._power_on(began + timeout)
+        self.booted_in = time.monotonic() - began
+        left = max(1.0, timeout - self.booted_in)
+        with contextlib.suppress(
+            CommandTimeoutError
+        ):  # reachable is booted; a unit that hangs is for the caller to find
+            self.run("systemctl is-system-running --wait", check=False, timeout=left)
+        self.settled_in = time.monotonic() - began
+
+    def _power_on(self, deadline: float) -> None:
+        for _ in range(_PORT_TRIES):
+            port = free_port()
+            self._shell = replace(self._shell, port=port)
+            self._shell.write_config(self._image.identity, self._image.host_key)
+            arguments = qemu_arguments(self.machine, self._paths, port)
+            self._process = QemuProcess(arguments, self.directory / "qemu.log")
+            try:
+                self._master = connected(self._shell, self._process, self.console, deadline)
+                return
+            except PortTakenError:
+                continue
+        raise BootError("no free port on the loopback address")
+
+    def _disconnect(self) -> None:
+        if self._master:
+            self._master.kill()
+            self._master.communicate()
+            self._master = None
+
+    def _known(self, names: Iterable[str]) -> None:
+        unknown = set(names) - {disk.name for disk in self.machine.disks}
+        if unknown:
+            raise ValueError(f"the machine has no disk {', '.join(sorted(unknown))}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,0 +1,141 @@
+"""Commands and files over SSH: one connection per boot, shared by everything that runs in the guest."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidplan.twin.server.failure import CommandError, CommandTimeoutError, UnreachableError
+
+HOST = "twin"
+"""The name of the guest in the SSH configuration file."""
+
+_UNREACHABLE = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a command ended and what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended with 0."""
+        return self.returncode == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """The way into one guest. `config` is a file that ssh, scp and testinfra understand as well."""
+
+    config: Path
+    port: int
+    control: Path
+
+    def write_config(self, identity: Path, host_key: str) -> None:
+        """Writes `config`, and beside it the one host key that is accepted."""
+        known = self.config.with_name("known_hosts")
+        known.write_text(f"{HOST} {host_key}\n")
+        lines = {
+            "HostName": "127.0.0.1",
+            "HostKeyAlias": HOST,
+            "Port": self.port,
+            "User": "root",
+            "IdentityFile": f'"{identity}"',
+            "IdentitiesOnly": "yes",
+            "UserKnownHostsFile": f'"{known}"',
+            "GlobalKnownHostsFile": "none",
+            "StrictHostKeyChecking": "yes",
+            "BatchMode": "yes",
+            "ConnectTimeout": 60,
+            "ServerAliveInterval": 60,
+            "ServerAliveCountMax": 10,  # a busy host may stop the guest for minutes
+            "KexAlgorithms": "curve25519-sha256",  # the cheapest that every release has
+            "ControlPath": f'"{self.control}"',
+            "LogLevel": "ERROR",
+        }
+        text = "".join(f"  {key} {value}\n" for key, value in lines.items())
+        self.config.write_text(f"Host {HOST}\n{text}")
+
+    def greets(self, seconds: float = 2) -> bool:
+        """Whether an SSH server answers; QEMU takes every connection, so only the greeting counts."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
+                return connection.recv(4) == b"SSH-"
+        except OSError:
+            return False
+
+    def connect(self, seconds: float) -> subprocess.Popen[bytes]:
+        """Opens the shared connection; the process returned holds it. Raises UnreachableError."""
+        self.control.unlink(missing_ok=True)
+        master = subprocess.Popen(
+            ["ssh", "-F", str(self.config), "-o", "ControlMaster=yes", "-N", HOST],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        end = time.monotonic() + seconds
+        while not self.control.exists():
+            if master.poll() is not None or time.monotonic() > end:
+                master.kill()
+                _, errors = master.communicate()
+                raise UnreachableError(
+                    f"ssh: {errors.decode(errors='replace').strip() or 'no connection in time'}"
+                )
+            time.sleep(0.02)
+        return master
+
+    def run(
+        self, command: str | Sequence[str], *, check: bool, timeout: float, stdin: bytes | None = None
+    ) -> Result:
+        """See `Twin.run`."""
+        done = self._ssh(command, timeout, stdin)
+        result = Result(done.returncode, _text(done.stdout), _text(done.stderr))
+        if result.returncode == _UNREACHABLE and not self.alive():
+            raise UnreachableError(f"{_shown(command)}: the connection broke: {result.stderr.strip()}")
+        if check and not result.ok:
+            said = (result.stderr.strip() or result.stdout.strip())[-4000:]
+            raise CommandError(f"{_shown(command)} ended with {result.returncode}: {said}")
+        return result
+
+    def read(self, remote: str, timeout: float) -> bytes:
+        """The content of a file in the guest. Raises CommandError where it cannot be read."""
+        done = self._ssh(["cat", "--", remote], timeout, None)
+        if done.returncode:
+            raise CommandError(f"reading {remote}: {_text(done.stderr).strip()}")
+        return done.stdout
+
+    def alive(self) -> bool:
+        """Whether the shared connection is there and the guest still answers over it."""
+        with contextlib.suppress(CommandTimeoutError):
+            return self._ssh(["true"], 30, None).returncode == 0
+        return False
+
+    def _ssh(
+        self, command: str | Sequence[str], timeout: float, stdin: bytes | None
+    ) -> subprocess.CompletedProcess[bytes]:
+        text = command if isinstance(command, str) else shlex.join(command)
+        argv = ["ssh", "-F", str(self.config), "-T", HOST, "--", text]
+        try:
+            return subprocess.run(argv, input=stdin or b"", capture_output=True, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise CommandTimeoutError(f"{_shown(command)}: no end within {timeout:.0f} s") from None
+
+
+def _shown(command: str | Sequence[str]) -> str:
+    text = command if isinstance(command, str) else shlex.join(command)
+    return f"`{text[:200]}{'…' if len(text) > 200 else ''}`"
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")
