@@ -12,6 +12,10 @@ from raidplan.facts.superblock import KIB, SECTOR, Reader
 OF_ITS_OWN = 12
 """Inodes that mke2fs takes: ten reserved ones, lost+found, and the orphan file of e2fsprogs 1.47."""
 LOG_MAGIC = 0xFEEDBABE
+MOST_RECORD = 256 * KIB
+"""XLOG_MAX_RECORD_BSIZE of xfs_log_format.h: the largest log record, and the largest log stripe unit of mkfs.xfs."""
+HEADED = 32 * KIB
+"""XLOG_HEADER_CYCLE_SIZE: a record has one header sector for each so many bytes of its `h_size`."""
 
 
 def untouched(read: Reader, kind: str) -> bool:
@@ -51,7 +55,9 @@ def _xfs(read: Reader) -> bool:
     if len(head) < SECTOR:
         return False
     magic, cycle, _, length = struct.unpack_from(">IIII", head)
-    if magic != LOG_MAGIC or cycle != 1 or not 0 < length <= 256 * KIB:
+    (size,) = struct.unpack_from(">I", head, 320)  # h_size; 0 in a record of version 1
+    if magic != LOG_MAGIC or cycle != 1 or not 0 < length <= MOST_RECORD or size > MOST_RECORD:
         return False
-    end = start + SECTOR + -(-length // SECTOR) * SECTOR
+    headers = max(1, -(-size // HEADED))
+    end = start + (headers + -(-length // SECTOR)) * SECTOR
     return not read(end, 64 * KIB).strip(b"\0")

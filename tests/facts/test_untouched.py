@@ -68,17 +68,63 @@ def test_xfs_until_something_is_in_its_log(tmp_path: Path) -> None:
         return made(tmp_path / "image", "mkfs.xfs", "-q", "-f", size=400 * MIB)
 
     assert asked(fresh(), "xfs")
-    sb = fresh().open("rb").read(512)
-    (block,), (log,), (blocks,) = (
-        struct.unpack_from(form, sb, at) for form, at in ((">I", 4), (">Q", 48), (">I", 84))
-    )
-    start = ((log >> sb[124]) * blocks + (log & ((1 << sb[124]) - 1))) * block
+    start = log_of(fresh())
     (length,) = struct.unpack_from(">I", fresh().read_bytes()[start : start + 16], 12)
     assert not asked(patched(fresh(), start + 512 + length, b"\xfe\xed\xba\xbe"), "xfs")
     assert not asked(patched(fresh(), start + 4, struct.pack(">I", 2)), "xfs"), "the log was cleared later"
     assert not asked(patched(fresh(), start, bytes(4)), "xfs")
     assert not asked(patched(fresh(), 48, bytes(8)), "xfs"), "its log is on another device"
     assert asked(patched(patched(fresh(), start, bytes(4)), 126, b"\1"), "xfs"), "mkfs was never finished"
+
+
+GEOMETRIES = [
+    *(
+        (f"su={su}k,sw=4", f"su={log}k", 512)
+        for su in (4, 64, 128, 256, 512)
+        for log in (4, 32, 64, 128, 256)
+    ),
+    *(("su=64k,sw=3", f"su={log}k", 4096) for log in (4, 32, 64, 256)),
+]
+
+
+@pytest.mark.parametrize(("data", "log", "sector"), GEOMETRIES)
+def test_xfs_of_every_log_stripe_unit(data: str, log: str, sector: int, tmp_path: Path) -> None:
+    """Above 32 KiB the record of mkfs.xfs has several header sectors: none of them is use, and what lies behind is."""
+    file = made(
+        tmp_path / "image",
+        "mkfs.xfs",
+        "-q",
+        "-f",
+        "-s",
+        f"size={sector}",
+        "-d",
+        data,
+        "-l",
+        log,
+        size=2048 * MIB,
+    )
+    assert asked(file, "xfs")
+    start = log_of(file)
+    with file.open("rb") as opened:
+        opened.seek(start)
+        head = opened.read(512)
+    (length,), (size,) = (struct.unpack_from(">I", head, at) for at in (12, 320))
+    end = start + 512 * max(1, -(-size // 32768)) + length
+    for behind in (0, 512, 65535):
+        assert not asked(patched(file, end + behind, b"\1"), "xfs")
+        patched(file, end + behind, b"\0")
+    assert asked(file, "xfs")
+    assert not asked(patched(file, start + 320, struct.pack(">I", 2**31)), "xfs"), "no record of any mkfs"
+
+
+def log_of(file: Path) -> int:
+    """Where the log of an XFS begins, in bytes."""
+    with file.open("rb") as opened:
+        sb = opened.read(512)
+    (block,), (log,), (blocks,) = (
+        struct.unpack_from(form, sb, at) for form, at in ((">I", 4), (">Q", 48), (">I", 84))
+    )
+    return int(((log >> sb[124]) * blocks + (log & ((1 << sb[124]) - 1))) * block)
 
 
 def test_what_cannot_be_told_is_taken_for_used(tmp_path: Path) -> None:
