@@ -5,7 +5,7 @@ PACKAGES := kmod qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fspro
             dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all quick lint bench clean packages
+.PHONY: demo test test-all quick golden lint bench clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -23,6 +23,10 @@ lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+# What the tests hold the output against is made anew; a summary says what that changes since the commit SINCE.
+golden: $(VENV)/ready
+	$(VENV)/bin/python -m tests.golden_summary $(or $(SINCE),HEAD)
 
 bench: $(VENV)/ready
 	$(VENV)/bin/python -m bench

@@ -1,72 +1,114 @@
-"""What every example gives in every form; `pytest --update-golden` writes it anew, to be reviewed like code."""
+"""What every example gives in every form; `make golden` writes it anew, to be reviewed like code."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from raidplan.estimate.estimate import estimate
-from raidplan.plan import Plan, plan_from_json, plan_to_json
-from raidplan.render.estimate_text import estimate_text
-from raidplan.render.findings_json import finding_to_data
-from raidplan.render.findings_text import findings_text, summary_text
-from raidplan.render.plan_markdown import plan_markdown
+from raidplan.plan import Zero
+from raidplan.plan.step import PHASES, Action
 from raidplan.render.plan_shell import plan_shell
-from raidplan.render.visible import json_safe
-from raidplan.review import pipeline
-from tests.examples import EXAMPLES
+from tests.forms import (
+    BY_NAME,
+    DIGESTS,
+    GOLDEN,
+    LIBRARIES,
+    PLANS,
+    SCRIPTS,
+    digests,
+    forms,
+    kept,
+    kept_digests,
+    kinds_of_steps,
+    kinds_of_things,
+    planned,
+    update_digests,
+    update_kept,
+    without_libraries,
+)
 
-TODAY = "2026-01-01"
-GOLDEN = Path("tests/golden")
-BY_NAME = {file.stem: file for file in EXAMPLES}
-
-
-def forms(file: Path) -> dict[str, str]:
-    """The golden files of an example; one that the rules object to has no plan."""
-    loaded = pipeline.check(str(file), today=TODAY)
-    plan = None
-    if loaded.valid:
-        plan, loaded = pipeline.plan(loaded)
-    found = findings_text(loaded.findings, loaded.sources)
-    texts = {"findings.txt": found + summary_text(loaded.findings, 1, len(loaded.accepted))}
-    if loaded.topology is not None:
-        texts["estimate.txt"] = estimate_text(estimate(loaded.topology))
-    if plan is not None:
-        plan = replace(plan, findings=tuple(finding_to_data(item) for item in loaded.findings))
-        texts |= _of_plan(plan)
-    return texts
-
-
-def _of_plan(plan: Plan) -> dict[str, str]:
-    text = json_safe(plan_to_json(plan))
-    assert plan_from_json(text) == plan
-    return {"plan.json": text, "plan.sh": plan_shell(plan), "plan.md": plan_markdown(plan)}
+PLANNED = [name for name in BY_NAME if planned(name)[1] is not None]
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_golden(name: str, request: pytest.FixtureRequest) -> None:
-    folder, texts = GOLDEN / name, forms(BY_NAME[name])
     if request.config.getoption("--update-golden"):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for file, text in texts.items():
-            (folder / file).write_text(text)
-    there = {file.name: file.read_text() for file in folder.glob("*")}
-    assert sorted(there) == sorted(texts), "pytest --update-golden writes them"
+        update_kept(name)
+    texts, there = (
+        kept(name, forms(name)),
+        {file.name: file.read_text() for file in (GOLDEN / name).glob("*")},
+    )
+    assert sorted(there) == sorted(texts), "make golden writes them"
     for file, text in texts.items():
-        assert text == there[file], f"{file} has changed; pytest --update-golden accepts it"
+        assert text == there[file], f"{file} has changed; make golden accepts it"
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_digests(name: str, request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-golden"):
+        update_digests(name)
+    assert digests(name, forms(name)) == kept_digests().get(name, []), (
+        "make golden shows the change, and accepts it"
+    )
 
 
 def test_no_golden_file_is_left_over() -> None:
-    assert {folder.name for folder in GOLDEN.iterdir()} == set(BY_NAME)
+    assert {folder.name for folder in GOLDEN.iterdir()} == {*BY_NAME, DIGESTS.name}
+    assert kept_digests().keys() <= BY_NAME.keys()
 
 
-def test_every_script_is_clean() -> None:
-    scripts = sorted(GOLDEN.glob("*/plan.sh"))
-    assert scripts
+def test_the_plans_that_are_kept_have_every_kind_of_thing() -> None:
+    every = set[str]().union(*map(kinds_of_things, PLANNED))
+    assert set[str]().union(*map(kinds_of_things, PLANS)) == every
+    assert {"arrays", "volume_groups", "filesystems", "swap", "boot", "monitoring"} <= every
+
+
+def test_the_plans_that_are_kept_have_every_kind_of_step() -> None:
+    every = set[str]().union(*map(kinds_of_steps, PLANNED))
+    assert set[str]().union(*map(kinds_of_steps, PLANS)) == every
+    actions = {f"action {action.__name__}" for action in get_args(Action) if action is not Zero}
+    assert actions <= every, "all but what clears a machine that is not blank"
+    assert {f"phase {phase}" for phase in PHASES if phase != "teardown"} <= every
+
+
+def test_the_scripts_that_are_kept_run_every_program() -> None:
+    def done(*names: str) -> set[str]:
+        kinds = set[str]().union(*map(kinds_of_steps, names))
+        return {kind for kind in kinds if kind.startswith(("action ", "program "))}
+
+    assert done(*SCRIPTS) == done(*PLANNED)
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_a_script_holds_each_library_that_it_needs_once_and_whole(name: str) -> None:
+    _, plan = planned(name)
+    assert plan is not None
+    short = without_libraries(plan_shell(plan)).splitlines()
+    renews = "action RenewInitramfs" in kinds_of_steps(name)
+    assert [line for line in short if line[2:] in LIBRARIES] == [
+        "# functions.sh",
+        *["# initramfs.sh"] * renews,
+    ]
+    assert not [line for line in short if line.endswith("() {")], "no library stands in it in part"
+
+
+def test_every_script_is_clean(tmp_path: Path) -> None:
+    scripts = [tmp_path / f"{name}.sh" for name in PLANNED]
+    for name, script in zip(PLANNED, scripts, strict=True):
+        _, plan = planned(name)
+        assert plan is not None
+        script.write_text(plan_shell(plan))
     checked = subprocess.run(["shellcheck", "-s", "sh", *scripts], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout
+
+
+def test_generated_text_stays_small_enough_to_be_reviewed() -> None:
+    """All in tests/ that is no Python, but for the schema of SARIF, which others wrote."""
+    texts = [
+        file for file in Path("tests").rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")
+    ]
+    lines = {file: file.read_bytes().count(b"\n") for file in texts if "schemas" not in file.parts}
+    assert sum(lines.values()) <= 20_000
