@@ -347,7 +347,7 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("how", ["before", "during", "after"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_i3_i5_somebody_between_a_kill_and_the_next_apply(
+def test_somebody_between_a_kill_and_the_next_apply(
     plan: Plan, later: Plan, tmp_path: Path, change: str, how: str
 ) -> None:
     """At every program that writes to a device: what is theirs (the machine asserts it) is never written to."""

@@ -478,7 +478,7 @@ def test_f37_the_hold_names_what_is_taken_apart_and_what_is_made(plan: Plan) -> 
     )
 
 
-def test_i14_the_hold_is_ended_after_all_new_devices(plan: Plan) -> None:
+def test_the_hold_is_ended_after_all_new_devices(plan: Plan) -> None:
     done = order(decided(plan, old_pair()).left)
     assert done.index("ghosts.data") < done.index("release.remove") < done.index("release.reload") < done.index("release.trigger")  # fmt: skip
 
@@ -513,7 +513,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_f68_c61_c62_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: str) -> None:
+def test_f68_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: str) -> None:
     from raidplan.render.plan_markdown import plan_markdown
     from raidplan.render.plan_shell import plan_shell
     from raidplan.render.plan_text import render_plan

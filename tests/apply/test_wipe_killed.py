@@ -141,7 +141,7 @@ def undisturbed(plan: Plan, world: Old) -> tuple[object, set[str]]:
     return wanted, agreed
 
 
-def test_i4_i14_killed_at_every_effect_of_a_teardown(tmp_path: Path) -> None:
+def test_killed_at_every_effect_of_a_teardown(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     once = Old(plan, tmp_path / "once", machine(tmp_path / "once"))
     kills = Kills(once, tmp_path / "killed")
@@ -183,7 +183,7 @@ def test_a_tool_of_the_teardown_that_lies_is_never_believed(tmp_path: Path, lie:
     assert end(world) == wanted
 
 
-def test_i14_a_failed_step_ends_the_hold(tmp_path: Path) -> None:
+def test_a_failed_step_ends_the_hold(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     _, agreed = undisturbed(plan, Old(plan, tmp_path / "once", machine(tmp_path / "once")))
     root = tmp_path / "fails"

@@ -174,14 +174,14 @@ def test_f26_a_backup_table_alone_is_found_with_its_partitions(tmp_path: Path) -
     }
 
 
-def test_c68_two_arrays_claim_one_disk(tmp_path: Path) -> None:
+def test_two_arrays_claim_one_disk(tmp_path: Path) -> None:
     file = image(tmp_path)
     member(file, "1.2", array=UUID)
     member(file, "1.0", array=UUID.replace("0d", "0e"))
     assert {one.uuid for one in traces(file)} == {UUID, UUID.replace("0d", "0e")}
 
 
-def test_c68_a_superblock_at_the_end_belongs_to_the_disk_and_to_its_last_partition(tmp_path: Path) -> None:
+def test_a_superblock_at_the_end_belongs_to_the_disk_and_to_its_last_partition(tmp_path: Path) -> None:
     file = image(tmp_path)
     # A table without its backup lets the last partition reach the end of the disk.
     tool("sfdisk", "--quiet", file, stdin="label: dos\nstart=2048, type=fd\n")
@@ -190,21 +190,21 @@ def test_c68_a_superblock_at_the_end_belongs_to_the_disk_and_to_its_last_partiti
     assert found == [("", PLACES["1.0"](SIZE)), ("partition 1 of the table", PLACES["1.0"](SIZE))]
 
 
-def test_c69_a_table_with_a_bad_checksum_is_told(tmp_path: Path) -> None:
+def test_a_table_with_a_bad_checksum_is_told(tmp_path: Path) -> None:
     file = image(tmp_path)
     tool("sfdisk", "--quiet", file, stdin=GPT)
     put(file, 2 * 512 + 60, b"\xa5")
     assert [one.detail for one in traces(file) if one.type == "gpt"] == ["bad checksum", "the backup"]
 
 
-def test_c69_both_tables_of_a_hybrid_are_told(tmp_path: Path) -> None:
+def test_both_tables_of_a_hybrid_are_told(tmp_path: Path) -> None:
     file = image(tmp_path)
     tool("sfdisk", "--quiet", file, stdin=GPT)
     tool("sgdisk", "--hybrid", "1", file)
     assert {kind for kind, _, _ in seen(file)} >= {"gpt", "dos", "PMBR"}
 
 
-def test_c69_a_protective_table_without_its_gpt_is_told(tmp_path: Path) -> None:
+def test_a_protective_table_without_its_gpt_is_told(tmp_path: Path) -> None:
     file = image(tmp_path)
     tool("sfdisk", "--quiet", file, stdin=GPT)
     put(file, 512, bytes(MIB - 512))
@@ -212,7 +212,7 @@ def test_c69_a_protective_table_without_its_gpt_is_told(tmp_path: Path) -> None:
     assert seen(file) == [("PMBR", "", 510)]
 
 
-def test_c69_overlapping_partitions_are_all_looked_at(tmp_path: Path) -> None:
+def test_overlapping_partitions_are_all_looked_at(tmp_path: Path) -> None:
     file = image(tmp_path)
     tool("sfdisk", "--quiet", "--force", file, stdin="label: dos\nstart=2048,size=65536\n")
     boot = bytearray(file.read_bytes()[:512])
@@ -226,7 +226,7 @@ def test_c69_overlapping_partitions_are_all_looked_at(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_c70_a_table_for_other_sectors_is_told_with_its_partitions(tmp_path: Path) -> None:
+def test_a_table_for_other_sectors_is_told_with_its_partitions(tmp_path: Path) -> None:
     file = image(tmp_path)
     tool("sfdisk", "--quiet", file, stdin=GPT)
     member(file, "1.2", start=MIB, size=16 * MIB)
@@ -280,7 +280,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_c61_c62_names_from_a_disk_are_spelled_out(tmp_path: Path, name: bytes) -> None:
+def test_names_from_a_disk_are_spelled_out(tmp_path: Path, name: bytes) -> None:
     member(image(tmp_path), "1.2", name=name)
     (trace,) = traces(tmp_path / "disk")
     assert words(trace).isprintable() and "\x1b" not in words(trace)

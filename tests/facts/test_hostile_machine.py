@@ -34,7 +34,7 @@ def found(wanted: str, *serials: str) -> list[str]:
 @pytest.mark.parametrize(
     "serial", ["", "   ", "00000000", "unknown", "UNKNOWN", "0123456789ABCDEF", "FFFFFFFF", "ffff-ffff"]
 )
-def test_c57_what_tells_nothing_is_no_identifier(serial: str) -> None:
+def test_what_tells_nothing_is_no_identifier(serial: str) -> None:
     assert meaningful(serial) == "" and found(serial, serial) == []
 
 
@@ -50,36 +50,36 @@ def test_c57_what_tells_nothing_is_no_identifier(serial: str) -> None:
         ("ä-1", "ä-1", True),
     ],
 )
-def test_c58_serials_are_compared_byte_for_byte_without_outer_spaces(
+def test_serials_are_compared_byte_for_byte_without_outer_spaces(
     wanted: str, serial: str, fits: bool
 ) -> None:
     assert found(wanted, serial) == (["/dev/sd0"] if fits else [])
 
 
 @pytest.mark.parametrize("wanted", ["WD*", "WD-?", "WD-.", "(WD-)+1", "[A-Z]+-1", ".*1"])
-def test_c59_nothing_is_a_pattern(wanted: str) -> None:
+def test_nothing_is_a_pattern(wanted: str) -> None:
     assert found(wanted, "WD-1", "WD-2") == [] and found(wanted, wanted, "WD-1") == ["/dev/sd0"]
 
 
-def test_c60_a_serial_is_no_prefix_of_another() -> None:
+def test_a_serial_is_no_prefix_of_another() -> None:
     assert found("WD1", "WD12", "WD1") == ["/dev/sd1"] and found("WD1", "WD12") == []
 
 
 @given(st.text(max_size=40))
-def test_c61_c62_text_of_a_disk_is_one_harmless_line(text: str) -> None:
+def test_text_of_a_disk_is_one_harmless_line(text: str) -> None:
     assert plain(text).isprintable()
     assert found_line(0, "0x438", "ext4", text).isascii() and "\n" not in found_line(0, "0x438", text, text)
 
 
 @pytest.mark.parametrize("name", ["md127", "md_s0", "md5", "loop0", "nvme0n1p2", "dm-0"])
-def test_c61_kernel_names_that_a_command_may_hold(name: str) -> None:
+def test_kernel_names_that_a_command_may_hold(name: str) -> None:
     assert SAFE_NAME.fullmatch(name)
 
 
 @pytest.mark.parametrize(
     "name", ["", "-rf", "md a", "md\n", "md;x", "md$x", "../x", "md\x1b", "x" * 65, "mdä"]
 )
-def test_c61_kernel_names_that_none_may(name: str) -> None:
+def test_kernel_names_that_none_may(name: str) -> None:
     assert not SAFE_NAME.fullmatch(name)
 
 
@@ -92,7 +92,7 @@ def test_c61_kernel_names_that_none_may(name: str) -> None:
         "",
     ],
 )
-def test_c63_a_name_that_brings_a_line_with_it_is_not_believed(text: str) -> None:
+def test_a_name_that_brings_a_line_with_it_is_not_believed(text: str) -> None:
     assert parse_export(text) == ("", "")
 
 
@@ -100,19 +100,19 @@ JUNK = ["", "{", "[]", "null", '{"blockdevices": 5}', '{"blockdevices": [5, null
 
 
 @pytest.mark.parametrize("text", JUNK)
-def test_c64_junk_from_lsblk_and_wipefs(text: str) -> None:
+def test_junk_from_lsblk_and_wipefs(text: str) -> None:
     assert all(isinstance(key, str) for key in parse_lsblk(text))
     assert parse_wipefs(text) == {}
 
 
 @pytest.mark.parametrize("offset", [None, "", "x", "0xzz", "-1", "0x" + "f" * 40, 7])
-def test_c64_a_signature_without_a_place_is_left_out(offset: object) -> None:
+def test_a_signature_without_a_place_is_left_out(offset: object) -> None:
     assert (
         parse_wipefs(json.dumps({"signatures": [{"device": "sda", "offset": offset, "type": "ext4"}]})) == {}
     )
 
 
-def test_c65_an_array_of_an_unknown_kind_is_shown_and_never_matched(server: Server) -> None:
+def test_an_array_of_an_unknown_kind_is_shown_and_never_matched(server: Server) -> None:
     server.write("sys/block/md_s0/md/level", "raid99\n")
     server.write("sys/block/md_s0/md/dev-sdb1/state", "in_sync,want_replacement,what_is_this\n")
     machine = server.read()
@@ -130,7 +130,7 @@ FSTABS = [
 
 
 @pytest.mark.parametrize("before", FSTABS)
-def test_c66_every_byte_of_a_strange_fstab_is_kept(tmp_path: Path, before: bytes) -> None:
+def test_every_byte_of_a_strange_fstab_is_kept(tmp_path: Path, before: bytes) -> None:
     file = tmp_path / "fstab"
     file.write_bytes(before)
     block = WriteBlock(str(file), "UUID=3 /srv ext4 defaults 0 2\n", "pair")
@@ -143,12 +143,12 @@ def test_c66_every_byte_of_a_strange_fstab_is_kept(tmp_path: Path, before: bytes
 MDADM = "AUTO -all\nPROGRAM /bin/x\n  continued\nARRAY /dev/md9 name=x\nAUTO +all\n# include me\nARRAY <ignore> UUID=1:2:3:4\n"
 
 
-def test_c67_every_line_of_a_strange_mdadm_conf_is_kept() -> None:
+def test_every_line_of_a_strange_mdadm_conf_is_kept() -> None:
     text = wanted_text(WriteBlock("mdadm.conf", "create names=yes\n", "pair", at_top=True), MDADM)
     assert text.endswith(MDADM) and text.startswith("# >>> raidplan pair\n")
 
 
-def test_c67_a_line_for_our_own_array_is_named(tmp_path: Path) -> None:
+def test_a_line_for_our_own_array_is_named(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     line = "ARRAY /dev/md/data UUID=1:2:3:4"
     box = old_pair().put("file", "/etc/mdadm/mdadm.conf", content=f"# by hand\n{line}\n", size=50)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +45,15 @@ def test_a_test_that_names_a_fault_is_in_its_row() -> None:
         if len(part) == 3 and part[0] == "f" and part[1:].isdigit()
     }
     assert named <= {(row.id, test) for row in ROWS for test in row.tests}
+
+
+def test_no_name_of_a_test_has_a_code_that_nothing_defines() -> None:
+    """`test_f23_…` names a fault; there is no other table of codes."""
+    names = {name for file in TESTS.rglob("test_*.py") for name in named_in(str(file.relative_to(TESTS)))}
+    codes = {found[1] for name in names if (found := re.match(r"test_((?:[a-z]\d+_)+)", name))}
+    defined = {row.id.lower() for row in ROWS}
+    assert "f23_f26_" in codes
+    assert {code for each in codes for code in each.split("_") if code} <= defined
 
 
 def test_the_page_is_fresh(request: pytest.FixtureRequest) -> None:
