@@ -1,40 +1,47 @@
-"""Who else uses a device that is to be written to: mounts in any namespace, programs that have it open for writing."""
+"""Who else uses a device that is to be written to: mounts in any namespace, targets of the kernel, programs."""
 
 from __future__ import annotations
 
 import os
-import stat
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain
+from raidplan.facts.writers import number_of_file, processes, program, ways_to_write
 
 SYS_BLOCK = Path("/sys/dev/block")
-PROC = Path("/proc")
+CONFIG = Path("/sys/kernel/config")
+NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
+EXPORTED = {
+    "target/core/*/*/udev_path": "a target of the kernel",
+    "nvmet/subsystems/*/namespaces/*/device_path": "an NVMe target of the kernel",
+}
+"""Where the kernel's own targets (SCSI and NVMe) name the devices that they offer; none of them is a process."""
 
 
 def used_by_others(*nodes: str) -> Iterator[str]:
     """What uses devices, their partitions, or what stands on them, in words; nothing if nobody does.
 
-    sysfs knows neither: another namespace's mounts, nor who writes to a device without having claimed it. Every process is
-    looked at once for all devices.
+    sysfs shows neither another namespace's mounts, nor who writes to a device without having claimed it. Every process is
+    read once for all devices.
     """
     numbers, gone = _numbers(nodes)
     yield from gone
-    yield from dict.fromkeys((*_mounts(numbers), *_writers(numbers)))
+    yield from dict.fromkeys((*_mounts(numbers), *_exports(numbers), *_writers(numbers)))
 
 
 def written_by_others(*nodes: str) -> Iterator[str]:
-    """Of what uses devices only who has one open for writing: a virtual machine claims none, and leaves it blank at first."""
+    """Of what uses devices only who can write to one: a virtual machine claims none, and leaves it blank at first."""
     numbers, gone = _numbers(nodes)
     yield from gone
-    yield from dict.fromkeys(_writers(numbers))
+    yield from dict.fromkeys((*_exports(numbers), *_writers(numbers)))
 
 
 def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """`8:16` to node of all that belongs to the devices, and which of these are not there, in words."""
+    """`b8:16` or `c21:2` to node of all that belongs to the devices, and which of these do not exist, in words."""
     numbers: dict[str, str] = {}
     gone = []
     for node in nodes:
@@ -54,7 +61,9 @@ def alone(node: str) -> Iterator[str]:
 
 
 def _family(number: int) -> Iterator[tuple[str, str]]:
-    """`8:16` to node, of the device, its partitions and what stands on them, and of the disks that those are parts of."""
+    """`b8:16` to node, of the device, its partitions and what stands on them, and of the disks that those are parts of;
+    `c21:2` to node, of the character devices of all these.
+    """
     seen: set[Path] = set()
     left = [(SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()]
     while left:
@@ -64,15 +73,41 @@ def _family(number: int) -> Iterator[tuple[str, str]]:
         seen.add(folder)
         parts_of = [folder.parent] if (folder / "partition").exists() else []
         for each in (folder, *parts_of):
-            yield (each / "dev").read_text().strip(), f"/dev/{each.name.replace('!', '/')}"
+            yield f"b{(each / 'dev').read_text().strip()}", f"/dev/{each.name.replace('!', '/')}"
+            yield from _character_devices(each)
         left += [entry.parent for entry in folder.glob("*/partition")]
         left += [entry.resolve() for entry in (folder / "holders").glob("*")]
 
 
+def _character_devices(disk: Path) -> Iterator[tuple[str, str]]:
+    """`c21:2` to node of the other ways to a disk: sg and bsg of SCSI and ATA, an NVMe namespace and its controller."""
+    device = disk / "device"
+    folders = [(entry, entry.name) for entry in device.glob("scsi_generic/*")]
+    folders += [(entry, f"bsg/{entry.name}") for entry in device.glob("bsg/*")]
+    if namespace := NAMESPACE.fullmatch(disk.name):
+        # Below a controller, or below the subsystem of all controllers that lead to it.
+        name = "ng{}n{}".format(*namespace.groups())
+        folders += [(device / name, name), (device, device.resolve().name)]
+        folders += [(entry, entry.name) for entry in device.glob("nvme[0-9]*") if entry.name.count("n") == 1]
+    for folder, name in folders:
+        with suppress(OSError):
+            yield f"c{(folder / 'dev').read_text().strip()}", f"/dev/{name}"
+
+
+def _exports(numbers: dict[str, str]) -> Iterator[str]:
+    """What the kernel offers to other machines."""
+    for pattern, exporter in EXPORTED.items() if numbers else ():
+        for file in CONFIG.glob(pattern):
+            with suppress(OSError):
+                number = number_of_file(os.stat(file.read_text().strip()))
+                if number in numbers:
+                    yield f"{numbers[number]} is exported by {exporter} ({plain(file.parent.name)})"
+
+
 def _mounts(numbers: dict[str, str]) -> Iterator[str]:
-    """In every mount namespace, each looked at once."""
+    """In every mount namespace, each read once."""
     known: set[str] = set()
-    for process in _processes() if numbers else ():
+    for process in processes() if numbers else ():
         with suppress(OSError):
             namespace = os.readlink(process / "ns/mnt")
             if namespace in known:
@@ -80,49 +115,13 @@ def _mounts(numbers: dict[str, str]) -> Iterator[str]:
             known.add(namespace)
             for line in (process / "mountinfo").read_bytes().decode(errors="replace").split("\n"):
                 words = line.split(" ")
-                if len(words) > 4 and words[2] in numbers:
-                    where = f"{numbers[words[2]]} is mounted at {plain(unescaped(words[4]))}"
-                    yield where if process.name == str(os.getpid()) else f"{where} for {_name(process)}"
+                if len(words) > 4 and (number := f"b{words[2]}") in numbers:
+                    where = f"{numbers[number]} is mounted at {plain(unescaped(words[4]))}"
+                    yield where if process.name == str(os.getpid()) else f"{where} for {program(process)}"
 
 
 def _writers(numbers: dict[str, str]) -> Iterator[str]:
     """But for this process, whose steps never share a device."""
-    for process in _processes()[1:] if numbers else ():
-        with suppress(OSError):
-            for entry in (process / "fd").iterdir():
-                with suppress(OSError):
-                    found = entry.stat()
-                    number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
-                    if not stat.S_ISBLK(found.st_mode) or number not in numbers or _is_still_us(process):
-                        continue
-                    # In this order: what has become a program meanwhile has nothing of ours open any more.
-                    if _writes(process, entry.name):
-                        yield f"{numbers[number]} is open for writing by {_name(process)}"
-
-
-def _is_still_us(process: Path) -> bool:
-    """Begun by this process, and not yet the program that it was begun for: until then it has open what we have."""
-    parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-    own = PROC / str(os.getpid())
-    return parent == own.name and (process / "cmdline").read_bytes() == (own / "cmdline").read_bytes()
-
-
-def _writes(process: Path, descriptor: str) -> bool:
-    for line in (process / "fdinfo" / descriptor).read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name == "flags":
-            return int(value, 8) & os.O_ACCMODE != os.O_RDONLY
-    return False
-
-
-def _processes() -> list[Path]:
-    """Our own first, so that its mounts are told without a name."""
-    own = PROC / str(os.getpid())
-    others = sorted(entry for entry in PROC.iterdir() if entry.name.isdigit() and entry != own)
-    return [own, *others]
-
-
-def _name(process: Path) -> str:
-    return (
-        f"process {process.name} ({plain((process / 'comm').read_bytes().decode(errors='replace').strip())})"
-    )
+    for process in processes()[1:] if numbers else ():
+        for number, way in ways_to_write(process, numbers):
+            yield f"{numbers[number]} is {way} by {program(process)}"

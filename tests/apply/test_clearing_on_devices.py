@@ -374,7 +374,7 @@ def test_all_blank_disks_take_one_look_at_the_processes(
     plan: Plan, loops: Loops, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = []
-    monkeypatch.setattr(in_use, "_processes", lambda: looks.append(1) or [])
+    monkeypatch.setattr(in_use, "processes", lambda: looks.append(1) or [])
     assert decided(plan).refusals == () and len(looks) == 1
 
 

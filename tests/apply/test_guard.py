@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from raidplan.apply.devices import guard, zero
 from raidplan.apply.devices.guard import instance_of, not_blank
 from raidplan.apply.world import World
-from raidplan.facts import in_use
+from raidplan.facts import in_use, writers
 from raidplan.facts.block import read_at
 from raidplan.facts.in_use import alone, used_by_others, written_by_others
 from raidplan.facts.run import Result
@@ -120,6 +121,116 @@ def test_who_writes_to_the_whole_disk_writes_to_its_partitions(
         words = [f"{node} is open for writing by process {other.pid} (sh)"]
         assert list(written_by_others("/dev/null")) == list(used_by_others("/dev/null")) == words
         other.communicate("\n")
+
+
+def held_by(program: str, *words: str) -> subprocess.Popen[str]:
+    """A Python of its own that runs a program, says that it is ready, and waits; skips where the kernel cannot do it."""
+    code = f"import ctypes, os, struct, sys\n{program}\nprint('ready', flush=True)\nsys.stdin.readline()"
+    other = subprocess.Popen([sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    assert other.stdout is not None
+    if (said := other.stdout.readline().strip()) == "none":
+        pytest.skip("this kernel has no io_uring")
+    assert said == "ready"
+    return other
+
+
+MAPS = """
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+descriptor = os.open(sys.argv[1], os.O_RDWR)
+assert libc.mmap(None, 4096, 3, int(sys.argv[2]), descriptor, 0) not in (None, 2**64 - 1)
+os.close(descriptor)
+"""
+
+
+def test_f32_who_has_mapped_a_device_and_closed_it_writes(node: str) -> None:
+    with held_by(MAPS, node, "1") as other:  # MAP_SHARED
+        words = [f"{node} is mapped for writing by process {other.pid} ({Path(sys.executable).name})"]
+        assert list(written_by_others(node)) == list(used_by_others(node)) == words
+        other.communicate("\n")
+    with held_by(MAPS, node, "2") as other:  # MAP_PRIVATE: nothing comes to the device
+        assert list(written_by_others(node)) == []
+        other.communicate("\n")
+
+
+RING = """
+call = ctypes.CDLL(None, use_errno=True).syscall
+ring = call(425, 4, ctypes.create_string_buffer(120))
+assert ring >= 0 or sys.exit(print("none", flush=True))
+descriptor = os.open(sys.argv[1], os.O_RDWR)
+assert call(427, ring, 2, struct.pack("i", descriptor), 1) == 0  # IORING_REGISTER_FILES
+os.close(descriptor)
+"""
+
+
+@pytest.mark.parametrize(
+    ("info", "paths"),
+    [
+        ("SqMask:\t0x7\nUserFiles:\t2\n    0: sdb\n    1: <none>\nUserBufs:\t0\n", ["dev/sdb", "dev/<none>"]),
+        ("UserFiles:\t1\n    0: /dev/sdb\nPollList:\n", ["dev/sdb"]),
+        ("UserFiles:\t0\nUserBufs:\t1\n    0: 0x7f00/4096\n", []),
+        ("pos:\t0\n", []),
+    ],
+)  # fmt: skip
+def test_files_of_a_ring_of_older_and_newer_kernels(info: str, paths: list[str]) -> None:
+    assert list(writers._files_of_ring(info)) == paths
+
+
+def test_f32_who_has_registered_a_device_with_a_ring_and_closed_it_writes(node: str) -> None:
+    with held_by(RING, node) as other:
+        words = [
+            f"{node} is registered with an io_uring by process {other.pid} ({Path(sys.executable).name})"
+        ]
+        assert list(written_by_others(node)) == words
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    ("disk", "entry", "named"),
+    [
+        ("sda", "scsi_generic/sg2", "/dev/sg2"),
+        ("sda", "bsg/0:0:0:0", "/dev/bsg/0:0:0:0"),
+        ("nvme0n1", "ng0n1", "/dev/ng0n1"),
+        ("nvme0n1", "", "/dev/device"),
+        ("nvme0n1", "nvme3", "/dev/nvme3"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["<", ">"])
+def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
+    disk: str, entry: str, named: str, mode: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The device stands for the disk, /dev/full for the character device that leads to it."""
+    number, character = os.stat(node).st_rdev, os.stat("/dev/full").st_rdev
+    folder = tmp_path / disk
+    (folder / "device" / entry).mkdir(parents=True)
+    (folder / "dev").write_text(f"{os.major(number)}:{os.minor(number)}\n")
+    (folder / "device" / entry / "dev").write_text(f"{os.major(character)}:{os.minor(character)}\n")
+    (tmp_path / f"{os.major(number)}:{os.minor(number)}").symlink_to(folder)
+    monkeypatch.setattr(in_use, "SYS_BLOCK", tmp_path)
+    assert list(written_by_others(node)) == []
+    with subprocess.Popen(["sh", "-c", f"exec 3{mode}/dev/full; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        words = [f"{named} is open by process {other.pid} (sh)"]
+        assert list(written_by_others(node)) == list(used_by_others(node)) == words
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("target/core/iblock_0/disk7/udev_path", "is exported by a target of the kernel (disk7)"),
+        ("nvmet/subsystems/nqn/namespaces/1/device_path", "is exported by an NVMe target of the kernel (1)"),
+    ],
+)
+def test_f32_what_the_kernel_exports_is_in_use(
+    file: str, words: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True)
+    monkeypatch.setattr(in_use, "CONFIG", tmp_path)
+    for exported, found in ((f"{node}\n", [f"{node} {words}"]), ("/dev/null\n", []), ("\n", [])):
+        (tmp_path / file).write_text(exported)
+        assert list(written_by_others(node)) == list(used_by_others(node)) == found
 
 
 def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,109 @@
+"""Processes that can write to a device, as /proc shows them.
+
+A program can write through a block device that it has open for writing, through a shared mapping of it, through a file that
+it registered with an io_uring, and through the character devices of a disk (sg, bsg, NVMe). For these the mode of opening
+says nothing: the kernel passes commands that write through a descriptor that was opened for reading.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from raidplan.facts.signatures import plain
+
+PROC = Path("/proc")
+RING = "anon_inode:[io_uring]"
+
+
+def processes() -> list[Path]:
+    """All processes, our own first."""
+    own = PROC / str(os.getpid())
+    others = sorted(entry for entry in PROC.iterdir() if entry.name.isdigit() and entry != own)
+    return [own, *others]
+
+
+def program(process: Path) -> str:
+    """A process for a person. Raises OSError where it has ended."""
+    name = (process / "comm").read_bytes().decode(errors="replace").strip()
+    return f"process {process.name} ({plain(name)})"
+
+
+def number_of_file(found: os.stat_result) -> str:
+    """`b8:16` of a block device, `c21:2` of a character device; empty for any other file."""
+    kind = "b" if stat.S_ISBLK(found.st_mode) else "c" if stat.S_ISCHR(found.st_mode) else ""
+    return f"{kind}{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}" if kind else ""
+
+
+def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Which of the devices a process can write to, and the way in words; nothing for a process that has ended."""
+    for ways in (_descriptors, _mappings, _registered):
+        with suppress(OSError):
+            yield from ways(process, numbers)
+
+
+def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+    for entry in (process / "fd").iterdir():
+        with suppress(OSError):
+            number = number_of_file(entry.stat())
+            if number not in numbers or _is_copy_of_us(process):
+                continue
+            # In this order: what has become a program meanwhile has nothing of ours open any more.
+            if number[0] == "c":
+                yield number, "open"
+            elif _opened_to_write(process, entry.name):
+                yield number, "open for writing"
+
+
+def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+    """A mapping stays when the descriptor that it was made with is closed."""
+    for line in (process / "maps").read_bytes().splitlines():
+        words = line.split(None, 5)
+        if len(words) == 6 and words[1][1:2] == b"w" and words[1][3:4] == b"s" and words[5].startswith(b"/"):
+            with suppress(OSError):
+                number = number_of_file((process / "map_files" / words[0].decode()).stat())
+                if number in numbers and not _is_copy_of_us(process):
+                    yield number, "mapped for writing"
+
+
+def _registered(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Files that an io_uring holds: they stay when their descriptors are closed."""
+    for entry in (process / "fd").iterdir():
+        with suppress(OSError):
+            if os.readlink(entry) != RING:
+                continue
+            for path in _files_of_ring((process / "fdinfo" / entry.name).read_text(errors="replace")):
+                with suppress(OSError):
+                    number = number_of_file((process / "root" / path).stat())
+                    if number in numbers and not _is_copy_of_us(process):
+                        yield number, "registered with an io_uring"
+
+
+def _files_of_ring(info: str) -> Iterator[str]:
+    """The paths, without the leading slash, behind `UserFiles:` of an io_uring's fdinfo: one in a line, each behind its
+    number. Kernels up to 6.x write the last part of a path only, which for a device lies in /dev.
+    """
+    _, _, rest = info.partition("UserFiles:")
+    for line in rest.splitlines()[1:]:
+        number, colon, path = line.strip().partition(": ")
+        if not (colon and number.isdigit()):
+            return
+        yield path.lstrip("/") if path.startswith("/") else f"dev/{path}"
+
+
+def _is_copy_of_us(process: Path) -> bool:
+    """Begun by this process, and not yet the program that it was begun for: until then it has open what we have."""
+    parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+    own = PROC / str(os.getpid())
+    return parent == own.name and (process / "cmdline").read_bytes() == (own / "cmdline").read_bytes()
+
+
+def _opened_to_write(process: Path, descriptor: str) -> bool:
+    for line in (process / "fdinfo" / descriptor).read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "flags":
+            return int(value, 8) & os.O_ACCMODE != os.O_RDONLY
+    return False
