@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -116,3 +117,18 @@ def test_files_fit_a_room() -> None:
 
 def test_every_file_says_what_it_is_for() -> None:
     assert [file for file in FILES if not ast.get_docstring(ast.parse(file.read_text()))] == []
+
+
+def test_no_test_imports_from_another_one() -> None:
+    """What tests share lies in plain modules; also in the code that they give to another process as text."""
+    tests = Path(__file__).parent
+    assert (tests / "apply/runs.py").exists(), "this is where shared things go"
+    importing = re.compile(
+        r"^\s*(?:from|import) tests\.(?:\w+\.)*test_\w+|^\s*from tests[\w.]* import test_", re.MULTILINE
+    )
+    assert importing.search("x\n    from tests.apply.test_change import plan_of")
+    assert [
+        str(file)
+        for file in sorted(tests.rglob("*.py"))
+        if importing.search(file.read_text()) and file != Path(__file__)
+    ] == []

@@ -24,10 +24,10 @@ from raidplan.apply.world import World
 from raidplan.cli.adopt import _entered, _journal
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.run import Result
+from tests.apply.cut_off import LAYOUT, again, cut
+from tests.apply.runs import apply, impatient, machine, plan_of
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of as plan_of_text
-from tests.apply.test_between import LAYOUT, again, cut
-from tests.apply.test_kill_matrix import apply, impatient, machine, plan_of
 
 __all__ = ["impatient"]
 T = TypeVar("T")

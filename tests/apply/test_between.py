@@ -10,7 +10,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -21,22 +21,12 @@ from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out
 from raidplan.plan import Plan, Proof, Run, Value, plan_digest, plan_to_json
+from tests.apply.cut_off import JOURNAL, LAYOUT, Cut, again, cut
+from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
-from tests.apply.test_kill_matrix import apply, impatient, machine
 
 __all__ = ["impatient"]
-
-T = TypeVar("T")
-LAYOUT = """\
-version: 1
-host: pair
-hardware: {disks: {d<0-1>: {size: 1TB, serial: PAIR-<1>, partitions: {data: {size: 900GB}, swap: {size: 4GiB}}}}}
-arrays: {data: {level: raid1, members: [d<0-1>.data]}}
-filesystems: {data: {device: data, type: ext4, mount: /srv/data, label: data}}
-swap: {swap: {device: d0.swap}, file: {file: /srv/data/swapfile, size: 64MiB}}
-"""
-JOURNAL = "var/lib/raidplan"
 
 
 @pytest.fixture(scope="module")
@@ -51,33 +41,6 @@ def later(tmp_path_factory: pytest.TempPathFactory) -> Plan:
         "d<0-1>: {size: 1TB, serial: PAIR-<1>", "d<0-1>: {size: 1TB, serial: PAIR-<1:NEW/1>"
     )
     return plan_of(text, tmp_path_factory.mktemp("later"))
-
-
-class Cut(Simulated):
-    """Killed in the first program whose command line begins with some words."""
-
-    def __init__(self, plan: Plan, root: Path, state: State, words: str, how: str) -> None:
-        super().__init__(plan, root, state, (0, how))
-        self.words = words
-
-    def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
-        if not self.at and kind == "run" and what.startswith(self.words):
-            self.at = len(self.effects) + 1
-        return super().effect(kind, what, act)
-
-
-def cut(plan: Plan, root: Path, words: str, how: str = "before") -> State:
-    """The machine after an apply that was killed."""
-    state = machine(root)
-    with pytest.raises(Killed):
-        apply(plan, Cut(plan, root, state, words, how))
-    return state
-
-
-def again(plan: Plan, root: Path, state: State) -> tuple[str, list[str]]:
-    """What the next apply says, and which programs it ran."""
-    world = Simulated(plan, root, state)
-    return apply(plan, world), world.executed
 
 
 def table_of_somebody(state: State, disk: str) -> None:

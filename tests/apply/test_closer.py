@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, Proof
 from tests.apply.stacks import OTHER, plan_of
+from tests.apply.superblocks import superblock
 
 MIB = 2**20
 LAYOUT = """\
@@ -105,20 +105,6 @@ def test_what_is_left_of_a_half_written_table(devices: Devices) -> None:
     for at in (34 * 512, MIB - 1, 64 * MIB - 33 * 512 - 1):
         devices.make("d0", 64 * MIB, *left, (at, b"x"))
         assert f"from byte {at} on" in devices.amiss(step, "content", "{d0}", disk)["stain"]
-
-
-def superblock(uuid: str, data_offset: int, data_size: int) -> bytes:
-    """Of version 1.2, with its checksum (md_p.h)."""
-    block = bytearray(256 + 4)
-    struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
-    block[16:32] = bytes.fromhex(uuid.replace("-", ""))
-    struct.pack_into("<i", block, 72, 1)
-    struct.pack_into("<I", block, 92, 2)
-    struct.pack_into("<QQ", block, 128, data_offset // 512, data_size // 512)
-    struct.pack_into("<I", block, 220, 2)
-    total = sum(struct.unpack(f"<{len(block) // 4}I", block))
-    struct.pack_into("<I", block, 216, (total & 0xFFFFFFFF) + (total >> 32) & 0xFFFFFFFF)
-    return bytes(block)
 
 
 def test_a_member_with_a_superblock_only(devices: Devices) -> None:

@@ -17,6 +17,7 @@ from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
+from tests.apply.record import Record
 
 
 def step(
@@ -36,25 +37,6 @@ def step(
         targets=targets or (name,),
         guard=guard,
     )
-
-
-class Record:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, str]] = []
-
-    def intent(self, step: str) -> None:
-        self.lines.append(("intent", step))
-
-    def ended(self, step: str, seconds: float, made: str = "") -> None:
-        self.lines.append(("ended", step))
-
-    def failed(self, step: str, message: str) -> None:
-        self.lines.append(("failed", step))
-
-    def refused(self, step: str, message: str) -> None:
-        self.lines.append(("refused", step))
 
 
 def execute(

@@ -8,7 +8,7 @@ import pytest
 
 from raidplan.apply.decide.half_made import others_on
 from raidplan.plan import Proof
-from tests.apply.test_closer import superblock
+from tests.apply.superblocks import superblock
 
 MIB = 2**20
 SIZE, DATA = 8 * MIB, MIB

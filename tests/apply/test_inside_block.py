@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.apply.earlier import plan_of, set_to, standing
+from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
-from tests.apply.test_change import plan_of, set_to, standing
-from tests.apply.test_kill_matrix import apply, impatient, machine
 
 __all__ = ["impatient"]
 

@@ -11,12 +11,12 @@ from raidplan.apply.change.left import set_by
 from raidplan.base.levels import LEVELS
 from raidplan.facts.host import HOLD
 from raidplan.plan.places import FSTAB, UDEV_RULES
+from tests.apply.earlier import boot_that_knows_no_names
+from tests.apply.earlier import plan_of as two_levels
 from tests.apply.left import Kills
 from tests.apply.others import Others
+from tests.apply.runs import apply, end, gone_on, impatient, machine, plan_of
 from tests.apply.simulated import Simulated
-from tests.apply.test_change import plan_of as two_levels
-from tests.apply.test_kill_matrix import apply, end, gone_on, impatient, machine, plan_of
-from tests.apply.test_renamed import boot_that_knows_no_names
 
 __all__ = ["impatient"]
 

@@ -10,9 +10,9 @@ from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.plan import Plan
+from tests.apply.earlier import plan_of, set_to, standing
+from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
-from tests.apply.test_change import plan_of, set_to, standing
-from tests.apply.test_kill_matrix import apply, end, impatient, machine
 
 __all__ = ["impatient"]
 

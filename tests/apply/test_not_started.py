@@ -17,9 +17,9 @@ from raidplan.apply.teardown.layers import STOPPED
 from raidplan.cli import REFUSED
 from raidplan.cli.adopt import _entered
 from raidplan.facts.arrays import coloned
+from tests.apply.earlier import plan_of, standing
+from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
-from tests.apply.test_change import plan_of, standing
-from tests.apply.test_kill_matrix import apply, impatient, machine
 
 __all__ = ["impatient"]
 

@@ -24,10 +24,10 @@ from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts import Machine
 from raidplan.plan import Plan, digest, plan_digest, plan_from_json, plan_to_json
+from tests.apply.runs import LAYOUTS
+from tests.apply.runs import plan_of as example
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, Box, plan_of
-from tests.apply.test_kill_matrix import LAYOUTS
-from tests.apply.test_kill_matrix import plan_of as example
 
 Data = dict[str, Any]
 

@@ -16,10 +16,10 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.plan import Plan, plan_digest, plan_from_json, plan_to_json
+from tests.apply.cut_off import JOURNAL, LAYOUT, again, cut
+from tests.apply.runs import apply, impatient
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import plan_of
-from tests.apply.test_between import JOURNAL, LAYOUT, again, cut
-from tests.apply.test_kill_matrix import apply, impatient
 
 __all__ = ["impatient"]
 

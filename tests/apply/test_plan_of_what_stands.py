@@ -14,14 +14,14 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.cli import run
 from raidplan.facts import Machine
+from raidplan.facts.host import HOLD
 from raidplan.plan import Plan, digest, plan_digest, plan_from_json, plan_to_json
-from tests.apply import test_wipe_killed as wiped
+from tests.apply import wiped
+from tests.apply.earlier import boot_that_knows_no_names, everything, plan_of, standing
+from tests.apply.runs import apply, end, impatient
 from tests.apply.simulated import Killed, Simulated
 from tests.apply.stacks import LAYOUT, Box
 from tests.apply.stacks import plan_of as layout
-from tests.apply.test_change import everything, plan_of, standing
-from tests.apply.test_kill_matrix import apply, end, impatient
-from tests.apply.test_renamed import boot_that_knows_no_names
 
 __all__ = ["impatient"]
 
@@ -107,7 +107,7 @@ def test_a_teardown_ends_well_and_goes_on_where_it_was_killed(tmp_path: Path) ->
         world = wiped.Old(plan, root, state)
         assert wiped.apply(made, world, agreed) in ("done", "nothing to do"), f"{how} effect {at}"
         assert wiped.end(world) == wanted, f"{how} effect {at}"
-        assert not world.path(wiped.HOLD).exists()
+        assert not world.path(HOLD).exists()
 
 
 def test_what_it_does_not_say_is_refused(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from raidplan.plan import Plan, Zero, digest, plan_from_json, plan_to_json
 from raidplan.render.overview import symbol
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
+from tests.apply.runs import LAYOUTS
+from tests.apply.runs import plan_of as example
 from tests.apply.stacks import LAYOUT, Box, decided, old_pair, plan_of
-from tests.apply.test_kill_matrix import LAYOUTS
-from tests.apply.test_kill_matrix import plan_of as example
 
 Data = dict[str, Any]
 MADE = ("table", "array", "filesystem", "swap", "physical_volume")

@@ -15,9 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decision import Decision
 from raidplan.apply.execute import Event, Outcome, execute
-from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
@@ -25,21 +23,12 @@ from raidplan.cli import apply as apply_command
 from raidplan.cli import run as command_line
 from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
-from raidplan.facts import Machine
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Run, Step
+from tests.apply.silent import Silent, carried_out
 from tests.apply.stacks import LAYOUT
 
 ROOT = Path(__file__).parents[2]
-
-
-class Silent:
-    """A journal that keeps nothing."""
-
-    def intent(self, step: str) -> None: ...
-    def ended(self, step: str, seconds: float, made: str = "") -> None: ...
-    def failed(self, step: str, message: str) -> None: ...
-    def refused(self, step: str, message: str) -> None: ...
 
 
 @pytest.fixture
@@ -94,7 +83,8 @@ from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.plan import Plan, Run, Step
-from tests.apply.test_processes import Silent, carried_out
+from tests.apply.silent import Silent
+from tests.apply.silent import carried_out
 signal.signal(signal.SIGINT, signal.default_int_handler)
 wait = "touch begun; sleep 1; touch made"
 steps = (Step("a", "format", "a", Run(("sh", "-c", wait)), "x", targets=("a",)), Step("b", "format", "b", Run(("touch", "next")), "x", targets=("b",), needs=("a",)))
@@ -174,13 +164,6 @@ def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> Non
         assert ended or ("failed a" in lines and "Too many open files" in done.stdout), done.stdout
         seen.add(ended)
     assert seen == {True, False}
-
-
-def carried_out(folder: Path, events: str | None = None) -> int:
-    """The exit code of an apply whose steps are done by what stands in for `carry_out`."""
-    plan = Plan("h", "", "", (), ())
-    decision, arguments = Decision(plan, plan, {}, (), Machine()), argparse.Namespace(events=events)
-    return apply_command._execute(decision, open_journal(folder, World()), arguments)
 
 
 def test_f07_f46_whatever_goes_wrong_after_the_first_step_is_told_as_stopped(

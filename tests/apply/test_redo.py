@@ -21,9 +21,9 @@ from raidplan.plan import Plan, Run, Step, Zero
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.unlike import unlike
 from raidplan.render.plan_shell import plan_shell
+from tests.apply.record import Record
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of
-from tests.apply.test_execute import Record
 from tests.images import MIB, tool
 
 SIZE = 900 * 2**30

@@ -33,11 +33,11 @@ from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.match import match
 from raidplan.plan import Plan
+from tests.apply.earlier import plan_of as changed_plan
+from tests.apply.earlier import set_to, standing
+from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, OTHER, Box, decided, plan_of
-from tests.apply.test_change import plan_of as changed_plan
-from tests.apply.test_change import set_to, standing
-from tests.apply.test_kill_matrix import apply, impatient, machine
 from tests.initramfs import boot
 
 __all__ = ["impatient"]

@@ -12,16 +12,11 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, plan_from_json, plan_to_json
+from tests.apply.earlier import boot_that_knows_no_names, plan_of, standing
+from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
-from tests.apply.test_change import plan_of, standing
-from tests.apply.test_kill_matrix import apply, end, impatient, machine
 
 __all__ = ["impatient"]
-
-
-def boot_that_knows_no_names(state: State) -> None:
-    for number, found in enumerate(state.objects["array"].values()):
-        found |= {"node": f"/dev/md{127 - number}", "device": f"md{127 - number}", "links": [f"a{number}_0"]}
 
 
 def only_looks_new(state: State) -> object:

@@ -17,10 +17,10 @@ from raidplan.apply.session import carry_out
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
 from raidplan.plan import Action, Plan, Run, Step, Zero
+from tests.apply.record import Record
+from tests.apply.runs import impatient, machine
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
-from tests.apply.test_execute import Record
-from tests.apply.test_kill_matrix import impatient, machine
 
 __all__ = ["impatient"]
 

@@ -15,10 +15,10 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.facts.host import READ_WHOLE
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
+from tests.apply.earlier import plan_of
 from tests.apply.left import Kills
+from tests.apply.runs import FSTAB, apply, end, impatient, machine
 from tests.apply.simulated import Simulated, State
-from tests.apply.test_change import plan_of
-from tests.apply.test_kill_matrix import FSTAB, apply, end, impatient, machine
 
 __all__ = ["impatient"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Callable
 from copy import deepcopy
@@ -11,26 +10,15 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.cli.undo import undo
 from raidplan.plan import Plan, plan_digest, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
+from tests.apply.earlier import plan_of as changed_plan
+from tests.apply.earlier import set_to, standing
+from tests.apply.runs import apply, impatient, machine, plan_of
 from tests.apply.simulated import Killed, Simulated, State
-from tests.apply.test_change import plan_of as changed_plan
-from tests.apply.test_change import set_to, standing
-from tests.apply.test_kill_matrix import apply, impatient, machine, plan_of
+from tests.apply.undone import FOLDER, LINK, killed_before, undone, undone_on
 
 __all__ = ["impatient"]
-FOLDER = "var/lib/raidplan"
-LINK = "etc/mdadm/mdadm.conf"
-
-
-def undone(plan: Plan, root: Path, state: State) -> int:
-    return undone_on(Simulated(plan, root, state))
-
-
-def undone_on(world: Simulated) -> int:
-    host = world.plan.host
-    return undo(argparse.Namespace(host=host, state=str(world.root / FOLDER), confirm=host), world)
 
 
 def configuration(root: Path, state: State) -> object:
@@ -43,17 +31,6 @@ def configuration(root: Path, state: State) -> object:
     }
     units = {name: found["enabled"] for name, found in state.objects.get("unit", {}).items()}
     return files, {name: word for name, word in units.items() if word not in ("disabled", "static")}
-
-
-def killed_before(plan: Plan, root: Path, state: State, chosen: Callable[[str, str], bool]) -> None:
-    class World(Simulated):
-        def effect(self, kind, what, act):  # type: ignore[no-untyped-def]
-            if chosen(kind, what):
-                self._die()
-            return super().effect(kind, what, act)
-
-    with pytest.raises(Killed):
-        apply(plan, World(plan, root, state))
 
 
 def both(data: dict) -> None:  # type: ignore[type-arg]

@@ -11,9 +11,9 @@ import pytest
 
 from raidplan.cli import consent, output, undo
 from raidplan.plan import Plan
+from tests.apply.runs import impatient, machine, plan_of
 from tests.apply.simulated import Simulated, State
-from tests.apply.test_kill_matrix import impatient, machine, plan_of
-from tests.apply.test_undo_configuration import FOLDER, LINK, killed_before, undone
+from tests.apply.undone import FOLDER, LINK, killed_before, undone
 
 __all__ = ["impatient"]
 

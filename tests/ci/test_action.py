@@ -14,18 +14,11 @@ import pytest
 
 from raidplan.render.markdown import LIMIT
 from tests.ci.action import ACTION, INSTALL, ROOT, STEPS, Run
+from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 from tests.render.runner import commands
 
-GOOD = (ROOT / "examples" / "rio-swap-cure.yaml").read_text()
-BAD = (ROOT / "examples" / "rio-swap-mistake.yaml").read_text()
 SCRATCH = "version: 1\nhost: h\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 3000592982016B}}}\narrays: {a: {level: raid0, members: [d<0-1>]}}\n"
 """A warning."""
-
-
-def git(folder: Path, *words: str) -> str:
-    settings = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
-    done = subprocess.run(["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 class Site:
@@ -200,10 +193,6 @@ def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
     site.write("layouts/h.hardware.yaml", "disks: {d<0-1>: {serial: T<1>, size: 3TB}}\n")
     body = site.run().body
     assert "array a is destroyed" in body and "exchanged: disk d0" in body
-
-
-OF_FILE = "version: 1\nhost: h\nhardware: hw/disks.yaml\narrays: {a: {level: raid1, members: [d<0-1>]}}\n"
-DISKS = "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n"
 
 
 def test_a_hardware_file_may_have_any_name(site: Site) -> None:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.ci.action import ROOT, SHIM
-from tests.ci.test_action import BAD, GOOD, git
+from tests.ci.layouts import BAD, GOOD, git
 
 
 def snippet() -> dict[str, Any]:

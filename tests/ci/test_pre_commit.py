@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.ci.action import ROOT
-from tests.ci.test_action import BAD, DISKS, GOOD, OF_FILE, git
+from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 
 HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
 

@@ -14,10 +14,10 @@ from raidplan.cli import run
 from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
 from raidplan.plan import OWN, Plan, Step, plan_digest
+from tests.apply.cut_off import JOURNAL, Cut
+from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated
 from tests.apply.stacks import LAYOUT, Box, decided, old_pair, plan_of
-from tests.apply.test_between import JOURNAL, Cut
-from tests.apply.test_kill_matrix import apply, impatient, machine
 
 __all__ = ["impatient"]
 

@@ -19,8 +19,8 @@ from raidplan.render.diff_text import diff_text
 from raidplan.render.markdown import LIMIT
 from tests.diff.layouts import side
 from tests.render.findings import located
+from tests.render.hostile import HOSTILE_TEXT, MARKDOWN, WORDS, shape, tags
 from tests.render.runner import commands
-from tests.render.test_hostile import HOSTILE_TEXT, MARKDOWN, WORDS, shape, tags
 
 SERIALS = st.sampled_from(["A", "B", "C"])
 LEAST = {"raid0": 2, "raid1": 2, "raid5": 3, "raid6": 4, "raid10": 4}

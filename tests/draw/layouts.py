@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from hypothesis import assume
+from hypothesis import HealthCheck, Phase, assume, settings
 from hypothesis import strategies as st
 
 from raidplan.base.findings import Finding
@@ -139,3 +139,11 @@ def hardwares(draw: st.DrawFn, *, names: Any) -> dict[str, Any]:
     fed = st.lists(st.sampled_from([*disks, *carriers]), max_size=5, unique=True)
     hardware["power"] = {next(names): {"feeds": draw(fed)} for _ in range(draw(st.integers(0, 2)))}
     return hardware
+
+
+MANY = settings(
+    max_examples=40,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking a whole machine takes minutes
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)

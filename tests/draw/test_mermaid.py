@@ -11,8 +11,7 @@ from hypothesis import given
 
 from raidplan.render.draw import marks_of, mermaid
 from raidplan.render.draw.mermaid import MOST_BOXES, MOST_EDGES, MOST_TEXT, quoted
-from tests.draw.layouts import HOSTILE, layouts, topology
-from tests.draw.test_picture import MANY
+from tests.draw.layouts import HOSTILE, MANY, layouts, topology
 
 LABEL = r"\"(?:[A-Za-z0-9_ ,./·×≤✗–…?+-]|\#[0-9]+;|<br/>)*\""
 GRAMMAR = re.compile(

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 
 from raidplan.render.draw import Marks, marks_of, svg
 from raidplan.render.draw.measure import width
@@ -17,16 +17,10 @@ from raidplan.render.draw.picture import Box, Picture, Rect, Text
 from raidplan.render.draw.things import things
 from raidplan.review import pipeline
 from raidplan.topology.resolve import DISKS
-from tests.draw.layouts import layouts, topology
+from tests.draw.layouts import MANY, layouts, topology
 from tests.examples import EXAMPLES
 
 SVG = "{http://www.w3.org/2000/svg}"
-MANY = settings(
-    max_examples=40,
-    deadline=None,
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking a whole machine takes minutes
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-)
 
 
 def extent(text: Text) -> tuple[float, float]:

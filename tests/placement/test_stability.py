@@ -11,7 +11,7 @@ from raidplan.placement.fill import shortages
 from raidplan.placement.problem import Choice, Problem
 from raidplan.placement.slots import in_slots
 from tests.placement import brute
-from tests.placement.test_against_brute_force import chosen, problems
+from tests.placement.problems import chosen, problems
 
 
 def sharing_one_pool(problem: Problem) -> bool:

@@ -16,10 +16,10 @@ from raidplan.apply.devices import zero
 from raidplan.facts.host import HOLD
 from raidplan.plan import Plan, Zero, plan_digest
 from raidplan.render.plan_shell import plan_shell
+from tests.apply.loop_devices import LAYOUT as SMALL
+from tests.apply.loop_devices import Loops, nothing_left
+from tests.apply.loop_devices import decided as on_loops
 from tests.apply.stacks import LAYOUT, decided, old_pair, plan_of
-from tests.apply.test_clearing_on_devices import LAYOUT as SMALL
-from tests.apply.test_clearing_on_devices import Loops, nothing_left
-from tests.apply.test_clearing_on_devices import decided as on_loops
 from tests.images import MIB, member, tool
 from tests.render.scripts import FUNCTIONS, SHELLS, own_path
 

@@ -16,7 +16,7 @@ from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
 from raidplan.render.visible import visible
-from tests.render.test_plan_shell import EXAMPLE, HOSTILE, of_layout
+from tests.render.planned import EXAMPLE, HOSTILE, of_layout
 
 MARKUP = [
     "a|b", "``` code", "</details>", "<!-- x", "<img src=x onerror=y>", "[a](javascript:x)", "![a](b)", "@everyone",

@@ -23,30 +23,8 @@ from raidplan.plan import (
     WriteFile,
 )
 from raidplan.render.plan_shell import plan_shell, refusal_shell, stdin_of
-from raidplan.review import pipeline
+from tests.render.planned import EXAMPLE, HOSTILE, of_layout
 from tests.render.scripts import SHELLS, Bench, own_path
-
-HOSTILE = [
-    "it's",
-    'a"b',
-    "$(touch BAD)",
-    "`touch BAD`",
-    "a\nb",
-    "a\n'END'\nEND\nEND_\ntouch BAD",
-    "; touch BAD #",
-    "-rf",
-    "*",
-    "~",
-    "{d00}x",
-    "\\",
-    "a\\nb",
-    "$HOME ${x:-y}",
-    "!! %s %n",
-    "é ぁ \x81 \u202e",
-    "\x1b[2J",
-    "",
-    " ",
-]
 
 
 def step(action: Action, say: str = "do it", **more: Any) -> Step:
@@ -55,12 +33,6 @@ def step(action: Action, say: str = "do it", **more: Any) -> Step:
 
 def plan(*steps: Step, disks: tuple[DiskIdentity, ...] = ()) -> Plan:
     return Plan("jbod", "sha256:0", "", disks, steps)
-
-
-def of_layout(file: str) -> Plan:
-    made, _ = pipeline.plan(pipeline.check(file))
-    assert made is not None
-    return made
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -126,7 +98,6 @@ def test_the_mark_of_a_here_document_is_not_in_it() -> None:
     assert stdin_of("END\nEND_\nx\n") == (" <<'END__'", "END\nEND_\nx\nEND__")
 
 
-EXAMPLE = "examples/tel-aviv-jbod.yaml"
 PROBES = """
 require_blank() { printf '%s\\0' 1 require_blank "$1" >>"$LOG"; }
 await_node() { printf '%s\\0' "$#" await_node "$@" >>"$LOG"; }

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.document.read import parse_document
-from raidplan.layout.load import load_layout
 from raidplan.rules.free import (
     fitting,
     free_disks,
@@ -16,16 +14,7 @@ from raidplan.rules.free import (
     roomiest,
     with_ports,
 )
-from raidplan.topology import Topology, resolve
-from tests.rules.stages import HEAD
-
-
-def machine(text: str) -> Topology:
-    document, problems = parse_document(HEAD + text, "x.yaml")
-    assert document is not None, problems
-    layout, findings = load_layout(document)
-    assert layout is not None, findings
-    return resolve(layout)[0]
+from tests.rules.machines import machine
 
 
 @st.composite

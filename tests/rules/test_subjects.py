@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidplan.rules.subjects import agreeing, counted, gb, hours_at, listed, losses, mb, places, tb
-from tests.rules.test_free import machine
+from tests.rules.machines import machine
 
 
 @pytest.mark.parametrize(

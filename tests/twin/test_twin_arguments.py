@@ -10,32 +10,11 @@ from typing import Any
 import pytest
 
 from raidplan.twin.server import Disk, Link
-from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
+from raidplan.twin.server.arguments import Machine
 from raidplan.twin.server.hardware import check
+from tests.twin.objects import arguments, objects
 
 GB = 10**9 // 4096 * 4096
-
-
-def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
-    paths = Paths(
-        root=folder / "root.img",
-        kernel=folder / "vmlinuz",
-        initrd=folder / "initrd.img",
-        console=folder / "console.log",
-        monitor=folder / "qmp",
-        disks={disk.name: folder / f"{disk.name}.img" for disk in machine.disks},
-    )
-    return qemu_arguments(machine, paths, 2222)
-
-
-def objects(machine: Machine, kind: str, folder: Path = Path("/run/t")) -> list[dict[str, Any]]:
-    """The values of all `-kind {json}` options."""
-    words = arguments(machine, folder)
-    return [
-        json.loads(value)
-        for option, value in itertools.pairwise(words)
-        if option == f"-{kind}" and value.startswith("{")
-    ]
 
 
 def devices(machine: Machine, driver: str) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import pytest
 from raidplan.twin.server import Disk, lose_unflushed
 from raidplan.twin.server.arguments import Machine
 from raidplan.twin.server.unflushed import log_of
-from tests.twin.test_twin_arguments import objects
+from tests.twin.objects import objects
 
 SECTOR, SIZE = 512, 64 * 512
 FLUSH, FUA, DISCARD = 1, 2, 4

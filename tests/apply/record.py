@@ -1,0 +1,22 @@
+"""A journal that keeps what it is told."""
+
+from __future__ import annotations
+
+
+class Record:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str]] = []
+
+    def intent(self, step: str) -> None:
+        self.lines.append(("intent", step))
+
+    def ended(self, step: str, seconds: float, made: str = "") -> None:
+        self.lines.append(("ended", step))
+
+    def failed(self, step: str, message: str) -> None:
+        self.lines.append(("failed", step))
+
+    def refused(self, step: str, message: str) -> None:
+        self.lines.append(("refused", step))

@@ -1,0 +1,116 @@
+"""A plan applied in memory as the command does it: the machine before, what it says, what stands in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply import execute
+from raidplan.apply.decision import decide
+from raidplan.apply.journal.journal import open_journal, read_past
+from raidplan.apply.session import carry_out
+from raidplan.plan import Plan
+from raidplan.plan.places import INITRAMFS_HOOKS
+from raidplan.plan.unlike import unlike
+from raidplan.review import pipeline
+from tests.apply.simulated import AtOnce, Simulated, State
+from tests.initramfs import boot
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LAYOUTS = ("raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far", "rio-2007", "rio-swap-cure",
+           "raid5-2005", "raid5-2005-lvm", "forecast-vm-cure", "loops", "pegasus2-r4", "lvm-test-host-cure")  # fmt: skip
+FSTAB = "# by hand\nUUID=1 / ext4 defaults 0 1\n"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that does not appear at once never does here, and one worker needs no thread."""
+    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(execute, "LOOK_AGAIN_SECONDS", 0)
+    pool = execute.ThreadPoolExecutor
+    monkeypatch.setattr(execute, "ThreadPoolExecutor", lambda n: AtOnce() if n == 1 else pool(n))
+
+
+@cache
+def plan_of(layout: str) -> Plan:
+    made, loaded = pipeline.plan(pipeline.check(str(EXAMPLES / f"{layout}.yaml")))
+    assert made is not None, loaded.findings
+    return made
+
+
+def machine(root: Path) -> State:
+    """A blank machine with a line of somebody else's in fstab."""
+    (root / "etc").mkdir(parents=True)
+    (root / "etc/fstab").write_text(FSTAB)
+    boot(root, "6.1")
+    (root / INITRAMFS_HOOKS.lstrip("/")).mkdir(parents=True)
+    (root / "efi").mkdir()
+    return State()
+
+
+def apply(plan: Plan, world: Simulated) -> str:
+    """As the command does it: "done", "nothing to do", or why not."""
+    folder = world.root / "var/lib/raidplan"
+    decision = decide(plan, world.read(plan), read_past(folder), here=False)
+    if decision.refusals:
+        return "; ".join(decision.refusals)
+    assert [*unlike(decision.left)] == [], "it could be given to apply as a file as well"
+    if decision.left.lost:
+        return "asks: " + "; ".join(decision.left.lost)
+    journal = open_journal(folder, world)
+    if not decision.left.steps:
+        if journal.past.is_open:
+            journal.close()
+        return "nothing to do"
+    outcome = carry_out(decision, journal, lambda event: None, workers=1)
+    if not outcome.complete:
+        return "stopped: " + "; ".join(outcome.failed.values())
+    return "done" if not outcome.unproven else "; ".join(outcome.unproven)
+
+
+def end(world: Simulated) -> object:
+    """What stands in the end: objects, what devices carry, the disks of others, and every file but the journal and those of before."""
+    files = {
+        str(file.relative_to(world.root)): file.read_text()
+        for file in sorted(world.root.rglob("*"))
+        if file.is_file()
+        and "var/lib/raidplan" not in str(file)
+        and not file.name.endswith("-old")
+        and file.parent.name != "raidplan.old"
+    }
+    state = world.state
+    return deepcopy((state.objects, state.content, files, state.unfinished, state.others.hashes()))
+
+
+def gone_on(plan: Plan, left: Simulated, point: str) -> Simulated:
+    """The machine after an `apply` that went on to its end, and another one that found nothing to do."""
+    world = Simulated(plan, left.root, left.state)
+    said = apply(plan, world)
+    assert said in ("done", "nothing to do"), f"{point}: {said}"
+    assert not read_past(left.root / "var/lib/raidplan").is_open
+    assert apply(plan, Simulated(plan, left.root, left.state)) == "nothing to do"
+    return world
+
+
+def in_order(effects: Sequence[tuple[str, str]]) -> int:
+    """How many effects came when everything before them was synced; fails at one that did not wait."""
+    waiting: set[str] = set()
+    announced = 0
+    for kind, what in effects:
+        match kind:
+            case "write":
+                waiting.add(what)
+            case "rename":
+                assert not waiting, f"{what} is renamed before {waiting}"
+                waiting.add(str(Path(what).parent))
+            case "sync":
+                waiting.discard(what)
+            case _:
+                assert not waiting, f"{kind} {what} comes before {waiting}"
+                announced += 1
+    assert not waiting
+    return announced

@@ -1,0 +1,32 @@
+"""The arguments of QEMU taken apart."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
+
+
+def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
+    paths = Paths(
+        root=folder / "root.img",
+        kernel=folder / "vmlinuz",
+        initrd=folder / "initrd.img",
+        console=folder / "console.log",
+        monitor=folder / "qmp",
+        disks={disk.name: folder / f"{disk.name}.img" for disk in machine.disks},
+    )
+    return qemu_arguments(machine, paths, 2222)
+
+
+def objects(machine: Machine, kind: str, folder: Path = Path("/run/t")) -> list[dict[str, Any]]:
+    """The values of all `-kind {json}` options."""
+    words = arguments(machine, folder)
+    return [
+        json.loads(value)
+        for option, value in itertools.pairwise(words)
+        if option == f"-{kind}" and value.startswith("{")
+    ]
