@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,20 @@ def found(rule: str, text: str, folder: Path) -> list[str]:
 def said(rule: str, text: str, folder: Path) -> list[tuple[str, str]]:
     """Message and hint of each finding of one rule in a layout without its head."""
     return [(f.message, f.hint) for f in _stated_in_a_layout(text, folder) if f.rule == rule]
+
+
+UNITS = {"MB/s", "GB/s", "TB", "GB", "TiB", "GiB", "h", "A", "W"}
+"""Words that tell what the number before them counts."""
+
+
+def figures(message: str, *names: str) -> str:
+    """What a message has of one layout: numbers with their units, names with a number in them, and the `names`.
+
+    The words between them stand once for each rule, in tests/rules/said.
+    """
+    words = re.findall(r"\d+(?:,\d{3})+|[\w./%-]+(?<!\.)", message)
+    told = (word for word in words if word in UNITS or word in names or any(map(str.isdigit, word)))
+    return " ".join(told)
 
 
 def _stated_in_a_layout(text: str, folder: Path) -> list[Stated]:

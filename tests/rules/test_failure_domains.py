@@ -11,7 +11,7 @@ from raidplan.document.read import parse_document
 from raidplan.estimate.survival import Outcome, survive
 from raidplan.layout.load import load_layout
 from raidplan.topology import resolve
-from tests.rules.stages import HEAD, found, said
+from tests.rules.stages import HEAD, figures, found, said
 
 SHELVES = """\
 hardware:
@@ -46,9 +46,7 @@ def test_component_loss_kills_array(
 def test_what_a_shelf_takes_is_told(tmp_path: Path) -> None:
     text = SHELVES.format(level="raid6", last=5, shelf="d<0-3>", more="")
     ((message, hint),) = said("component-loss-kills-array", text, tmp_path)
-    assert (
-        message == "s survives the loss of 2 disks, and the enclosure shelf takes 4 of its 6 members with it"
-    )
+    assert figures(message, "s", "enclosure", "shelf") == "s 2 enclosure shelf 4 6"
     assert hint == "leave at most 2 of them to one enclosure; f is free"
 
 
@@ -265,7 +263,7 @@ def test_the_nearest_component_is_named_alone(tmp_path: Path) -> None:
         "arrays: {s: {level: raid6, members: [d<0-3>, e]}}"
     )
     ((message, _),) = said("component-loss-kills-array", text, tmp_path)
-    assert message == "s survives the loss of 2 disks, and the multiplier pm takes 4 of its 5 members with it"
+    assert figures(message, "s", "multiplier", "pm") == "s 2 multiplier pm 4 5"
 
 
 PAIRS = """\
@@ -379,9 +377,7 @@ def test_a_spare_that_has_no_place_elsewhere_is_right(tmp_path: Path) -> None:
 def test_a_better_spare_is_named(tmp_path: Path) -> None:
     text = SPARE.format(level="raid5", members="a<0-2>, b0", spares="a3")
     ((message, hint),) = said("spare-shares-fate", text, tmp_path)
-    assert message == (
-        "the spare a3 fails with the controller a, which takes 3 members of s, and raid5 survives the loss of 1"
-    )
+    assert figures(message, "controller", "a", "s") == "a3 controller a 3 s raid5 1"
     assert hint == "take a spare elsewhere: b1, b2, b3 and b4 are free"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.layout.kinds.boot_options import device_timeout
-from tests.rules.stages import HEAD, found, said, stated
+from tests.rules.stages import HEAD, figures, found, said, stated
 
 SIZES = {
     "ext3 of 16 TiB less one block": ("filesystem-too-large", "ext3", 2**44 - 2**20, 512, []),
@@ -178,7 +178,7 @@ def test_options(rule: str, kind: str, options: str, expected: list[str], tmp_pa
 def test_the_stripe_that_mkfs_notes_is_told(tmp_path: Path) -> None:
     text = (MOUNT % ("/srv", "sunit=128, swidth=384")).replace("type: ext4", "type: xfs")
     ((message, hint),) = said("xfs-stripe-options", text, tmp_path)
-    assert message == "sunit=128, swidth=384 override what mkfs.xfs notes of s, and count 512 bytes"
+    assert figures(message, "s", "sunit", "swidth") == "sunit 128 swidth 384 s 512"
     assert hint == "remove them; the stripe is noted as sunit=1024, swidth=2048"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import HEAD, found, said, stated
+from tests.rules.stages import HEAD, figures, found, said, stated
 
 PM = """\
 hardware:
@@ -81,11 +81,11 @@ def test_an_uplink_that_is_wide_enough_may_be_uneven(rate: int, expected: list[s
 def test_free_disks_elsewhere_are_named(tmp_path: Path) -> None:
     text = PM.format(level="raid5", ports=5, members="d0<0-2>, d10", others="d03, d11, d12")
     ((message, hint),) = said("unbalanced-multipliers", text, tmp_path)
-    assert message == "3 members of s hang behind pm0, 83 MB/s for each, and 1 behind pm1"
+    assert figures(message, "s") == "3 s pm0 83 MB/s 1 pm1"
     assert hint == "move 1 of them to pm1: d13 and d14 are free there" + STILL % 2
     text = PM.format(level="raid5", ports=5, members="d0<0-4>", others="d10, d11, d12")
     (message, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
-    assert message == "all 5 members of s share the one uplink of pm0, 50 MB/s for each"
+    assert figures(message, "s") == "5 s pm0 50 MB/s"
     assert hint == "exchange some of them: d13 and d14 are free behind pm1"
 
 
@@ -168,12 +168,10 @@ def test_the_rate_of_a_pci_bus_is_told(tmp_path: Path) -> None:
     """Half of the members on 33 MHz PCI."""
     text = PCI.format(members="d<0-3>, f<0-3>", kind="pci", rate=", width: 32, clock: 33MHz")
     ((message, _),) = said("members-on-pci", text, tmp_path)
-    assert message == (
-        "4 of 8 members of s (f0, f1, f2, f3) share the PCI bus pci0, which carries 100 MB/s, 25 for each"
-    )
+    assert figures(message, "s") == "4 8 s f0 f1 f2 f3 pci0 100 MB/s 25"
     text = PCI.format(members="d<0-3>, f<0-3>", kind="pci", rate=", rate: 95MB/s")
     ((message, _),) = said("members-on-pci", text, tmp_path)
-    assert message.endswith("bus pci0, which carries 95 MB/s, 24 for each")
+    assert figures(message, "s") == "4 8 s f0 f1 f2 f3 pci0 95 MB/s 24"
 
 
 def test_pcie_is_not_pci(tmp_path: Path) -> None:

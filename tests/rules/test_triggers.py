@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.base.findings import Severity
-from tests.rules.stages import stated
+from tests.rules.stages import figures, stated
 
 H = "version: 1\nhost: example\n"
 
@@ -132,7 +132,7 @@ def test_the_share_of_the_uplink_is_told(tmp_path: Path) -> None:
         + "arrays: {s: {level: raid0, members: [d0<0-3>]}}"
     )
     (finding,) = [f for f in stated(H + text, tmp_path) if f.rule == "array-behind-one-multiplier"]
-    assert finding.message == "all 4 members of s share the one uplink of pm0, 62 MB/s for each"
+    assert figures(finding.message, "s") == "4 s pm0 62 MB/s"
 
 
 FOUR = "hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}, e: {serial: E, size: 3TB}}}\n"
