@@ -11,13 +11,14 @@ demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
 
 test: $(VENV)/ready packages lint
-	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4 $(TESTS)
+	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
 
-test-all:
-	@$(MAKE) test TESTS=--long
+# The whole, in parts of at most an hour: `make test-all PART=kills`, `make test-all PART=--show`.
+test-all: $(VENV)/ready packages lint
+	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m tests.parts $(PART)
 
 quick: $(VENV)/ready
-	$(VENV)/bin/python -m pytest -m "not machine and not root and not network"
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses=4 -m "not machine and not root and not network and not slow"
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from random import Random, SystemRandom
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from raidplan.apply.journal.lock import only_one
+from raidplan.apply.journal import lock as journal_lock
 
 # Machines that build are noisy: how long an example takes says nothing about it.
 settings.register_profile("raidplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,16 +24,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-write", action="store_true", help="cut the power at every write, for an hour or two"
     )
-    parser.addoption("--long", action="store_true", help="also what takes an hour: `make test-all`")
+    parser.addoption("--server", help="with --every-write: the writes of one virtual server, as 3/8")
+    parser.addoption("--long", action="store_true", help="the whole, which takes hours: `make test-all`")
+    parser.addoption("--seed", type=int, help="draw what is random as the run did that printed this seed")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Every run draws anew what is random, and says by which seed; the processes of `-n` get it with the options."""
+    if config.option.seed is None:
+        config.option.seed = SystemRandom().randrange(10**9)
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(config.option.seed)
+
+
+@pytest.fixture
+def dice(request: pytest.FixtureRequest) -> Random | None:
+    """Draws a test's sample by the seed of the run; None with `--long`, where a test tries everything."""
+    if request.config.getoption("long"):
+        return None
+    return Random(f"{request.config.getoption('seed')} {request.node.nodeid}")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def lock_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests run side by side, and none of them is to find that another one's `apply` holds the lock of the machine."""
     with pytest.MonkeyPatch.context() as patch:
-        lock = str(tmp_path_factory.mktemp("lock") / "lock")
-        patch.setattr(only_one.__wrapped__, "__defaults__", (lock,))  # type: ignore[attr-defined]
+        patch.setattr(journal_lock, "LOCK", str(tmp_path_factory.mktemp("lock") / "lock"))
         yield
 
 
@@ -49,8 +68,10 @@ def signals_of_before() -> Iterator[None]:
 COUNTED = "counted: "
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What tests counted of what they tried (`record_property` with a name that begins with `COUNTED`), added up."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The seed, what was left out, and what tests counted of what they tried (`record_property` with a name that begins
+    with `COUNTED`), added up.
+    """
     counts: Counter[str] = Counter()
     for report in terminalreporter.stats.get("passed", ()):
         for name, count in report.user_properties:
@@ -58,9 +79,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 counts[name.removeprefix(COUNTED)] += int(str(count))
     for name, count in counts.items():
         terminalreporter.write_line(f"{count:,} {name}")
+    seed = config.getoption("seed")
+    terminalreporter.write_line(f"seed {seed}: --seed={seed} draws the same again")
+    if deselected := len(terminalreporter.stats.get("deselected", ())):
+        terminalreporter.write_line(f"left out: {deselected} tests by -m '{config.getoption('markexpr')}'")
+    if not config.getoption("long"):
+        long = sum(LONG in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+        terminalreporter.write_line(
+            f"left out: {long} long tests, and of each matrix of kills all but one point for each kind of effect: "
+            "`make test-all` runs them"
+        )
 
 
-LEFT_OUT = pytest.mark.skip(reason="long: `make test-all` runs it")
+LONG = "long: `make test-all` runs it"
+LEFT_OUT = pytest.mark.skip(reason=LONG)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -16,6 +16,7 @@ MEMORY = Path("/dev/shm")
 ROOM = 256 * 2**20
 SIMULATED = (
     "test_kill_matrix",
+    "test_killed_and_booted",
     "test_change",
     "test_wipe_killed",
     "test_undescribed",

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from copy import copy, deepcopy
 from pathlib import Path
+from random import Random
 from shutil import copytree, rmtree
 
 from tests.apply.simulated import Simulated, State
@@ -20,13 +22,17 @@ MOMENTS = re.compile(rb'"(time|before|seconds)": ("\w[^"]*"|[0-9.]*)')
 
 
 class Kills:
-    """Watches one run on a simulated machine; `folder` takes a copy of each machine that a kill would leave."""
+    """Watches one run on a simulated machine; `folder` takes a copy of each machine that a kill would leave.
 
-    def __init__(self, world: Simulated, folder: Path) -> None:
-        self.world, self.folder = world, folder
+    With dice, of one machine for each kind of effect (each program is one) before, in and after it, drawn by them.
+    """
+
+    def __init__(self, world: Simulated, folder: Path, dice: Random | None = None) -> None:
+        self.world, self.folder, self.dice = world, folder, dice
+        self.met: Counter[str] = Counter()
         self.points = self.copies = 0
         self.left: dict[str, tuple[str, Simulated]] = {}
-        """By what can be seen of them: the first point that leaves this machine, and the machine."""
+        """By what can be seen of them, or by the kind of effect: the first point that leaves this machine, and the machine."""
         world.watch = self._moment
 
     def machines(self) -> Iterator[tuple[str, Simulated]]:
@@ -37,29 +43,46 @@ class Kills:
 
     def _moment(self, when: str, kind: str, what: str) -> None:
         point = f"effect {len(self.world.effects)}, {kind} {what}"
-        self._keep(f"{when} {point}")
+        each = kind if kind != "run" else f"run {what.split()[0]}"
+        self._keep(f"{when} {point}", f"{when} {each}")
         if when == "before" and kind == "run":
-            half = self._copied()
-            half._half(what)
-            self._keep_copy(f"in {point}", half)
+            if self._drawn(f"in {each}"):
+                half = self._copied()
+                half._half(what)
+                self._keep_copy(f"in {point}", f"in {each}", half)
         elif when == "after" and kind == "write" and what.endswith("/journal"):
-            torn = self._copied()
-            file = torn.root / Path(what).relative_to(self.world.root)
-            os.truncate(file, max(0, file.stat().st_size - 5))
-            self._keep_copy(f"in {point}", torn)
+            if self._drawn("in a record"):
+                torn = self._copied()
+                file = torn.root / Path(what).relative_to(self.world.root)
+                os.truncate(file, max(0, file.stat().st_size - 5))
+                self._keep_copy(f"in {point}", "in a record", torn)
         elif when == "after" and kind != "run":
             self.points += 1  # it is done whole or not at all: in it is after it
 
-    def _keep(self, point: str) -> None:
+    def _drawn(self, kind: str) -> bool:
+        """Counts a point; whether its machine is kept: each of a kind is, in the end, as likely as any other."""
         self.points += 1
-        found = seen(self.world.root, self.world.state)
-        if found not in self.left:
-            self.left[found] = (point, self._copied())
+        self.met[kind] += 1
+        return self.dice is None or self.dice.randrange(self.met[kind]) == 0
 
-    def _keep_copy(self, point: str, copied: Simulated) -> None:
-        self.points += 1
-        if self.left.setdefault(seen(copied.root, copied.state), (point, copied))[1] is not copied:
+    def _keep(self, point: str, kind: str) -> None:
+        if not self._drawn(kind):
+            return
+        found = kind if self.dice else seen(self.world.root, self.world.state)
+        if self.dice or found not in self.left:
+            self._put(found, point, self._copied())
+
+    def _keep_copy(self, point: str, kind: str, copied: Simulated) -> None:
+        found = kind if self.dice else seen(copied.root, copied.state)
+        if self.dice or found not in self.left:
+            self._put(found, point, copied)
+        else:
             rmtree(copied.root)
+
+    def _put(self, found: str, point: str, machine: Simulated) -> None:
+        if found in self.left:
+            rmtree(self.left[found][1].root)
+        self.left[found] = (point, machine)
 
     def _copied(self) -> Simulated:
         self.copies += 1

@@ -54,18 +54,19 @@ Count = Callable[[str, object], None]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_killed_at_every_effect_and_resumed(layout: str, tmp_path: Path, record_property: Count) -> None:
+def test_killed_at_every_effect_and_resumed(
+    layout: str, tmp_path: Path, record_property: Count, dice: Random | None
+) -> None:
     plan = plan_of(layout)
     once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
-    kills = Kills(once, tmp_path / "killed")
+    kills = Kills(once, tmp_path / "killed", dice)
     assert apply(plan, once) == "done"
     wanted = end(once)
     assert kills.points == len(HOWS) * len(once.effects)
     for point, left in kills.machines():
         assert left.state.others.hashes() == Others().hashes(), point
         assert end(gone_on(plan, left, point)) == wanted, point
-    record_property("counted: kills, one at each effect and way", kills.points)
-    record_property("counted: machines that differ after those", len(kills.left))
+    record_property("counted: kills at effects", len(kills.left) if dice else kills.points)
 
 
 def test_a_process_that_is_killed_leaves_what_was_kept(tmp_path: Path) -> None:
@@ -82,8 +83,12 @@ def test_a_process_that_is_killed_leaves_what_was_kept(tmp_path: Path) -> None:
             assert seen(root, state) in kills.left, f"{how} effect {at}"
 
 
-def killed_again(layout: str, folder: Path, firsts: Callable[[int], Iterable[int]]) -> int:
-    """How many kills came in a resume, at every point of it; `firsts` are the machines to resume, of so many."""
+def killed_again(
+    layout: str, folder: Path, firsts: Callable[[int], Iterable[int]], dice: Random | None = None
+) -> int:
+    """How many kills came in a resume, at every point of it or, with dice, at one of each kind; `firsts` are the machines
+    to resume, of so many.
+    """
     plan = plan_of(layout)
     once = Simulated(plan, folder / "once", machine(folder / "once"))
     kills = Kills(once, folder / "killed")
@@ -93,9 +98,9 @@ def killed_again(layout: str, folder: Path, firsts: Callable[[int], Iterable[int
         if number not in chosen:
             continue
         resume = Simulated(plan, left.root, left.state)
-        again = Kills(resume, folder / f"again {number}")
+        again = Kills(resume, folder / f"again {number}", dice)
         assert apply(plan, resume) in ("done", "nothing to do"), first
-        points += again.points
+        points += len(again.left) if dice else again.points
         for second, twice in again.machines():
             world = Simulated(plan, twice.root, twice.state)
             said = apply(plan, world)
@@ -106,13 +111,13 @@ def killed_again(layout: str, folder: Path, firsts: Callable[[int], Iterable[int
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_killed_again_in_the_resume(
-    layout: str, tmp_path: Path, record_property: Count, request: pytest.FixtureRequest
+    layout: str, tmp_path: Path, record_property: Count, dice: Random | None
 ) -> None:
-    """Of a machine that a kill left, or of twelve with `--long`: at every point of the resume."""
-    times = 12 if request.config.getoption("long") else 1
+    """Of a machine that a kill left at one point of each kind of the resume, or of twelve with `--long` at every point."""
+    times, draw = (1, dice) if dice else (12, Random(layout))
     # Of the first half: the resumes of the others are short.
-    points = killed_again(layout, tmp_path, lambda left: Random(layout).sample(range(left // 2), times))
-    assert points > 20
+    points = killed_again(layout, tmp_path, lambda left: draw.sample(range(left // 2), times), dice)
+    assert points > (5 if dice else 20)
     record_property("counted: second kills, in a resume", points)
 
 

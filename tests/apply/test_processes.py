@@ -249,7 +249,7 @@ def test_f33_a_second_apply_is_refused_whatever_its_disks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lock = str(tmp_path / "lock")
-    monkeypatch.setattr(only_one.__wrapped__, "__defaults__", (lock,))  # type: ignore[attr-defined]
+    monkeypatch.setattr("raidplan.apply.journal.lock.LOCK", lock)
     file = tmp_path / "layout.yaml"
     file.write_text(LAYOUT.replace("PAIR-", "ELSEWHERE-"))
     with only_one():
@@ -323,7 +323,7 @@ def test_f44_folders_are_for_nobody_else_whatever_the_umask(
         return 0
 
     monkeypatch.setattr(apply_command, "_apply", look)
-    monkeypatch.setattr(only_one.__wrapped__, "__defaults__", (str(tmp_path / "lock"),))  # type: ignore[attr-defined]
+    monkeypatch.setattr("raidplan.apply.journal.lock.LOCK", str(tmp_path / "lock"))
     file = tmp_path / "layout.yaml"
     file.write_text(LAYOUT)
     before = os.umask(0)

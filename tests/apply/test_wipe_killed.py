@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from shutil import copytree, rmtree
 
 import pytest
@@ -32,10 +33,10 @@ class Failing(Old):
         return replace(super().run(argv, stdin), returncode=1, stderr="failed after all")
 
 
-def test_killed_at_every_effect_of_a_teardown(tmp_path: Path) -> None:
+def test_killed_at_every_effect_of_a_teardown(tmp_path: Path, dice: Random | None) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     once = Old(plan, tmp_path / "once", machine(tmp_path / "once"))
-    kills = Kills(once, tmp_path / "killed")
+    kills = Kills(once, tmp_path / "killed", dice)
     wanted, agreed = undisturbed(plan, once)
     assert kills.points == 3 * len(once.effects)
     looks_again = [line for line in once.executed if line.startswith("udevadm trigger")][-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 from signal import SIGKILL
@@ -23,9 +24,19 @@ def install_killer(twin: Twin) -> None:
     twin.put(Path(__file__).with_name("killer.py"), KILLER)
 
 
-def killed_once(twin: Twin, name: str, command: list[str], seconds: float) -> Result:
+def killed_once(
+    twin: Twin, name: str, command: list[str], seconds: float, only: Sequence[str] = ()
+) -> Result:
     """One run, killed in the first act that no run of that name was killed in before; KILLED, if there was one left."""
-    killer = ["python3", "-I", KILLER, f"/root/{name}.seen", str(seconds)]
+    killer = [
+        "env",
+        f"KILLED_IN={' '.join(only)}",
+        "python3",
+        "-I",
+        KILLER,
+        f"/root/{name}.seen",
+        str(seconds),
+    ]
     return twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killer, *command], check=False, timeout=600)
 
 
@@ -34,14 +45,17 @@ def acts_killed(twin: Twin, name: str) -> list[str]:
     return twin.run(["cat", f"/root/{name}.seen"]).stdout.splitlines()
 
 
-def killed_to_the_end(twin: Twin, name: str, command: list[str]) -> tuple[Result, list[str]]:
-    """What the run said that came to its end, and what the others were killed in. What a killed run left is given up
-    where raidplan asks for that."""
+def killed_to_the_end(
+    twin: Twin, name: str, command: list[str], only: Sequence[str] = ()
+) -> tuple[Result, list[str]]:
+    """What the run said that came to its end, and what the others were killed in: every act, or once in each of `only`.
+    What a killed run left is given up where raidplan asks for that.
+    """
     kills = 0
     for seconds in cycle(SECONDS):
-        done = killed_once(twin, name, command, seconds)
+        done = killed_once(twin, name, command, seconds, only)
         if done.returncode == REFUSED:
-            done = killed_once(twin, name, with_digest(command, done.stderr), seconds)
+            done = killed_once(twin, name, with_digest(command, done.stderr), seconds, only)
         if done.returncode != KILLED or kills == MOST:
             break
         kills += 1

@@ -13,7 +13,7 @@ from tests.machine.executed import programs_as_planned, traced
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.servers import quick_initramfs
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 LAYOUT = """
 version: "1"
@@ -128,7 +128,6 @@ def test_what_cannot_be_changed_in_place_is_refused(
     assert contents(twin) == before
 
 
-@pytest.mark.long
 def test_killed_in_every_program_of_changes_in_place(
     twin: Twin, record_property: Callable[[str, object], None]
 ) -> None:

@@ -1,7 +1,7 @@
 """Power that goes at a certain write to a disk, in the virtual server: after the boot, `apply` converges.
 
 Where it goes at the second disk, half of what neither disk had flushed is lost as well, as if the writes had come in
-another order. Two of the writes here; all of them, a boot a minute, with `pytest tests/machine/test_power.py --every-write`.
+another order. One of the writes here, two with `--long`; all of them, a boot a minute, with `pytest tests/machine/test_power.py --every-write`.
 """
 
 from __future__ import annotations
@@ -63,9 +63,19 @@ class Cut:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = [(disk, write) for write in range(1, UNTIL + 1) for disk in (0, 1)]
-    wanted = every if metafunc.config.getoption("every_write") else SAMPLE
+    wanted = (
+        every
+        if metafunc.config.getoption("every_write")
+        else SAMPLE
+        if metafunc.config.getoption("long")
+        else SAMPLE[1:]
+    )
     cuts = [Cut(f"p{number}", *each) for number, each in enumerate(wanted)]
     servers = [cuts[first : first + CUTS_OF_A_SERVER] for first in range(0, len(cuts), CUTS_OF_A_SERVER)]
+    if chosen := metafunc.config.getoption("server"):
+        number, of = map(int, chosen.split("/"))
+        assert of == len(servers), f"there are {len(servers)} servers"
+        servers = [servers[number - 1]]
     metafunc.parametrize("cuts", servers, ids=lambda cuts: f"{cuts[0].write}-{cuts[-1].write}")
 
 

@@ -19,7 +19,7 @@ from raidplan.twin.server import (
     install_raidplan,
 )
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 DISKS = (
     Disk(

@@ -18,8 +18,9 @@ class Held(Exception):
 
 
 @contextmanager
-def only_one(file: str = LOCK) -> Iterator[int]:
+def only_one(file: str = "") -> Iterator[int]:
     """Holds the lock, an open file to be kept by every program that is started. Raises Held."""
+    file = file or LOCK
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as no:

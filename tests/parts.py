@@ -1,0 +1,115 @@
+"""`python -m tests.parts`: the whole suite in parts of at most an hour, each of which leaves a record with its commit.
+
+Without a name all parts run, one after the other; `--show` prints which have a record of the present commit. Records are
+lines of JSON in .results/test-all.jsonl, which git ignores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / ".results" / "test-all.jsonl"
+IN_SERVERS = {
+    "servers": ("machine/test_servers.py", "machine/test_test_machines.py", "twin/test_machine.py"),
+    "kills": ("machine/test_killed.py",),
+    "changes": ("machine/test_converge.py",),
+    "boots": (
+        "machine/test_boots.py",
+        "machine/test_power.py",
+        "machine/test_power_jbod.py",
+        "machine/test_links.py",
+    ),
+    "wipes": ("machine/test_wipe.py",),
+}
+"""The tests in virtual servers, by part; below tests/."""
+CUTS = 8
+"""In so many parts the power is cut at every write of a small apply, one server each."""
+
+
+def parts() -> dict[str, list[str]]:
+    """The arguments of pytest by the name of the part."""
+    everything = {"simulated": ["--long", "-m", "not machine", "tests"]}
+    everything |= {
+        name: ["--long", *(f"tests/{file}" for file in files)] for name, files in IN_SERVERS.items()
+    }
+    power = ["--every-write", "tests/machine/test_power.py"]
+    return everything | {f"power-{n}": [*power, f"--server={n}/{CUTS}"] for n in range(1, CUTS + 1)}
+
+
+def run(name: str) -> bool:
+    """One part, recorded; whether it passed."""
+    commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain"))
+    start = time.monotonic()
+    with TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        argv = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "auto",
+            "--maxprocesses=4",
+            f"--junit-xml={report}",
+            *parts()[name],
+        ]
+        code = subprocess.run(argv, cwd=ROOT, check=False).returncode
+        suite = ElementTree.parse(report).getroot().find("testsuite") if report.exists() else None
+        numbers = {each: int(suite.get(each, 0)) if suite is not None else 0 for each in ("tests", "failures", "errors", "skipped")}  # fmt: skip
+    RECORDS.parent.mkdir(exist_ok=True)
+    record = {"part": name, "commit": commit, "dirty": dirty, "code": code, "seconds": round(time.monotonic() - start), **numbers}  # fmt: skip
+    with RECORDS.open("a") as opened:
+        opened.write(json.dumps(record) + "\n")
+    return code == 0
+
+
+def show() -> bool:
+    """Prints the newest record of every part on the present commit; whether all passed on a clean tree."""
+    commit, newest = git("rev-parse", "HEAD"), {}
+    for line in RECORDS.read_text().splitlines() if RECORDS.exists() else ():
+        record = json.loads(line)
+        if record["commit"] == commit:
+            newest[record["part"]] = record
+    for name in parts():
+        record = newest.get(name)
+        words = "no record of this commit"
+        if record:
+            words = f"{'passed' if record['code'] == 0 else 'FAILED'}: {record['tests']} tests, {record['skipped']} skipped, {record['seconds']} s"
+            words += ", on a changed tree" * record["dirty"]
+        print(f"{name:10} {words}")
+    return all(name in newest and newest[name]["code"] == 0 and not newest[name]["dirty"] for name in parts())
+
+
+def git(*words: str) -> str:
+    """What git answers about this checkout."""
+    return subprocess.run(
+        ["git", *words], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def main(words: Sequence[str]) -> int:
+    """0 if every part that was asked for passed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.parts", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="PART", help=f"of {', '.join(parts())}")
+    parser.add_argument(
+        "--show", action="store_true", help="print the records of the present commit, and run nothing"
+    )
+    asked = parser.parse_args(words)
+    if unknown := set(asked.names) - set(parts()):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    if asked.show:
+        return 0 if show() else 1
+    failed = [name for name in asked.names or parts() if not run(name)]  # a part that fails stops no other
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,45 @@
+"""The parts of the whole suite hold all of it, and records are read as they are written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests import parts
+
+
+def test_every_test_in_a_virtual_server_is_in_one_part() -> None:
+    tests = Path(__file__).parent
+    marked = {str(file.relative_to(tests)) for file in tests.rglob("test_*.py") if "mark.machine" in file.read_text() and file != Path(__file__)}  # fmt: skip
+    named = [file for files in parts.IN_SERVERS.values() for file in files]
+    assert sorted(named) == sorted(marked)
+
+
+def test_only_records_of_this_commit_on_a_clean_tree_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(parts, "RECORDS", tmp_path / "records")
+    monkeypatch.setattr(parts, "git", lambda *words: "abc")
+    record = {"commit": "abc", "dirty": False, "code": 0, "seconds": 9, "tests": 3, "failures": 0, "errors": 0, "skipped": 0}  # fmt: skip
+
+    def shown(**change: object) -> bool:
+        lines = [
+            json.dumps({**record, "part": name, **(change if name == "wipes" else {})})
+            for name in parts.parts()
+        ]
+        (tmp_path / "records").write_text("\n".join(lines) + "\n")
+        return parts.show()
+
+    assert shown()
+    assert "wipes      passed: 3 tests, 0 skipped, 9 s\n" in capsys.readouterr().out
+    assert not shown(commit="another") and "wipes      no record of this commit" in capsys.readouterr().out
+    assert not shown(code=1) and "wipes      FAILED" in capsys.readouterr().out
+    assert not shown(dirty=True) and "on a changed tree" in capsys.readouterr().out
+
+
+def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parts.main(["everything"])
+    assert "no such part: everything" in capsys.readouterr().err
