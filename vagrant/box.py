@@ -186,8 +186,8 @@ def main(words: Iterable[str]) -> int:
     """Builds the box and says how Vagrant gets it."""
     try:
         box = build(next(iter(words), "bookworm"), HERE / ".vagrant")
-    except (CannotBuildError, TwinError) as no:
-        print(f"box.py: {no}", file=sys.stderr)
+    except (CannotBuildError, TwinError) as error:
+        print(f"box.py: {error}", file=sys.stderr)
         return 1
     print(f"{box.name}: {box.stat().st_size // MIB} MiB")
     print(f"vagrant box add --force --name raidplan/{box.stem.removeprefix('raidplan-')} {box}")

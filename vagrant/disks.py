@@ -82,8 +82,8 @@ def main(words: list[str]) -> int:
         return 2
     try:
         print(json.dumps(described(loaded.layout), indent=1))
-    except ValueError as no:
-        print(f"{words[0]}: {no}", file=sys.stderr)
+    except ValueError as error:
+        print(f"{words[0]}: {error}", file=sys.stderr)
         return 2
     return 0
 

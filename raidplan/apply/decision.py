@@ -82,8 +82,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     refusals += given.refusals
     try:
         back = tuple(taken_back(plan, named, past))
-    except BrokenBlock as no:
-        back, refusals = (), [*refusals, str(no)]
+    except BrokenBlock as error:
+        back, refusals = (), [*refusals, str(error)]
     whole, left = _with(plan, (*told, *back)), with_renewal(_with(left, back), plan, back)
     refusals += unknown_origin(plan, left, given.machine, past)
     refusals += put_inside(left, whole, named, past)

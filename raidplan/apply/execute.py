@@ -212,14 +212,14 @@ class Work:
         with ExitStack() as held:
             try:
                 self._guard(step, held)
-            except (GuardFailed, OSError) as no:
-                self.record.refused(step.id, str(no))
+            except (GuardFailed, OSError) as error:
+                self.record.refused(step.id, str(error))
                 raise
             self.record.intent(step.id)
             try:
                 self._act(step)
-            except (StepFailed, OSError, ValueError) as no:
-                self.record.failed(step.id, str(no))
+            except (StepFailed, OSError, ValueError) as error:
+                self.record.failed(step.id, str(error))
                 raise
         seconds = time.monotonic() - started
         self.record.ended(step.id, seconds, made_by(step))

@@ -36,8 +36,8 @@ def carry_out(
             journal.marks = marks(decision.whole, decision.disks)
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
             journal.copied(*keep(start, journal.folder))
-        except OSError as no:
-            what = f"the journal and the copies in {journal.folder} cannot be kept: {no.strerror}"
+        except OSError as error:
+            what = f"the journal and the copies in {journal.folder} cannot be kept: {error.strerror}"
             raise NoRoom(f"{what}; name another folder with --state") from None
         outcome = execute(
             decision.left,
@@ -70,6 +70,6 @@ def not_closed(journal: Journal) -> list[str]:
     """Closes the journal; why it did not take that, in words."""
     try:
         journal.close()
-    except OSError as no:
-        return [f"the journal {journal.file} did not take its last record: {no.strerror}"]
+    except OSError as error:
+        return [f"the journal {journal.file} did not take its last record: {error.strerror}"]
     return []

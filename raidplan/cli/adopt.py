@@ -49,8 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with only_one():
             return _adopt(plan, arguments)
-    except (Held, BrokenJournal) as no:
-        talk(f"refused: {no}")
+    except (Held, BrokenJournal) as error:
+        talk(f"refused: {error}")
         return REFUSED
 
 
@@ -71,9 +71,9 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
     journal = _journal(plan, arguments, world)
     try:
         return _entered(plan, named, journal)
-    except OSError as no:
+    except OSError as error:
         talk(
-            f"stopped: the journal {journal.file} takes no record: {no.strerror}; what was entered stays, adopt again"
+            f"stopped: the journal {journal.file} takes no record: {error.strerror}; what was entered stays, adopt again"
         )
         return UNABLE
 
@@ -131,7 +131,7 @@ def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal
             raise BrokenJournal(f"{broken}; {kept} is there already: move it away first") from None
         try:
             (folder / "journal").rename(kept)
-        except OSError as no:
-            raise BrokenJournal(f"{broken}; it cannot be kept as {kept}: {no.strerror}") from None
+        except OSError as error:
+            raise BrokenJournal(f"{broken}; it cannot be kept as {kept}: {error.strerror}") from None
         talk(f"{broken}; it is kept as {kept}")
         return open_journal(folder, world)

@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
         with stopped_by_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
             return _apply(plan, arguments, World([lock]))
-    except (Held, BrokenJournal, NoRoom) as no:
-        talk(f"refused: {no}")
+    except (Held, BrokenJournal, NoRoom) as error:
+        talk(f"refused: {error}")
         talk("nothing was written")
         return REFUSED
 
@@ -138,8 +138,8 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
 
         try:
             return plan_from_json(_read(file))
-        except (OSError, ValueError) as no:
-            talk(f"raidplan: {file}: {no}")
+        except (OSError, ValueError) as error:
+            talk(f"raidplan: {file}: {error}")
             return None
     return _plan_of_layout(arguments)
 

@@ -15,8 +15,8 @@ def read_devices(file: str, plan: Plan) -> dict[str, str]:
         data = json.loads(Path(file).read_text(encoding="utf-8"))
         devices = {str(name): str(node) for name, node in data["devices"].items()}
         host = data["host"]
-    except OSError as no:
-        raise Unable(f"cannot read {file}: {no.strerror}") from None
+    except OSError as error:
+        raise Unable(f"cannot read {file}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Unable(
             f"{file} is not a mapping of disks to devices, as `raidplan loops up` writes it"

@@ -105,8 +105,8 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
                 (was, file), (old, others[0] if others else None), there, strict=True
             )
         ]
-    except NoRevision as no:
-        raise Unable(str(no)) from None
+    except NoRevision as error:
+        raise Unable(str(error)) from None
     return sides[0], sides[1]
 
 

@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     try:
         found = layouts_among(files, _reader(arguments.git) if arguments.git and files else None)
-    except NoRevision as no:
-        raise Unable(str(no)) from None
+    except NoRevision as error:
+        raise Unable(str(error)) from None
     if arguments.changed is not None:
         names = _names(arguments.changed)
         found = [each for each in found if _touched(each, names)]
@@ -69,8 +69,8 @@ def _names(file: str) -> set[str]:
     try:
         with open(file, "rb") as opened:
             data = opened.read()
-    except OSError as no:
-        raise Unable(f"cannot read {file}: {no.strerror}") from None
+    except OSError as error:
+        raise Unable(f"cannot read {file}: {error.strerror}") from None
     return {os.path.normpath(os.fsdecode(name)) for name in data.split(b"\0") if name}
 
 
@@ -83,7 +83,7 @@ def _reader(name: str) -> Reader:
     def read(file: str) -> tuple[str | None, str]:
         try:
             return revision.read(file)
-        except NoRevision as no:  # a link stands now where its folder was
-            return None, str(no)
+        except NoRevision as error:  # a link stands now where its folder was
+            return None, str(error)
 
     return read

@@ -52,18 +52,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         return _up(arguments) if arguments.action == "up" else _down(arguments)
-    except TooSmall as no:
-        talk(f"raidplan: {no}")
+    except TooSmall as error:
+        talk(f"raidplan: {error}")
         return UNABLE
-    except Refused as no:
-        for reason in no.reasons:
+    except Refused as error:
+        for reason in error.reasons:
             talk(f"refused: {reason}")
         talk("nothing was touched")
         return REFUSED
-    except Stopped as no:
-        talk(f"stopped: {no}")
-        talk("`raidplan loops down` removes what is left" if no.left else "what was begun has been removed")
-        return STOPPED if no.left else UNABLE
+    except Stopped as error:
+        talk(f"stopped: {error}")
+        talk(
+            "`raidplan loops down` removes what is left" if error.left else "what was begun has been removed"
+        )
+        return STOPPED if error.left else UNABLE
 
 
 def _up(arguments: argparse.Namespace) -> int:

@@ -37,9 +37,9 @@ def emit(text: str, file: str | None = None) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _silence(sys.stdout)
-    except OSError as no:
+    except OSError as error:
         _silence(sys.stdout)
-        raise Unable(f"cannot write to standard output: {no.strerror}") from None
+        raise Unable(f"cannot write to standard output: {error.strerror}") from None
 
 
 def emit_bytes(data: bytes) -> None:
@@ -50,9 +50,9 @@ def emit_bytes(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         _silence(sys.stdout)
-    except OSError as no:
+    except OSError as error:
         _silence(sys.stdout)
-        raise Unable(f"cannot write to standard output: {no.strerror}") from None
+        raise Unable(f"cannot write to standard output: {error.strerror}") from None
 
 
 def talk(text: str) -> None:
@@ -133,8 +133,8 @@ def _write_file(text: str, file: str) -> None:
                 opened.write(text)
             return
         _replace(path, text.encode("utf-8", "backslashreplace"))
-    except OSError as no:
-        raise Unable(f"cannot write {file}: {no.strerror}") from None
+    except OSError as error:
+        raise Unable(f"cannot write {file}: {error.strerror}") from None
 
 
 def _replace(path: str, data: bytes) -> None:

@@ -134,10 +134,10 @@ def _machine(file: str) -> Machine:
 
     try:
         return Machine.from_data(json.loads(Path(file).read_text(encoding="utf-8")))
-    except OSError as no:
-        raise Unable(f"cannot read {file}: {no.strerror}") from None
-    except (ValueError, RecursionError) as no:
-        raise Unable(f"{file}: {no}") from None
+    except OSError as error:
+        raise Unable(f"cannot read {file}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise Unable(f"{file}: {error}") from None
 
 
 def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, look: Look) -> str:

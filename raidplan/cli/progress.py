@@ -44,8 +44,8 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync | Outcome], N
         descriptor = os.open(
             file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666
         )
-    except OSError as no:
-        why = "nobody reads it" if no.errno == errno.ENXIO else no.strerror
+    except OSError as error:
+        why = "nobody reads it" if error.errno == errno.ENXIO else error.strerror
         raise Unable(f"cannot write {file}: {why}") from None
     with os.fdopen(descriptor, "ab", buffering=0) as opened:
         full = False
@@ -59,9 +59,11 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync | Outcome], N
             try:
                 if opened.write(line) != len(line):
                     raise OSError(errno.EAGAIN, "nobody reads them")
-            except OSError as no:
+            except OSError as error:
                 full = True
-                talk(f"raidplan: {file} takes no more events ({no.strerror}); the run goes on without them")
+                talk(
+                    f"raidplan: {file} takes no more events ({error.strerror}); the run goes on without them"
+                )
 
         yield note
 

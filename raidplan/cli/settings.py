@@ -38,8 +38,8 @@ def settings_for(layout: str, arguments: argparse.Namespace | None = None) -> Se
 
     try:
         settings = read_settings(layout)
-    except InvalidSettings as no:
-        raise Unable(str(no)) from None
+    except InvalidSettings as error:
+        raise Unable(str(error)) from None
     if arguments is None:
         return settings
     try:
@@ -49,8 +49,8 @@ def settings_for(layout: str, arguments: argparse.Namespace | None = None) -> Se
             settings = replace(settings, select=rule_names(_names(arguments.select)))
         if arguments.ignore:
             settings = replace(settings, ignore=ignorable(_names(arguments.ignore)))
-    except ValueError as no:
-        raise Unable(str(no)) from None
+    except ValueError as error:
+        raise Unable(str(error)) from None
     return settings
 
 

@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with stopped_by_signals(), only_one() as lock:
             return undo(arguments, World([lock]))
-    except (Held, BrokenJournal) as no:
-        talk(f"refused: {no}")
+    except (Held, BrokenJournal) as error:
+        talk(f"refused: {error}")
         talk("nothing was written")
         return REFUSED
 
@@ -77,8 +77,8 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     try:
         plan = plan_of_run(folder, past)
         copies = read_copies(folder, past.copies)
-    except (OSError, ValueError) as no:
-        talk(f"refused: {no}")
+    except (OSError, ValueError) as error:
+        talk(f"refused: {error}")
         return REFUSED
     way = way_back(plan, past, copies, world.read(plan), world)
     if way.refusals:
@@ -122,22 +122,24 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
 
     try:
         journal.undoing()
-    except OSError as no:
-        talk(f"refused: the journal {journal.file} takes no record: {no.strerror}; nothing was written")
+    except OSError as error:
+        talk(f"refused: the journal {journal.file} takes no record: {error.strerror}; nothing was written")
         return REFUSED
     try:
         go_back(way, world, journal.restored)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
-    except (OSError, ValueError) as no:
-        return _stopped(f"{no}; ")
+    except (OSError, ValueError) as error:
+        return _stopped(f"{error}; ")
     if left.is_left:
         talk("what was put back does not stay: look into it")
         return STOPPED
     try:
         journal.undone()
-    except OSError as no:
-        talk(f"the journal {journal.file} did not take its last record: {no.strerror}; `undo` again ends it")
+    except OSError as error:
+        talk(
+            f"the journal {journal.file} did not take its last record: {error.strerror}; `undo` again ends it"
+        )
         return STOPPED
     talk(
         "every disk, file and unit is as it was before; arrays that were stopped come up at the next boot, or with mdadm --assemble --scan"

@@ -41,8 +41,8 @@ def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]
         return None, [(error("invalid-yaml", (), message, hint), _place(text, hidden.start(), file))]
     try:
         return _tree(text, file), []
-    except _Refused as no:
-        return None, [(error("invalid-yaml", (), no.message, no.hint), no.span)]
+    except _Refused as problem:
+        return None, [(error("invalid-yaml", (), problem.message, problem.hint), problem.span)]
     except yaml.YAMLError as problem:
         message, span = _yaml_problem(problem, text, file)
         return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]

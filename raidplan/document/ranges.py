@@ -40,8 +40,8 @@ def expand(root: Node) -> tuple[Node, list[tuple[Finding, Span]]]:
     """The tree with every range written out, or the tree as it was and one finding."""
     try:
         return _Expansion().node(root, (), (0, 1)), []
-    except _Refused as no:
-        return root, [(error("invalid-range", (), no.message, no.hint), no.span)]
+    except _Refused as problem:
+        return root, [(error("invalid-range", (), problem.message, problem.hint), problem.span)]
 
 
 def _values(text: str, span: Span) -> list[str]:

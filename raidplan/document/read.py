@@ -88,15 +88,15 @@ def _text(file: str) -> tuple[str | None, str]:
     """The text of a file, or None and what is wrong with it."""
     try:
         data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else _regular_file(file)
-    except OSError as no:
-        return None, f"cannot read {file}: {no.strerror}"
+    except OSError as error:
+        return None, f"cannot read {file}: {error.strerror}"
     if len(data) > MAX_BYTES:
         return None, f"{file} is larger than {MAX_BYTES // 1024 // 1024} MiB, the limit for a layout"
     try:
         return data.decode("utf-8-sig"), ""
-    except UnicodeDecodeError as no:
-        line = data.count(b"\n", 0, no.start) + 1
-        return None, f"{file} is not UTF-8 text: byte 0x{data[no.start]:02x} in line {line}"
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return None, f"{file} is not UTF-8 text: byte 0x{data[error.start]:02x} in line {line}"
 
 
 def _regular_file(file: str) -> bytes:

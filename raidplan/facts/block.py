@@ -148,8 +148,8 @@ def read_at(node: str | Path, offset: int, size: int) -> bytes:
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         content = _read(node, flags | os.O_DIRECT, first, length)
-    except OSError as no:
-        if no.errno != errno.EINVAL:
+    except OSError as error:
+        if error.errno != errno.EINVAL:
             raise
         content = _read(node, flags, first, length)  # no device, but a file on tmpfs
     return content[offset - first : offset - first + size]

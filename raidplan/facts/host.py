@@ -147,8 +147,8 @@ def read_initramfs(root: Path, kernel: str) -> Objects:
 def _outdated(image: Path, root: Path) -> str:
     try:
         return initramfs.outdated(image, root)
-    except initramfs.Unreadable as no:
-        return str(no)
+    except initramfs.Unreadable as error:
+        return str(error)
 
 
 def read_kernels(root: Path) -> Objects:

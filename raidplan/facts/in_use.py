@@ -47,8 +47,8 @@ def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     for node in nodes:
         try:
             numbers |= _family(os.stat(node).st_rdev)
-        except OSError as no:
-            gone.append(f"{node} cannot be looked at: {no.strerror}")
+        except OSError as error:
+            gone.append(f"{node} cannot be looked at: {error.strerror}")
     return numbers, gone
 
 
@@ -56,8 +56,8 @@ def alone(node: str) -> Iterator[str]:
     """Nothing, if the kernel lets us have the device for ourselves."""
     try:
         os.close(os.open(node, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
-    except OSError as no:
-        yield f"{node} is claimed by something that shows nowhere else ({no.strerror}): find out by what"
+    except OSError as error:
+        yield f"{node} is claimed by something that shows nowhere else ({error.strerror}): find out by what"
 
 
 def _family(number: int) -> Iterator[tuple[str, str]]:

@@ -66,8 +66,8 @@ def held(image: Path) -> Held:
     """What a kernel would find. Raises Unreadable."""
     try:
         found = image.stat()
-    except OSError as no:
-        raise Unreadable(f"{image} cannot be read: {no.strerror}") from None
+    except OSError as error:
+        raise Unreadable(f"{image} cannot be read: {error.strerror}") from None
     which = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
     if which not in _known:
         _known[which] = _held(image)
@@ -146,8 +146,8 @@ def _files(image: Path) -> Iterator[tuple[str, bytes]]:
                     yield from _archives(unpacked, image)
                     if unpacked.peek(1):
                         raise Unreadable(f"{image} holds what is no archive behind the last one")
-            except CommandFailed as no:
-                raise Unreadable(f"{image} cannot be unpacked: {no}") from None
+            except CommandFailed as error:
+                raise Unreadable(f"{image} cannot be unpacked: {error}") from None
 
 
 @contextmanager
@@ -155,8 +155,8 @@ def _opened(image: Path) -> Iterator[BufferedReader]:
     try:
         with image.open("rb") as source:
             yield source
-    except OSError as no:
-        raise Unreadable(f"{image} cannot be read: {no.strerror}") from None
+    except OSError as error:
+        raise Unreadable(f"{image} cannot be read: {error.strerror}") from None
 
 
 def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:

@@ -135,8 +135,8 @@ def _tables(root: Path, blocks: Mapping[str, Block]) -> tuple[dict[str, Table], 
     def look(block: Block) -> Table | str | None:
         try:
             return read_table(partial(read_at, root / "dev" / block.name), block.logical)
-        except OSError as no:
-            return no.strerror or "cannot be opened"
+        except OSError as error:
+            return error.strerror or "cannot be opened"
 
     # Side by side: a sleeping disk takes ten seconds to answer.
     with ThreadPoolExecutor(max_workers=16) as pool:

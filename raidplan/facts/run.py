@@ -114,8 +114,8 @@ def filtered(argv: Sequence[str], source: BinaryIO) -> Iterator[BufferedReader]:
             made.close()  # a reader that gave up early ends the program as well
             try:
                 running.wait()
-            except sh.ErrorReturnCode as no:
-                failed = no.exit_code
+            except sh.ErrorReturnCode as error:
+                failed = error.exit_code
         if failed:
             raise CommandFailed(argv, failed, _text(err))
 

@@ -98,8 +98,8 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
     """What is in one place, and inside the arrays that it was a member of."""
     try:
         window = _window(read, place)
-    except OSError as no:
-        detail = no.strerror or "cannot be read"
+    except OSError as error:
+        detail = error.strerror or "cannot be read"
         yield Trace(place.start, "unreadable", place.start, place.size, place.words, detail=detail)
         return
     found = list(_found(window, sector, place))
@@ -199,8 +199,8 @@ def _between(read: Reader, disk: Place) -> Iterator[Trace]:
     offsets = [step * number for number in range(1, SAMPLES + 1)] if step else []
     try:
         samples = [(at, read(at, SAMPLE)) for at in (0, *offsets)]
-    except OSError as no:
-        yield Trace(0, "unreadable", 0, disk.size, detail=no.strerror or "cannot be read")
+    except OSError as error:
+        yield Trace(0, "unreadable", 0, disk.size, detail=error.strerror or "cannot be read")
         return
     first = next(iter(_stains(samples)), None)
     if first is not None:

@@ -125,11 +125,11 @@ class _Reading:
         """What our own types say; their advice stands after a semicolon."""
         try:
             return written.read(value)
-        except ValueError as no:
-            message, _, hint = str(no).partition("; ")
+        except ValueError as error:
+            message, _, hint = str(error).partition("; ")
             if isinstance(value, str) and value:
                 message = message.replace(value, shortened(value))
-            self._say(no.rule if isinstance(no, Refused) else "invalid-value", path, message, hint)
+            self._say(error.rule if isinstance(error, Refused) else "invalid-value", path, message, hint)
             return None
 
     def _on_key(self, name: Way, key: str, path: Path) -> None:

@@ -185,8 +185,8 @@ def _problem(match: re.Match[str] | None) -> tuple[str, str] | tuple[()]:
         return problem
     try:
         parse_date(match[2] or "2000-01-01")
-    except ValueError as no:
-        message, _, hint = str(no).partition("; ")
+    except ValueError as error:
+        message, _, hint = str(error).partition("; ")
         return message, hint
     return ()
 

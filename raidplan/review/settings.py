@@ -52,10 +52,10 @@ def read_settings(layout: str) -> Settings:
     for file in _candidates(layout):
         try:
             found = _read(file)
-        except OSError as no:
-            raise InvalidSettings(f"cannot read {file}: {no.strerror}") from None
-        except ValueError as no:  # also what tomllib and the decoder say
-            raise InvalidSettings(f"{file}: {no}") from None
+        except OSError as error:
+            raise InvalidSettings(f"cannot read {file}: {error.strerror}") from None
+        except ValueError as error:  # also what tomllib and the decoder say
+            raise InvalidSettings(f"{file}: {error}") from None
         if found is not None:
             return found
     return DEFAULT
@@ -120,8 +120,8 @@ def _settings(content: Any) -> Settings:
             raise ValueError(f"unknown key '{shortened(key)}'; {hint}")
         try:
             values[key.replace("-", "_")] = parsers[key](value)
-        except ValueError as no:
-            raise ValueError(f"{key}: {no}") from None
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
     return Settings(**values)
 
 

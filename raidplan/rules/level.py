@@ -142,8 +142,8 @@ def _layout_problem(array: Array) -> tuple[str, str] | None:
         try:
             # As if there were members enough: too few of them is another rule's finding.
             raid10_layout(word, max(len(array.named_members), LEVELS["raid10"].minimum))
-        except ValueError as no:
-            return str(no).partition(";")[
+        except ValueError as error:
+            return str(error).partition(";")[
                 0
             ], "write n2, f2 or o2: near, far or offset, and the number of copies"
     elif word not in known:

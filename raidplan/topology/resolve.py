@@ -225,8 +225,8 @@ def _build(item: Item, topology: Topology) -> list[Finding]:
     try:
         # All or none: a disk whose partitions do not fit gives nothing to stand on.
         devices = list(item.kind.resolve(item.name, item.path, topology))
-    except Impossible as no:
-        return [error(no.rule, no.path, readable(no.message), no.hint)]
+    except Impossible as problem:
+        return [error(problem.rule, problem.path, readable(problem.message), problem.hint)]
     topology.devices |= {device.name: device for device in devices}
     topology.items.append(item)
     return []

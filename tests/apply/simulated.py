@@ -54,8 +54,8 @@ class AtOnce(Executor):
         future: Future[T] = Future()
         try:
             future.set_result(do(*given, **named))
-        except BaseException as no:
-            future.set_exception(no)
+        except BaseException as error:
+            future.set_exception(error)
         return future
 
 

@@ -90,8 +90,8 @@ def apply(plan: Plan, world: Simulated) -> str:
                 journal.close()
             return "nothing to do"
         outcome = carry_out(decision, journal, lambda event: None, workers=1)
-    except (NoRoom, BrokenJournal) as no:
-        return f"refused: {no}"
+    except (NoRoom, BrokenJournal) as error:
+        return f"refused: {error}"
     if not outcome.complete:
         return "stopped: " + "; ".join(outcome.failed.values())
     return "stopped: " + "; ".join(outcome.unproven) if outcome.unproven else "done"

@@ -172,8 +172,8 @@ def test_examples(file, n):
         pytest.skip("not a layout that can be built")
     try:
         topology, text = scale_layout(loaded.topology.layout, n)
-    except TooSmall as no:
-        n = no.works
+    except TooSmall as error:
+        n = error.works
         topology, text = scale_layout(loaded.topology.layout, n)
     document, findings = parse_document(text, "scaled.yaml")
     assert not findings
@@ -235,10 +235,10 @@ def test_what_could_be_built_can_be_built_at_scale(data, n):
     assume(not resolved(data)[1])
     try:
         small = scaled(data, n)
-    except TooSmall as no:
-        assert 1 <= no.works < n
-        small = scaled(data, no.works)
-        n = no.works
+    except TooSmall as error:
+        assert 1 <= error.works < n
+        small = scaled(data, error.works)
+        n = error.works
     assert not resolved(small)[1]
     for name, disk in small["hardware"]["disks"].items():
         if n > 1:

@@ -63,10 +63,10 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
             if fixed:
                 raise NotInPlace(difference.by_hand)
             steps += IN_PLACE[step.proof.kind, name](difference)
-        except NotInPlace as no:
+        except NotInPlace as error:
             words = _without_braces("; ".join(by_name[name]), plan)
             refusals.append(
-                f"{step.because} (line {step.line}) is there already, but not as planned: {words}; {no}"
+                f"{step.because} (line {step.line}) is there already, but not as planned: {words}; {error}"
             )
     return steps, refusals
 

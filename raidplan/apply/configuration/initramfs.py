@@ -150,8 +150,8 @@ def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterato
         try:
             missing = sorted(set(arrays) - arrays_named(image))
             behind = outdated(image, root)
-        except Unreadable as no:
-            yield str(no)
+        except Unreadable as error:
+            yield str(error)
             continue
         if missing:
             yield (
@@ -182,8 +182,8 @@ def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
         yield f"{others[0]} is in the folder where images are made, and is none: move it away"
     try:
         missing = sorted({tool for image in found if (tool := unpacker(image))})
-    except Unreadable as no:
-        yield f"{no}: make it anew (update-initramfs -u -k all), or remove it with its kernel"
+    except Unreadable as error:
+        yield f"{error}: make it anew (update-initramfs -u -k all), or remove it with its kernel"
         return
     yield from (f"the program {tool} is missing, which unpacks the initramfs: install it" for tool in missing)
     if (root / INITRAMFS_HOOKS.lstrip("/")).is_dir() and not find_tool("run-parts"):

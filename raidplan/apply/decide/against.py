@@ -52,9 +52,11 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
             due, refused = _due(step, machine, plan, past)
             kept |= {each.id: each for each in due}
             refusals += refused
-        except (BrokenBlock, NotOurs, NotInPlace, InUse) as no:
+        except (BrokenBlock, NotOurs, NotInPlace, InUse) as error:
             refusals.append(
-                str(no) if isinstance(no, BrokenBlock) else f"{step.because} (line {step.line}): {no}"
+                str(error)
+                if isinstance(error, BrokenBlock)
+                else f"{step.because} (line {step.line}): {error}"
             )
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
     # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
@@ -73,11 +75,11 @@ def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
     """A half-done step. Raises NotOurs, but where a layout lets everything be wiped: there it is listed instead."""
     try:
         return anew(step, machine, past, made_nodes(plan))
-    except NotOurs as no:
+    except NotOurs as error:
         below = disks_below(plan)[step.id]
         if below and below <= {disk.name for disk in plan.disks if disk.wipe}:
             return [step]
-        raise NotOurs(f"{no}: {WAYS_OUT}") from None
+        raise NotOurs(f"{error}: {WAYS_OUT}") from None
 
 
 def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past) -> bool:

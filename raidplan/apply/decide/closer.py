@@ -57,8 +57,8 @@ def _device(plan: Plan, step: Step, identity: str, machine: Machine, disks: Mapp
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
         stains = _stains(step, identity, partial(read_at, node), block.size, machine, disk, wiped)
         amiss = {"stain": next(stains, ""), "used": ", ".join(used_by_others(node))}
-    except OSError as no:
-        amiss = {"stain": f"what cannot be read ({no.strerror})"}
+    except OSError as error:
+        amiss = {"stain": f"what cannot be read ({error.strerror})"}
     return {("content", identity): {"carries": [], **(machine.observe("content", identity) or {}), **amiss}}
 
 
@@ -112,6 +112,6 @@ def _file(file: str, machine: Machine) -> Found:
     read = partial(read_at, file)
     try:
         stain = "" if is_swap(read) else next(_bytes(read, int(str(found["size"]))), "")
-    except OSError as no:
-        stain = f"what cannot be read ({no.strerror})"
+    except OSError as error:
+        stain = f"what cannot be read ({error.strerror})"
     return {("file", file): {**found, "stain": stain}}

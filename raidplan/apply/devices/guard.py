@@ -31,8 +31,8 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
         mode = os.stat(target)
     except FileNotFoundError:
         return [f"{target} is not there"] if target.startswith("/dev/") else []
-    except OSError as no:
-        return [f"{target} cannot be looked at: {no.strerror}"]
+    except OSError as error:
+        return [f"{target} cannot be looked at: {error.strerror}"]
     if not target.startswith("/dev/"):
         return [f"{target} exists already"]
     if not stat.S_ISBLK(mode.st_mode):
@@ -100,8 +100,8 @@ def _in_use(target: str, number: int) -> list[str]:
     try:
         # The kernel refuses an exclusive open of whatever is mounted, swapped on or claimed.
         os.close(os.open(target, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
-    except OSError as no:
-        return [f"{target} cannot be opened for us alone: {no.strerror}"]
+    except OSError as error:
+        return [f"{target} cannot be opened for us alone: {error.strerror}"]
     return []
 
 

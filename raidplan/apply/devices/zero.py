@@ -123,8 +123,8 @@ def _patiently(act: Callable[[], object]) -> None:
         try:
             act()
             return
-        except OSError as no:
-            if no.errno not in (errno.EBUSY, errno.EAGAIN) or time.monotonic() > deadline:
+        except OSError as error:
+            if error.errno not in (errno.EBUSY, errno.EAGAIN) or time.monotonic() > deadline:
                 raise
         time.sleep(LOOK_AGAIN_SECONDS)
 

@@ -142,8 +142,8 @@ class Journal:
                 self.world.append(self.file, line)
                 if first:
                     self.world.sync(self.folder)
-            except OSError as no:
-                self._lost = no
+            except OSError as error:
+                self._lost = error
                 raise
             self._number += 1
             self._hash = hashlib.sha256(line).hexdigest()
@@ -163,8 +163,8 @@ def open_journal(folder: Path, world: World) -> Journal:
         try:
             world.effect("cut", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
             world.sync(journal.file)
-        except OSError as no:
-            raise BrokenJournal(f"the end of {journal.file} cannot be mended: {no.strerror}") from None
+        except OSError as error:
+            raise BrokenJournal(f"the end of {journal.file} cannot be mended: {error.strerror}") from None
     journal.past = past_of(records)
     journal._number = len(records)
     lines = whole.splitlines(keepends=True)
@@ -183,8 +183,8 @@ def _own_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = os.lstat(folder)
-    except OSError as no:
-        raise BrokenJournal(f"the journal's folder {folder} cannot be made: {no.strerror}") from None
+    except OSError as error:
+        raise BrokenJournal(f"the journal's folder {folder} cannot be made: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
         raise BrokenJournal(
             f"{folder} is not a folder that only its owner, this user, can write: look into it"
@@ -196,8 +196,8 @@ def _read(file: Path) -> bytes:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return b""
-    except OSError as no:
-        raise BrokenJournal(f"{file} cannot be opened: {no.strerror}") from None
+    except OSError as error:
+        raise BrokenJournal(f"{file} cannot be opened: {error.strerror}") from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:

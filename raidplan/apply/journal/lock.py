@@ -23,8 +23,10 @@ def only_one(file: str = "") -> Iterator[int]:
     file = file or LOCK
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except OSError as no:
-        raise Held(f"{file} cannot be opened, so that nobody else could be kept off: {no.strerror}") from None
+    except OSError as error:
+        raise Held(
+            f"{file} cannot be opened, so that nobody else could be kept off: {error.strerror}"
+        ) from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

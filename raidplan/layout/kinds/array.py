@@ -145,18 +145,18 @@ class Array(Model, Kind):
                 if any(part.stripe for part in members)
                 else 0,
             )
-        except ValueError as no:
+        except ValueError as error:
             hint = "make its members larger, or change its chunk or metadata"
-            raise Impossible("impossible-array", path, str(no), hint) from None
+            raise Impossible("impossible-array", path, str(error), hint) from None
 
     def _check_journal(self, path: Path, journal: Device | None, data_offset: int) -> None:
         """mdadm begins the log at the members' data offset, which a small device does not reach."""
         if journal is not None and self.metadata in ("1.1", "1.2"):
             try:
                 md.journal_bytes(journal.size, data_offset_bytes=data_offset, metadata=self.metadata)
-            except ValueError as no:
+            except ValueError as error:
                 hint = f"take a device of at least {human(2 * data_offset)}"
-                raise Impossible("impossible-array", (*path, "journal"), str(no), hint) from None
+                raise Impossible("impossible-array", (*path, "journal"), str(error), hint) from None
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         uses = list(self.uses(name, path))

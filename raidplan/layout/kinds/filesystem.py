@@ -108,12 +108,12 @@ class Filesystem(Model, Kind):
                 )
         try:
             self.format.check(self, device)
-        except BadLabel as no:
-            raise Impossible("invalid-value", (*path, "label"), *no.args) from None
-        except ValueError as no:
+        except BadLabel as error:
+            raise Impossible("invalid-value", (*path, "label"), *error.args) from None
+        except ValueError as error:
             key = next((key for key in EXT_KEYS if key in self.given), "device")
             hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"
-            raise Impossible("impossible-filesystem", (*path, key), str(no), hint) from None
+            raise Impossible("impossible-filesystem", (*path, key), str(error), hint) from None
         yield from ()
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:

@@ -68,9 +68,9 @@ class VolumeGroup(Model, Kind):
         """Extents in the group."""
         try:
             return sum(self._physical(site.taken(use)).extents for use in self.uses(name, path))
-        except ValueError as no:
+        except ValueError as error:
             hint = "write an extent such as 4MiB, or make the devices larger"
-            raise Impossible("impossible-volume-group", path, str(no), hint) from None
+            raise Impossible("impossible-volume-group", path, str(error), hint) from None
 
     def _extents(self, name: str, path: Path, site: Site) -> dict[str, int]:
         """Extents of each volume."""

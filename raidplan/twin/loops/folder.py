@@ -39,8 +39,8 @@ class Folder:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
             raise
-        except OSError as no:
-            raise Refused([f"{path} is not a folder of our own: {no.strerror}"]) from None
+        except OSError as error:
+            raise Refused([f"{path} is not a folder of our own: {error.strerror}"]) from None
         folder = cls(path, descriptor)
         try:
             folder._check_and_lock()
@@ -139,8 +139,8 @@ class Folder:
         try:
             text = self.read(RECORD)
             return None if text is None else from_text(text)
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as no:
-            raise Refused([f"{self.path / RECORD} cannot be read as a record of ours: {no}"]) from None
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise Refused([f"{self.path / RECORD} cannot be read as a record of ours: {error}"]) from None
 
     def write_record(self, record: Record) -> None:
         """Raises OSError."""

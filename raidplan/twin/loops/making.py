@@ -95,8 +95,8 @@ def _make_folder(directory: Path) -> bool:
         directory.mkdir(0o700)
     except FileExistsError:
         return False
-    except OSError as no:
-        raise Refused([f"cannot make the folder {directory}: {no.strerror}"]) from None
+    except OSError as error:
+        raise Refused([f"cannot make the folder {directory}: {error.strerror}"]) from None
     return True
 
 
@@ -145,12 +145,12 @@ def _build(folder: Folder, record: Record, layout: str, tell: Callable[[str], No
         nodes, attached = _attach(folder, record, tell)
         folder.write_devices(record.host, nodes)
         return Up(folder.path, nodes, tuple(made), tuple(attached))
-    except BaseException as no:
-        if not isinstance(no, Exception):
+    except BaseException as error:
+        if not isinstance(error, Exception):
             time.sleep(LAST_WORDS)
         undone = fresh and _undone(folder, tell)
-        if isinstance(no, OSError | CommandFailed | RuntimeError):
-            raise Stopped(str(no), left=not undone) from no
+        if isinstance(error, OSError | CommandFailed | RuntimeError):
+            raise Stopped(str(error), left=not undone) from error
         raise
 
 

@@ -56,8 +56,8 @@ def down(directory: Path, host: str = "", *, tell: Callable[[str], None] = lambd
         try:
             _clear(folder, record, tell)
             return remove(folder, record, tell)
-        except (OSError, CommandFailed) as no:
-            raise Stopped(str(no), left=True) from no
+        except (OSError, CommandFailed) as error:
+            raise Stopped(str(error), left=True) from error
 
 
 def _not_ours(folder: Folder) -> Down:
@@ -86,10 +86,10 @@ def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
     for number in range(ROUNDS):
         try:
             actions = _actions(folder, record)
-        except Refused as no:
+        except Refused as error:
             if number == 0:
                 raise
-            raise Stopped(str(no), left=True) from no
+            raise Stopped(str(error), left=True) from error
         if not actions:
             return
         if actions == before:

@@ -138,8 +138,8 @@ def _stops(over: frozenset[str], stack: Stack) -> list[Action]:
                 edges[unit[below]].add(key)
     try:
         order = list(TopologicalSorter(edges).static_order())
-    except CycleError as no:
-        raise Refused([f"these stand on each other: {', '.join(no.args[1])}"]) from None
+    except CycleError as error:
+        raise Refused([f"these stand on each other: {', '.join(error.args[1])}"]) from None
     actions = (_stop(key, stack) for key in order)
     return [action for action in actions if action]
 
