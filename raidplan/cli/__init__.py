@@ -73,9 +73,7 @@ def run(words: Sequence[str]) -> int:
         if isinstance(problem, Unable):
             talk(f"raidplan: {problem}")
         elif isinstance(problem, FileNotFoundError) and _nowhere():
-            talk(
-                "raidplan: the working folder is gone, deleted by somebody since: go to one that is there (cd /)"
-            )
+            talk("raidplan: the current directory no longer exists; change to one that does (cd /)")
         else:
             report_bug(problem)
         return UNABLE

@@ -97,12 +97,12 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if not decision.left.steps:
         for words in not_closed(open_journal(folder, world)) if past.is_open else ():
             talk(f"note: {words}")
-        talk(f"{plan.host} is as the layout says: nothing to do")
+        talk(f"{plan.host} already matches the layout; nothing to do")
         for sync in syncs(decision.whole, decision.machine, world):
             talk(str(sync))
         return OK
     if past.is_open:
-        talk(f"this goes on with the apply that was begun {past.began} and interrupted")
+        talk(f"resuming the apply that started at {past.began} and was interrupted")
     for note in (*decision.notes, *in_memory(folder, decision.machine)):
         talk(f"note: {note}")
     _show(decision.left, decision.nodes, arguments)
@@ -224,9 +224,9 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for problem in outcome.unproven:
         talk(f"not as planned: {problem}")
     if outcome.unproven:
-        unlike = "every step ended well, but what stands is not what was asked"
+        unlike = "all steps succeeded, but the machine does not match the layout"
         return _stopped(f"{unlike}: mend that, and `apply` again, which goes by", decision, journal)
-    talk(f"{decision.whole.host} is as the layout says: every property was read back")
+    talk(f"{decision.whole.host} matches the layout: every property was read back")
     for sync in outcome.syncs:
         talk(str(sync))
     return OK

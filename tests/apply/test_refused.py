@@ -85,7 +85,7 @@ def test_a_half_done_step_that_cannot_have_left_what_is_there(plan: Plan, tmp_pa
 BY_HAND: dict[str, tuple[Callable[[Any], None], Callable[[Any], None], str]] = {
     "sync": (
         set_to("arrays", "a", "bitmap", "none"), lambda found: found.update(sync_action="resync"),
-        "a sync goes on (resync): wait until it has ended (mdadm --wait /dev/md/a), then apply again",
+        "it is syncing (resync); wait until that has finished (mdadm --wait /dev/md/a), then apply again",
     ),
     "state": (
         set_to("arrays", "a", "bitmap", "none"), lambda found: found.update(state="readonly"),

@@ -282,5 +282,5 @@ def test_in_a_folder_that_was_deleted_it_says_so(words: str, tmp_path: Path) -> 
     begin = f"import os, sys; os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd())"
     result = python(f"{begin}; from raidplan.cli import run; sys.exit(run({words.split()!r}))")
     assert result.returncode == 2
-    said = "raidplan: the working folder is gone, deleted by somebody since: go to one that is there (cd /)"
+    said = "raidplan: the current directory no longer exists; change to one that does (cd /)"
     assert result.stderr.splitlines() == [said]

@@ -11,7 +11,9 @@ from raidplan.plan.partitions import TYPE_CODES
 
 NEW_FILESYSTEM = "make a new file system elsewhere and copy: this one cannot become it"
 NEW_ARRAY = "make a new array of other disks and copy: this one cannot become it"
-SMALLER = "it cannot be made smaller in place: after a backup, take it away by hand, from what stands on it down, apply again and copy back"
+SMALLER = (
+    "it cannot shrink in place: back up, remove it by hand (the top layer first), apply again and restore"
+)
 FOLLOWS = "it comes with the level"
 
 HINTS = {

@@ -25,7 +25,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
     action = str(difference.found.get("sync_action", "idle"))
     if action != "idle":
         raise NotInPlace(
-            f"a sync goes on ({action}): wait until it has ended (mdadm --wait {node}), then apply again"
+            f"it is syncing ({action}); wait until that has finished (mdadm --wait {node}), then apply again"
         )
     say = f"keep {difference.step.targets[0]} consistent by {planned} instead of {difference.now}"
     yield difference.then("consistency", say, ("mdadm", "--grow", f"--bitmap={BITMAP[planned]}", node))

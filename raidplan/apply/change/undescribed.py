@@ -78,24 +78,37 @@ def _is_ours(action: WriteFile | WriteBlock, text: str | None) -> bool:
 
 def _rules(plan: Plan) -> tuple[Step, ...]:
     file = UDEV_RULES.format(host=plan.host)
-    say = "no array is tuned at boot any more"
+    say = "remove raidplan's udev rules, which the layout no longer needs"
     written = _step("udev", say, WriteFile(file, ""), file)
     reload = Run(("udevadm", "control", "--reload"))
     return written, _step("udev.reload", "let udev read its rules again", reload, "udev", written)
 
 
 def _fstab(plan: Plan) -> tuple[Step, ...]:
-    written = _step("fstab", "nothing is mounted at boot any more", WriteBlock(FSTAB, "", plan.host), FSTAB)
+    written = _step(
+        "fstab",
+        "remove raidplan's block from fstab, which the layout no longer needs",
+        WriteBlock(FSTAB, "", plan.host),
+        FSTAB,
+    )
     reload = Run(("systemctl", "daemon-reload"))
     return written, _step("fstab.reload", "let systemd read fstab again", reload, "systemd", written)
 
 
 def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
     block = WriteBlock(MDADM_CONF, "", plan.host, at_top=True)
-    written = _step(NAMES, "no array is named any more", block, MDADM_CONF)
+    written = _step(
+        NAMES, "remove raidplan's block from mdadm.conf, which the layout no longer needs", block, MDADM_CONF
+    )
     fresh = Proof("initramfs", "current", {"fresh": True})
     renew = _step(
-        "initramfs", "nor in the initramfs", RenewInitramfs(), "initramfs", written, needs=RULES, proof=fresh
+        "initramfs",
+        "renew the initramfs without the array names",
+        RenewInitramfs(),
+        "initramfs",
+        written,
+        needs=RULES,
+        proof=fresh,
     )
     return written, renew
 
@@ -103,9 +116,16 @@ def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
 def _check(plan: Plan) -> tuple[Step, ...]:
     """The block shows that the timers are ours; so they are switched back first."""
     disable = Run(("systemctl", "disable", "--now", *CHECK))
-    timers = _step("scrub", "leave the check for latent errors to the distribution", disable, *CHECK)
+    timers = _step(
+        "scrub",
+        "give the check for latent errors back to the distribution, as the layout no longer asks for it",
+        disable,
+        *CHECK,
+    )
     block = WriteBlock(DEFAULTS, "", plan.host)
-    return timers, _step("autocheck", "let cron check again, as it was", block, DEFAULTS, needs=timers.id)
+    return timers, _step(
+        "autocheck", "let cron start the check again, as before", block, DEFAULTS, needs=timers.id
+    )
 
 
 def _step(
@@ -121,7 +141,7 @@ def _step(
     return Step(
         id=f"{BACK}{name}",
         phase="configure",
-        say=f"the layout does not say it any more: {say}" if not after else say,
+        say=say,
         action=action,
         because="what an earlier version said",
         needs=(*after, *([needs] if needs else [])),

@@ -106,7 +106,7 @@ class Layers:
         places = [(0, block.size), *self.given.stack.partitions(block.name)]
         zero = Zero(block.node, ends_of(block.size, places, offsets(block)), block.found)
         words = tuple(lost.on_layer(self.given.stack, block, self.own))
-        return self._add(id, f"clear what is on {called}, through it", zero, needs, block.name, *words)
+        return self._add(id, f"wipe the start and end of {called}", zero, needs, block.name, *words)
 
     def _add(
         self, id: str, say: str, action: Run | Zero, needs: Iterable[str], target: str, *destroys: str

@@ -155,7 +155,7 @@ def _ghost(made: Step, left: Plan) -> Step:
     return Step(
         id=f"ghosts.{name}",
         phase=made.phase,
-        say=f"clear what shows through in {name} of earlier content: it was made a moment ago",
+        say=f"wipe stale signatures from the newly created {name}",
         action=Zero(node, ((0, FRONT), (-BACK, BACK))),
         because=made.because,
         line=made.line,
