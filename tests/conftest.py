@@ -111,20 +111,24 @@ def _turn(item: pytest.Item) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """With `-n`: every test by itself, but for those in virtual servers and those with loop devices."""
+    """With `-n`: file by file, but for virtual servers and for loop devices, which one process has to itself."""
     return Together(config, log)
 
 
 class Together(LoadScopeScheduling):
-    """Tests of one scope run in one process, one after the other."""
+    """Tests of one scope run in one process, one after the other.
+
+    A scope is no single test: the scheduler goes through all scopes of a process after each test.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        marks = _marks(self.config.rootpath / nodeid.partition("::")[0])
+        file = nodeid.partition("::")[0]
+        marks = _marks(self.config.rootpath / file)
         if "mark.machine" in marks:
             return (
                 "virtual servers"  # one at a time: two emulated machines on two processors stall each other
             )
-        return "loop devices" if "mark.root" in marks else nodeid
+        return "loop devices" if "mark.root" in marks else file
 
 
 @cache
