@@ -2,7 +2,7 @@
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random, SystemRandom
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from raidplan.apply.journal import lock as journal_lock
 
@@ -81,7 +82,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"{count:,} {name}")
     seed = config.getoption("seed")
     terminalreporter.write_line(f"seed {seed}: --seed={seed} draws the same again")
-    if deselected := len(terminalreporter.stats.get("deselected", ())):
+    if deselected := config.stash.get(DESELECTED, 0):
         terminalreporter.write_line(f"left out: {deselected} tests by -m '{config.getoption('markexpr')}'")
     if not config.getoption("long"):
         long = sum(LONG in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
@@ -89,6 +90,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             f"left out: {long} long tests, and of each matrix of kills all but one point for each kind of effect: "
             "`make test-all` runs them"
         )
+
+
+DESELECTED = pytest.StashKey[int]()
+"""How many tests -m and -k left out."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Counts them; a process of `-n` hands the number on, for the terminal hears of none that it does not run."""
+    if items:
+        config = items[0].config
+        config.stash[DESELECTED] = config.stash.get(DESELECTED, 0) + len(items)
+        if isinstance(handed_on := getattr(config, "workeroutput", None), dict):
+            handed_on["deselected"] = config.stash[DESELECTED]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: WorkerController) -> None:
+    """Every process of `-n` collects all tests, so each of them counted the same."""
+    count = getattr(node, "workeroutput", {}).get("deselected", 0)
+    node.config.stash[DESELECTED] = max(count, node.config.stash.get(DESELECTED, 0))
 
 
 LONG = "long: `make test-all` runs it"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,21 @@ def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parts.main(["everything"])
     assert "no such part: everything" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_what_a_marker_leaves_out_is_counted_at_the_end(processes: str, tmp_path: Path) -> None:
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        f"--basetemp={tmp_path / 'of it'}",
+        "-n",
+        processes,
+    ]
+    tests = ["-m", "not machine", "--seed=7", "tests/geometry/test_units.py", "tests/machine/test_power.py"]
+    said = subprocess.run([*argv, *tests], cwd=parts.ROOT, check=True, capture_output=True, text=True).stdout
+    assert "left out: 1 tests by -m 'not machine'" in said
+    assert "seed 7: --seed=7 draws the same again" in said
