@@ -24,7 +24,8 @@ MOMENTS = re.compile(rb'"(time|before|seconds)": ("\w[^"]*"|[0-9.]*)')
 class Kills:
     """Watches one run on a simulated machine; `folder` takes a copy of each machine that a kill would leave.
 
-    With dice, of one machine for each kind of effect (each program is one) before, in and after it, drawn by them.
+    With dice, of one machine for each kind of effect before, in and after it, drawn by them. Each program is a kind, and
+    each mode of mdadm.
     """
 
     def __init__(self, world: Simulated, folder: Path, dice: Random | None = None) -> None:
@@ -43,7 +44,7 @@ class Kills:
 
     def _moment(self, when: str, kind: str, what: str) -> None:
         point = f"effect {len(self.world.effects)}, {kind} {what}"
-        each = kind if kind != "run" else f"run {what.split()[0]}"
+        each = f"run {of_program(what)}" if kind == "run" else kind
         self._keep(f"{when} {point}", f"{when} {each}")
         if when == "before" and kind == "run":
             if self._drawn(f"in {each}"):
@@ -91,6 +92,12 @@ class Kills:
         made.executed = list(self.world.executed)
         copytree(self.world.root, made.root, symlinks=True)
         return made
+
+
+def of_program(line: str) -> str:
+    """The program of a command line, with what it is told to do where one program does many things."""
+    program, *words = line.split()
+    return " ".join([program, *words[:1]] if program == "mdadm" else [program])
 
 
 def seen(root: Path, state: State) -> str:
