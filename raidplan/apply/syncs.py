@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raidplan.base.size import KIB, SECTOR
 from raidplan.facts import Machine
-from raidplan.facts.block import SECTOR, number_of, text_of
+from raidplan.facts.block import number_of, text_of
 from raidplan.plan import Plan, SetAttribute
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
 
-KIB = 1024
 WORDS = {
     "resync": "resync",
     "recover": "rebuild",

@@ -10,6 +10,8 @@ import re
 from fractions import Fraction
 
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
+SECTOR = 512
+"""The unit of length of the kernel, of sysfs and of mdadm in bytes, whatever the disk's own sector size is."""
 
 BINARY = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
 DECIMAL = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -126,6 +128,15 @@ def align_up(size: int, step: int) -> int:
 def align_down(size: int, step: int) -> int:
     """The next multiple of `step` at or below `size`."""
     return size // step * step
+
+
+def ceil_div(value: int, by: int) -> int:
+    """``value / by``, rounded up."""
+    return -(-value // by)
+
+
+def is_power_of_two(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
 
 
 def readable(sentence: str) -> str:

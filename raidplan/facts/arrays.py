@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from raidplan.facts.block import SECTOR, Block, Names, number_of, read_at, read_blocks, text_of
+from raidplan.base.size import SECTOR
+from raidplan.facts.block import Block, Names, number_of, read_at, read_blocks, text_of
 from raidplan.facts.members import superblock
 from raidplan.facts.signatures import Ask
 from raidplan.plan.step import Value

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SECTOR = 512
-"""sysfs counts in these, whatever the disk's own blocks are."""
+from raidplan.base.size import SECTOR
+
+SYS_BLOCK = Path("/sys/dev/block")
+"""The kernel's directory of every block device, by its number `major:minor`."""
 PAGE = 4096
 MEMORY_DISKS = re.compile(r"(ram|zram|sr|fd)\d+")
 """Block devices that are nobody's disk."""

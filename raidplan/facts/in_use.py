@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from raidplan.facts.block import SYS_BLOCK
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain
 from raidplan.facts.writers import number_of_file, processes, program, ways_to_write
 
-SYS_BLOCK = Path("/sys/dev/block")
 CONFIG = Path("/sys/kernel/config")
 NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
 EXPORTED = {

@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.facts.superblock import KIB, SECTOR, Reader
+from raidplan.base.size import KIB, SECTOR
+from raidplan.facts.superblock import Reader
 
 MAGIC = 0xA92B4EFC
 SIZE = 4 * KIB

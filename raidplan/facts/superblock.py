@@ -6,13 +6,11 @@ import os
 import struct
 from collections.abc import Callable
 
+from raidplan.base.size import KIB
 from raidplan.plan.step import Value
 
 Reader = Callable[[int, int], bytes]
 """Bytes at (offset, size) of a device."""
-
-KIB = 1024
-SECTOR = 512
 
 
 def ext(read: Reader) -> dict[str, Value]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import struct
 
-from raidplan.facts.superblock import KIB, SECTOR, Reader
+from raidplan.base.size import KIB, SECTOR
+from raidplan.facts.superblock import Reader
 
 OF_ITS_OWN = 12
 """Inodes that mke2fs takes: ten reserved ones, lost+found, and the orphan file of e2fsprogs 1.47."""

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from raidplan.base.size import KIB, MIB, TIB, align_down, is_power_of_two
 from raidplan.geometry.ext_groups import divide
-from raidplan.geometry.units import KIB, MIB, TIB, is_power_of_two, round_down
 
 FSTYPES: Final = ("ext2", "ext3", "ext4")
 MOST_INODES: Final = 2**32 - 1
@@ -125,7 +125,7 @@ def ext(
     block = default_block(device_bytes, sector_bytes) if block is None else block
     _check_options(fstype, block, inode_size, sector_bytes, reserved_percent, inodes, inode_ratio)
     # A device is used in whole 4 KiB pages; smaller blocks are counted in multiples of a page.
-    count = round_down(device_bytes, 4 * KIB) // block
+    count = align_down(device_bytes, 4 * KIB) // block
     wide = fstype == "ext4"
     if count > MOST_BLOCKS_32BIT and not wide:
         raise ValueError(f"{fstype} holds at most {MOST_BLOCKS_32BIT} blocks, not {count} of {block} B")

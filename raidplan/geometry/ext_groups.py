@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from raidplan.geometry.units import KIB, ceil_div, round_down, round_up
+from raidplan.base.size import KIB, align_down, align_up, ceil_div
 
 _MOST_INODES: Final = 2**32 - 1
 _MOST_RESIZED: Final = 2**32 - 1
@@ -95,9 +95,9 @@ def _inode_table(shape: _Shape, groups: int) -> tuple[int, int]:
     asked = min(ceil_div(shape.inodes, groups), 2**16 - shape.block // shape.inode_size)
     while True:
         table = ceil_div(asked * shape.inode_size, shape.block)
-        count = max(8, round_down(table * shape.block // shape.inode_size, 8))
+        count = max(8, align_down(table * shape.block // shape.inode_size, 8))
         if count * groups <= _MOST_INODES:
-            return count, round_up(count * shape.inode_size, shape.block) // shape.block
+            return count, align_up(count * shape.inode_size, shape.block) // shape.block
         asked -= 1
 
 

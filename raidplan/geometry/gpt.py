@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from raidplan.geometry.units import MIB, ceil_div, is_power_of_two, round_down, round_up
+from raidplan.base.size import MIB, align_down, align_up, ceil_div, is_power_of_two
 
 ALIGNMENT: Final = MIB
 MOST_PARTITIONS: Final = 128
@@ -32,13 +32,13 @@ class Partition:
 
 def slack_bytes(disk_bytes: int) -> int:
     """The bytes left free at the end: a thousandth of the disk in whole MiB, from 1 to 128 MiB."""
-    return max(MIB, min(MOST_SLACK, round_up(ceil_div(disk_bytes, 1000), MIB)))
+    return max(MIB, min(MOST_SLACK, align_up(ceil_div(disk_bytes, 1000), MIB)))
 
 
 def usable_bytes(disk_bytes: int, slack: int | None = None) -> int:
     """The bytes that partitions can share on a disk; 0 if there is no room for any."""
     left = disk_bytes - (slack_bytes(disk_bytes) if slack is None else max(slack, MIB))
-    return max(0, round_down(left, ALIGNMENT) - ALIGNMENT)
+    return max(0, align_down(left, ALIGNMENT) - ALIGNMENT)
 
 
 def place(
@@ -54,7 +54,7 @@ def place(
     """
     _check(sizes, sector_bytes)
     room = usable_bytes(disk_bytes, slack)
-    fixed = sum(round_up(size, ALIGNMENT) for size in sizes if size is not None)
+    fixed = sum(align_up(size, ALIGNMENT) for size in sizes if size is not None)
     rest = room - fixed
     if rest < (ALIGNMENT if None in sizes else 0):
         wanted = f"{fixed} B and a rest of at least {ALIGNMENT} B" if None in sizes else f"{fixed} B"
@@ -62,7 +62,7 @@ def place(
     parts = []
     start = ALIGNMENT
     for number, asked in enumerate(sizes, start=1):
-        size = rest if asked is None else round_up(asked, ALIGNMENT)
+        size = rest if asked is None else align_up(asked, ALIGNMENT)
         parts.append(
             Partition(number, start, size, start // sector_bytes, (start + size) // sector_bytes - 1)
         )

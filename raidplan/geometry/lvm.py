@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from raidplan.geometry.units import KIB, MIB, SECTOR, ceil_div, is_power_of_two, round_up
+from raidplan.base.size import KIB, MIB, SECTOR, align_up, ceil_div, is_power_of_two
 
 DEFAULT_EXTENT: Final = 4 * MIB
 DEFAULT_ALIGNMENT: Final = MIB
@@ -54,7 +54,7 @@ def physical_volume(
         raise ValueError(f"an alignment of {alignment_bytes} B is not a multiple of {SECTOR} B")
     if device_bytes < _LEAST_PV:
         raise ValueError(f"a physical volume needs {_LEAST_PV} B, the device has {device_bytes} B")
-    start = round_up(_METADATA_END, alignment_bytes)
+    start = align_up(_METADATA_END, alignment_bytes)
     extents = (device_bytes - start) // extent_bytes
     if extents < 1:
         raise ValueError(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from raidplan.base.size import KIB, SECTOR, align_down
 from raidplan.geometry.md_member import (
     METADATA,
     STRIPED,
@@ -35,7 +36,6 @@ from raidplan.geometry.md_shape import (
     read_ahead_bytes,
     stripe_cache_bytes,
 )
-from raidplan.geometry.units import KIB, SECTOR, round_down
 
 __all__ = [
     "METADATA",
@@ -157,7 +157,7 @@ def journal_bytes(device_bytes: int, *, data_offset_bytes: int, metadata: str = 
     """
     if metadata not in ("1.1", "1.2"):
         raise ValueError(f"a write journal needs metadata 1.1 or 1.2, not {metadata}")
-    size = round_down(round_down(device_bytes, SECTOR) - data_offset_bytes, 4 * KIB)
+    size = align_down(align_down(device_bytes, SECTOR) - data_offset_bytes, 4 * KIB)
     if size <= 0:
         raise ValueError(
             f"a journal device of {device_bytes} B ends before the data offset of {data_offset_bytes} B"
@@ -168,7 +168,7 @@ def journal_bytes(device_bytes: int, *, data_offset_bytes: int, metadata: str = 
 def _limited(size_limit: int, largest: int, level: str, chunk_bytes: int) -> int:
     if level in UNEQUAL:
         raise ValueError(f"{level} has no component size to limit, but {size_limit} B was given")
-    size = round_down(size_limit, chunk_bytes or KIB)
+    size = align_down(size_limit, chunk_bytes or KIB)
     if size <= 0:
         raise ValueError(f"a size of {size_limit} B is smaller than the chunk of {chunk_bytes} B")
     if size > largest:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from raidplan.base.levels import DEFAULT_CHUNK, LEVELS
-from raidplan.geometry.units import GIB, KIB, MIB, SECTOR, TIB, is_power_of_two, round_down, round_up
+from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB, align_down, align_up, is_power_of_two
 
 METADATA: Final = ("0.90", "1.0", "1.1", "1.2")
 STRIPED: Final = frozenset(name for name, level in LEVELS.items() if level.chunked)
@@ -74,12 +74,12 @@ def default_data_offset(
     chunk_bytes = check_chunk(level, chunk)
     if metadata in ("0.90", "1.0"):
         return 0
-    member_bytes = round_down(member_bytes, SECTOR)
+    member_bytes = align_down(member_bytes, SECTOR)
     headroom = _HEADROOM_BYTES
     while headroom * 1024 > member_bytes and (chunk_bytes == 0 or headroom // 2 >= 2 * chunk_bytes):
         headroom //= 2
     bitmap = _PPL_BYTES if ppl else reserved_bitmap_bytes(member_bytes)
-    return round_up(12 * KIB + bitmap + headroom, MIB)
+    return align_up(12 * KIB + bitmap + headroom, MIB)
 
 
 def superblock_offset(member_bytes: int, metadata: str) -> int:
@@ -89,9 +89,9 @@ def superblock_offset(member_bytes: int, metadata: str) -> int:
     if metadata == "1.1":
         return 0
     if metadata == "1.0":
-        return round_down(member_bytes - 8 * KIB, 4 * KIB)
+        return align_down(member_bytes - 8 * KIB, 4 * KIB)
     if metadata == "0.90":
-        return round_down(member_bytes, _RESERVED_090) - _RESERVED_090
+        return align_down(member_bytes, _RESERVED_090) - _RESERVED_090
     raise ValueError(f"unknown metadata {metadata!r}: must be one of {', '.join(METADATA)}")
 
 
@@ -123,19 +123,19 @@ def component(
         data_offset_bytes = default_data_offset(
             member_bytes, level=level, chunk=chunk, metadata=metadata, ppl=ppl
         )
-    sectors_bytes = round_down(member_bytes, SECTOR)
+    sectors_bytes = align_down(member_bytes, SECTOR)
     free = _free_bytes(sectors_bytes, metadata, ppl, data_offset_bytes)
-    demanded = round_down(free, max(chunk_bytes, KIB))
+    demanded = align_down(free, max(chunk_bytes, KIB))
     if demanded <= 0 or (level == "raid1" and demanded < 64 * KIB):
         raise ValueError(
             f"a member of {member_bytes} B is too small for {level} with {metadata} metadata: "
             f"data offset {data_offset_bytes} B, chunk {chunk_bytes} B, {max(free, 0)} B left"
         )
     if level == "raid1":
-        size = round_down(free, 64 * KIB)  # leaves the way open to a later reshape to raid5
+        size = align_down(free, 64 * KIB)  # leaves the way open to a later reshape to raid5
     elif level in UNEQUAL:
         space = super_bytes - 4 * KIB if metadata == "1.0" else free
-        size = round_down(space, chunk_bytes or SECTOR)
+        size = align_down(space, chunk_bytes or SECTOR)
     else:
         size = demanded
     if level not in UNEQUAL and metadata == "0.90" and size >= 4 * TIB:
@@ -146,11 +146,11 @@ def component(
 def _free_bytes(member_bytes: int, metadata: str, ppl: bool, data_offset_bytes: int) -> int:
     """What mdadm reports as free on a member before it rounds; negative or zero if it is too small."""
     if metadata == "0.90":
-        return round_down(member_bytes, _RESERVED_090) - _RESERVED_090
+        return align_down(member_bytes, _RESERVED_090) - _RESERVED_090
     if metadata == "1.0":
         log = _PPL_BYTES if ppl else reserved_bitmap_bytes(member_bytes)
         # superblock 8 KiB, bad-block log 4 KiB, then the bitmap or the partial parity log
-        return round_down(member_bytes, 4 * KIB) - (8 * KIB + 4 * KIB + log)
+        return align_down(member_bytes, 4 * KIB) - (8 * KIB + 4 * KIB + log)
     return member_bytes - data_offset_bytes
 
 
@@ -180,4 +180,4 @@ def bitmap_chunk(covered_bytes: int, *, component_bytes: int, metadata: str = "1
 def bitmap_bytes(covered_bytes: int, bitmap_chunk_bytes: int) -> int:
     """The bytes an internal bitmap takes on each member: a 256 B header and the bits, in 4 KiB steps."""
     bits = -(-covered_bytes // bitmap_chunk_bytes)
-    return round_up(_BITMAP_HEADER_BYTES + -(-bits // 8), 4 * KIB)
+    return align_up(_BITMAP_HEADER_BYTES + -(-bits // 8), 4 * KIB)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from raidplan.base.levels import LEVELS, raid10_copies
+from raidplan.base.size import KIB, SECTOR, align_down, ceil_div
 from raidplan.geometry.md_member import STRIPED, UNEQUAL, check_chunk
-from raidplan.geometry.units import KIB, SECTOR, ceil_div, round_down
 
 PAGE: Final = 4 * KIB
 _FEWEST: Final = {"linear": 1, "raid0": 1, "raid1": 1, "raid4": 2, "raid5": 2, "raid6": 4, "raid10": 2}
@@ -126,7 +126,7 @@ def array_size(
     if smallest < max(chunk_bytes, SECTOR):
         raise ValueError(f"a component of {smallest} B is smaller than the chunk of {chunk_bytes} B")
     if level in UNEQUAL:
-        return sum(round_down(each, chunk_bytes or SECTOR) for each in components)
+        return sum(align_down(each, chunk_bytes or SECTOR) for each in components)
     if level == "raid1":
         return smallest
     chunks = smallest // chunk_bytes

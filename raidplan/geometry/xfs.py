@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from raidplan.geometry.units import GIB, KIB, MIB, TIB, ceil_div, is_power_of_two, round_down, round_up
+from raidplan.base.size import GIB, KIB, MIB, TIB, align_down, align_up, ceil_div, is_power_of_two
 
 BLOCK: Final = 4 * KIB
 LEAST_BYTES: Final = 300 * MIB
@@ -72,7 +72,7 @@ def xfs(
     Raises ``ValueError`` with the numbers wherever mkfs.xfs refuses.
     """
     _check_options(su_bytes, sw, inode_size, sector_bytes, imaxpct, log_su_bytes)
-    blocks = round_down(device_bytes, max(sector_bytes, KIB)) // BLOCK
+    blocks = align_down(device_bytes, max(sector_bytes, KIB)) // BLOCK
     group = group_blocks(blocks, su_bytes // BLOCK, sw) if blocks else 0
     tail = blocks % group if group else 0
     if 0 < tail < _LEAST_GROUP // BLOCK:
@@ -124,8 +124,8 @@ def group_blocks(blocks: int, unit: int, width_units: int) -> int:
     if not unit:
         return group
     if group % unit:
-        up = round_up(group, unit)
-        group = up if up <= most else round_down(group, unit)
+        up = align_up(group, unit)
+        group = up if up <= most else align_down(group, unit)
     if width_units > 1 and group % (unit * width_units) == 0 and blocks > group:
         group -= unit
     return group
@@ -158,7 +158,7 @@ def _max_inodes(blocks: int, percent: int, inode_size: int) -> int:
     """Inodes are allocated 64 at a time, or a block's worth if that is more."""
     per_block = BLOCK // inode_size
     unit = max(_INODES_PER_CHUNK, per_block) // per_block
-    return round_down(blocks * percent // 100, unit) * per_block
+    return align_down(blocks * percent // 100, unit) * per_block
 
 
 def _log_blocks(blocks: int, group: int, unit: int, sector_bytes: int) -> int:
@@ -172,7 +172,7 @@ def _log_blocks(blocks: int, group: int, unit: int, sector_bytes: int) -> int:
     log = min(wanted, most, _MOST_LOG // BLOCK)
     if unit:
         log = _aligned_log(log, unit, most)
-        start = round_up(headers + 5, unit)
+        start = align_up(headers + 5, unit)
         if start + log > group and log > unit:
             log -= unit
     if log < _LEAST_LOG // BLOCK:
@@ -183,8 +183,8 @@ def _log_blocks(blocks: int, group: int, unit: int, sector_bytes: int) -> int:
 
 
 def _aligned_log(log: int, unit: int, most: int) -> int:
-    up = round_up(log, unit)
-    return up if up <= min(most, _MOST_LOG // BLOCK) else round_down(log, unit)
+    up = align_up(log, unit)
+    return up if up <= min(most, _MOST_LOG // BLOCK) else align_down(log, unit)
 
 
 def _check_options(

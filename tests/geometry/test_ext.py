@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.size import GIB, KIB, MIB, TIB
 from raidplan.geometry.ext import FEATURES, ExtGeometry, default_journal_blocks, ext, mke2fs_argv, raid_hints
-from raidplan.geometry.units import GIB, KIB, MIB, TIB
 
 MKE2FS = shutil.which("mke2fs", path=f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin")
 needs_mke2fs = pytest.mark.skipif(MKE2FS is None, reason="mke2fs is not installed")

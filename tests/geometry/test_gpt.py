@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.size import GIB, MIB, TIB
 from raidplan.geometry.gpt import place, slack_bytes, usable_bytes
-from raidplan.geometry.units import GIB, MIB, TIB
 
 DISK_3TB = 3_000_592_982_016
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.size import KIB, MIB, TIB
 from raidplan.geometry.lvm import MOST_EXTENTS, check_extent, extents_for, lvm_uuid, physical_volume
-from raidplan.geometry.units import KIB, MIB, TIB
 
 CASES = [
     (3_000_000_512, 1536 * KIB, 4 * MIB, 1536 * KIB, 714),

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB
 from raidplan.geometry import md, md_member
-from raidplan.geometry.units import GIB, KIB, MIB, SECTOR, TIB
 
 MEASURED = json.loads((Path(__file__).parent / "measured_arrays.json").read_text())
 DISK_3TB = 3_000_592_982_016

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.geometry.units import GIB, KIB, MIB, TIB
+from raidplan.base.size import GIB, KIB, MIB, TIB
 from raidplan.geometry.xfs import BLOCK, XfsGeometry, mkfs_xfs_argv, xfs
 
 MKFS = shutil.which("mkfs.xfs", path=f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.base.size import SECTOR
 from raidplan.plan import Step
 
-SECTOR = 512
 BACK = {"nosuid": "suid", "nodev": "dev", "noexec": "exec", "nodiratime": "diratime", "ro": "rw"}
 """Flags of a mount, with the word that takes each back (mount(8))."""
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

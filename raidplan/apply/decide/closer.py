@@ -12,8 +12,9 @@ from raidplan.apply.decide.bare import TABLE_SIGNATURES
 from raidplan.apply.decide.half_made import others_on
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import may_be_wiped
+from raidplan.base.size import SECTOR
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.block import SECTOR, read_at
+from raidplan.facts.block import read_at
 from raidplan.facts.in_use import used_by_others
 from raidplan.facts.machine import Properties
 from raidplan.facts.ranges import BACK, FRONT

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 from functools import partial
 
-from raidplan.facts.block import SECTOR
+from raidplan.base.size import SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import superblocks
 from raidplan.facts.superblock import Reader

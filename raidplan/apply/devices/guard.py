@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from raidplan.base.size import SECTOR
 from raidplan.facts import block
-from raidplan.facts.block import SECTOR, number_of, read_at
+from raidplan.facts.block import SYS_BLOCK, number_of, read_at
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.run import run
 from raidplan.facts.silent import unrecognised
 from raidplan.facts.tables import read_table
 from raidplan.facts.traces import words
 from raidplan.plan.identities import PARTITION
-
-SYS_BLOCK = Path("/sys/dev/block")
 
 
 def not_blank(target: str, *, everywhere: bool) -> list[str]:

@@ -9,11 +9,10 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from raidplan.apply.devices.guard import another
 from raidplan.base.size import MIB
-from raidplan.facts.block import read_at
+from raidplan.facts.block import SYS_BLOCK, read_at
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
@@ -25,7 +24,6 @@ BLKRRPART = 0x125F
 BUSY_SECONDS = 60
 """How long a device may still be held after what stood on it was stopped: md and udev let go a little later."""
 LOOK_AGAIN_SECONDS = 0.2
-SYS_BLOCK = Path("/sys/dev/block")
 
 
 class NotCleared(ValueError):

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from raidplan.base.findings import Path
-from raidplan.base.size import MIB, align_up, human
+from raidplan.base.size import MIB, SECTOR, align_up, human
 from raidplan.geometry import lvm
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Site, Use
 from raidplan.layout.kinds.model import AnySize, Model, Name, Reference, Size, size_or
 from raidplan.layout.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
-
-SECTOR = 512
 
 
 class Volume(Model):

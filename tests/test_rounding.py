@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.geometry.units import ceil_div, is_power_of_two, round_down, round_up
+from raidplan.base.size import align_down, align_up, ceil_div, is_power_of_two
 
 numbers, steps = st.integers(0, 10**15), st.integers(1, 10**6)
 
 
 @given(numbers, steps)
 def test_rounding_ends_at_the_nearest_multiples(value: int, step: int) -> None:
-    down, up = round_down(value, step), round_up(value, step)
+    down, up = align_down(value, step), align_up(value, step)
     assert down % step == up % step == 0
     assert down <= value < down + step and up - step < value <= up
     assert ceil_div(value, step) * step == up
