@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import listed
 from raidplan.diff.names import REFERENCES
 from raidplan.diff.result import Change, Fate
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path
     from raidplan.diff.storage import Storage
-
-MOST_NAMES = 4
 
 
 def because(path: Path, device: str, storage: Storage) -> str:
@@ -56,7 +55,7 @@ def needed(device: str, storage: Storage) -> str:
             gone = [disk for disk in members if disk and disk not in storage.disks]
             if gone:
                 return (
-                    f"what is on {named(gone)} is needed: if still plugged in, leave {'it' if len(gone) == 1 else 'them'} in "
+                    f"what is on {listed(gone)} is needed: if still plugged in, leave {'it' if len(gone) == 1 else 'them'} in "
                     f"hardware until {item.name} has been changed, under other names where those are taken"
                 )
             return _reordered(item.name, storage)
@@ -80,20 +79,15 @@ def of_disks(disks: Sequence[str], storage: Storage) -> str:
     if not disks:
         return "it stood on no disk that is known"
     if not there:
-        return f"{named(disks)} {_are(disks)} not in the new layout"
+        return f"{listed(disks)} {_are(disks)} not in the new layout"
     users = list(dict.fromkeys(user for disk in there for user in storage.carried.get(disk, ())))
     carry = (
-        f"{named(disks)} {'carries' if len(disks) == 1 else 'carry'} {named(users)}"
+        f"{listed(disks)} {'carries' if len(disks) == 1 else 'carry'} {listed(users)}"
         if users
-        else (f"nothing in the new layout uses {named(disks)}")
+        else (f"nothing in the new layout uses {listed(disks)}")
     )
     left = len(disks) - len(there)
     return f"{carry}; {left} of them {'is' if left == 1 else 'are'} not in it" if left else carry
-
-
-def named(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMES])
-    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
 
 
 def _are(names: Sequence[str]) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import listed
 from raidplan.diff.names import hint
 from raidplan.diff.places import Place
-from raidplan.diff.reasons import because, named, needed, of_disks
+from raidplan.diff.reasons import because, needed, of_disks
 from raidplan.diff.result import Loss
 from raidplan.diff.sizes import size_words, trend
 
@@ -80,5 +81,5 @@ def _changed(old: Place, new: Place, storage: Storage) -> str:
     disks = storage.new.layout.hardware.disks
     wiped = [disk for disk in sorted(storage.new.disks_below(new.device)) if disks[disk].wipe]
     if wiped:
-        return f"{taker[1]} is made on it, and what is in the way on {named(wiped)} is wiped (wipe: true)"
+        return f"{taker[1]} is made on it, and what is in the way on {listed(wiped)} is wiped (wipe: true)"
     return ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from raidplan.base.size import human
+from raidplan.base.words import listed
 from raidplan.facts.machine import DiskFact, Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan.step import DiskIdentity
@@ -137,8 +138,7 @@ def _likeness(given: Mapping[str, str], disk: DiskFact) -> float:
 
 def _nodes(disks: Sequence[DiskFact]) -> str:
     nodes = [disk.node for disk in disks]
-    shown = ", ".join(nodes[:12]) or "none"
-    return f"{shown} and {len(nodes) - 12} more" if len(nodes) > 12 else shown
+    return listed(nodes, most=12) or "none"
 
 
 def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import plural
 from raidplan.placement.bounds import alone_load, rooms
 from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
@@ -56,7 +57,7 @@ def _spread(demand: Demand, members: Sequence[int]) -> str:
     if not shared:
         return f"its members hang {where} no {demand.kind}"
     each = str(shared[0]) if len(set(shared)) == 1 else f"{min(shared)} to {max(shared)}"
-    every = f"{demand.kind}" if len(shared) == 1 else f"each of {len(shared)} {_plural(demand.kind)}"
+    every = f"{demand.kind}" if len(shared) == 1 else f"each of {len(shared)} {plural(demand.kind)}"
     more = f", {alone} {where} none" if alone else ""
     return f"{each} of its {demand.count} members {where} {'one ' if len(shared) == 1 else ''}{every}{more}"
 
@@ -85,7 +86,7 @@ def _survival(
         )
     if reached.clashes:
         pairs = "one pair" if reached.clashes == 1 else f"{reached.clashes} pairs"
-        yield f"{pairs} of copies cannot be kept on different {_plural(demand.kind)}"
+        yield f"{pairs} of copies cannot be kept on different {plural(demand.kind)}"
     elif demand.copies > 1 and reached.load > 1:
         yield f"no two copies of a chunk share a {demand.kind}"
 
@@ -98,7 +99,7 @@ def _cure(problem: Problem, number: int) -> str:
         return f"alone it would; its pool is too unevenly wired for it and {others} other array{'s' * (others > 1)}"
     lacking = demand.count - sum(min(room, demand.may_lose) for room in rooms(problem, number))
     more = -(-lacking // demand.may_lose)
-    what = f"one more {demand.kind}" if more == 1 else f"{more} more {_plural(demand.kind)}"
+    what = f"one more {demand.kind}" if more == 1 else f"{more} more {plural(demand.kind)}"
     most = f", {demand.may_lose} on each at most," if more > 1 and lacking > more else ""
     # Of three copies a component may hold two, if the slots are such: then another choice may do.
     none = "no choice from its pool does; " if demand.copies < 3 else ""
@@ -116,7 +117,3 @@ def _rate(problem: Problem, demand: Demand, members: Sequence[int], reached: Gra
             device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
             own = min(device.rate, device.port)
             yield f"all at work, its slowest member, {limit}, has {own / 1e6:.0f} MB/s"
-
-
-def _plural(kind: str) -> str:
-    return "buses" if kind == "bus" else f"{kind}s"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import counted
 from raidplan.render.diff_words import Row, Section, sections, summary, title
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
-from raidplan.render.visible import plural
 
 if TYPE_CHECKING:
     from raidplan.diff import Diff
@@ -27,7 +27,7 @@ def diff_markdown(diff: Diff, limit: int = LIMIT, *, allowed: bool = False) -> s
         parts.append(text)
         room -= len(text)
         left += cut
-    more = f"{plural(left, 'row')} more did not fit here.\n" if left else ""
+    more = f"{counted(left, 'row')} more did not fit here.\n" if left else ""
     return head + "".join(parts) + more
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import dotted
 from raidplan.base.size import human, human_beside
-from raidplan.render.estimate_words import alike, duration, mb
-from raidplan.render.visible import plural
+from raidplan.base.words import counted, duration, listed
+from raidplan.render.estimate_words import alike, mb
 
 if TYPE_CHECKING:
     from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
@@ -54,7 +54,7 @@ class Section:
 def sections(diff: Diff) -> Iterator[Section]:
     """Everything, the gravest first; sections that say nothing are left out."""
     parts = {
-        f"destroyed: {plural(len(diff.losses), 'thing')} with data": _losses(diff.losses),
+        f"destroyed: {counted(len(diff.losses), 'thing')} with data": _losses(diff.losses),
         "storage": _things([t for t in diff.things if t.path[0] != "hardware"]),
         "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
         "what is survived": _tolerances(diff.tolerance),
@@ -85,7 +85,7 @@ def summary(diff: Diff, *, allowed: bool = False) -> str:
         known = [loss.capacity for loss in diff.losses if loss.capacity is not None]
         room = f", {drive_size(sum(known))}" if known else ""
         end = "allowed by --allow-destroy" if allowed else "--allow-destroy says that this is meant"
-        return f"data on {plural(len(diff.losses), 'thing')} would be destroyed{room}: {end}"
+        return f"data on {counted(len(diff.losses), 'thing')} would be destroyed{room}: {end}"
     if diff.forgotten:
         return "nothing is destroyed by that: what the layout provisioned stays on the machine, and is no longer described"
     return "nothing differs" if diff.empty else "no data would be destroyed"
@@ -110,7 +110,7 @@ def _losses(losses: Sequence[Loss]) -> Iterator[Row]:
 
 
 def _on(disks: Sequence[str]) -> str:
-    return f"{plural(len(disks), 'disk')}: {names(disks)}" if disks else "no known disk"
+    return f"{counted(len(disks), 'disk')}: {names(disks)}" if disks else "no known disk"
 
 
 def _things(things: Sequence[Thing]) -> Iterator[Row]:
@@ -193,7 +193,7 @@ def _always(losses: int | None) -> str:
         case 3:
             return "survives the loss of any 3 disks or more"
         case _:
-            return f"survives the loss of any {plural(losses, 'disk')}"
+            return f"survives the loss of any {counted(losses, 'disk')}"
 
 
 def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
@@ -250,5 +250,4 @@ def _accepted(all_: Sequence[Accepted]) -> Iterator[Row]:
 
 def names(words: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    shown = ", ".join(words[:NAMES])
-    return shown if len(words) <= NAMES else f"{shown} and {len(words) - NAMES} more"
+    return listed(words, most=NAMES)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
     alike,
@@ -17,7 +18,7 @@ from raidplan.render.estimate_words import (
     named,
     shape,
 )
-from raidplan.render.visible import plural, visible
+from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
     from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
@@ -41,7 +42,7 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
         lines += ["", *_array(group, style)]
     if len(groups) > MANY:
         hidden = sum(map(len, groups[MANY:]))
-        lines += ["", f"and {plural(hidden, 'array')} more; --format json has them all"]
+        lines += ["", f"and {counted(hidden, 'array')} more; --format json has them all"]
     for section in (_users(estimates), _survival(estimates), gain_lines(estimates.gains)):
         lines += ["", *section] if section else []
     lines += ["", *_machine(estimates.machine), *missing_lines(estimates.missing)]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from raidplan.base.size import human
-from raidplan.render.visible import plural, visible
+from raidplan.base.words import counted, duration, listed, plural
+from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
     from raidplan.estimate.links import Missing
@@ -62,7 +63,7 @@ def bottleneck(resources: Sequence[Resource]) -> str:
     if len(resources) == 1:
         return f"{first.kind} {first.component}, {mb(first.bytes_per_second)} MB/s"
     kinds = {each.kind for each in resources}
-    what = plural_kind(first.kind) if len(kinds) == 1 else "components"
+    what = plural(first.kind) if len(kinds) == 1 else "components"
     same = len({mb(each.bytes_per_second) for each in resources}) == 1
     rate = f", {mb(first.bytes_per_second)} MB/s each" if same else ""
     return f"{len(resources)} {what} ({named([each.component for each in resources])}){rate}"
@@ -98,7 +99,7 @@ def gain_lines(gains: Sequence[Gain]) -> list[str]:
             if now is not None and then is not None and then > now * WORTH
         ]
         if changes:
-            disks = plural(len(gain.disks), "disk")
+            disks = counted(len(gain.disks), "disk")
             advice = ADVICE[gain.bottlenecks[0].kind].format(disks=disks)
             lines.append(f"  {bottleneck(gain.bottlenecks)}: {advice}")
             lines.append(f"    {', '.join(changes)}")
@@ -117,13 +118,7 @@ def missing_lines(missing: Sequence[Missing]) -> Iterator[str]:
 
 def named(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    shown = ", ".join(visible(name) for name in names[:NAMES])
-    return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
-
-
-def plural_kind(kind: str) -> str:
-    """More than one of a kind of component."""
-    return {"bus": "buses", "power": "supplies"}.get(kind, f"{kind}s")
+    return listed([visible(name) for name in names], most=NAMES)
 
 
 def mb(rate: float | None) -> str:
@@ -137,13 +132,3 @@ def mb(rate: float | None) -> str:
 def percent(part: float) -> str:
     """A part of one: `15%`."""
     return "less than 1%" if 0 < part < 0.005 else f"{part:.0%}"
-
-
-def duration(seconds: float) -> str:
-    """`7 h 24 min`, `35 s`."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
-    known = [f"{count} {unit}" for count, unit in parts if count]
-    return " ".join(known[:2]) or "0 s"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from raidplan.base.findings import dotted
+from raidplan.base.words import counted
 from raidplan.render.files import relative
 from raidplan.render.groups import details
-from raidplan.render.visible import plural, visible
+from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
     from raidplan.render.forms import Look
@@ -47,7 +48,7 @@ def _suite(loaded: Loaded) -> Iterator[str]:
 
 
 def _nothing(loaded: Loaded) -> str:
-    accepted = f" ({plural(len(loaded.accepted), 'finding')} accepted)" if loaded.accepted else ""
+    accepted = f" ({counted(len(loaded.accepted), 'finding')} accepted)" if loaded.accepted else ""
     return f"nothing to report{accepted}"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import counted
 from raidplan.render.files import relative
 from raidplan.render.findings_text import summary_text
 from raidplan.render.groups import details, grouped
 from raidplan.render.markdown import LIMIT, cell, prose
-from raidplan.render.visible import plural
 
 if TYPE_CHECKING:
     from raidplan.render.forms import Look
@@ -44,7 +44,7 @@ def tables(checked: Sequence[Loaded], limit: int = LIMIT) -> str:
     kept = _kept(rows[:shown], room)
     parts = [_table(*each) for each in zip(names, rows, kept, checked, strict=False)]
     if shown < len(checked):
-        parts.append(f"{plural(len(checked) - shown, 'layout')} more did not fit here.\n\n")
+        parts.append(f"{counted(len(checked) - shown, 'layout')} more did not fit here.\n\n")
     return "".join(parts)
 
 
@@ -71,7 +71,7 @@ def _table(name: str, rows: Sequence[tuple[int, str]], kept: int, loaded: Loaded
     if not rows:
         return f"{name}nothing to report\n\n"
     left = len(rows) - kept
-    note = f"{plural(left, 'row')} more did not fit here.\n\n" if left else ""
+    note = f"{counted(left, 'row')} more did not fit here.\n\n" if left else ""
     shown = "".join(f"{row}\n" for _, row in rows[:kept])
     return name + (f"{HEAD}{shown}\n" if kept else "") + note
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
+from raidplan.base.words import counted
 from raidplan.render.colour import Styles, styles
 from raidplan.render.groups import details, grouped
 from raidplan.render.snippet import lines_of, snippet
-from raidplan.render.visible import plural, visible
+from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
     from raidplan.render.forms import Look
@@ -52,18 +53,18 @@ def summary_text(
     findings: Sequence[Located], layouts: int, accepted: int = 0, *, colour: bool = False
 ) -> str:
     """The last line: how many of each severity, in how many layouts, and how many somebody accepted."""
-    counts = {severity: counted(findings, severity) for severity in Severity}
+    counts = {severity: number_of(findings, severity) for severity in Severity}
     where = f" in {layouts} layouts" if layouts > 1 else ""
     where += f" ({accepted} accepted)" if accepted else ""
     if not findings:
         return styles(colour)["good"](f"nothing to report{where}") + "\n"
     style = styles(colour)
     parts = [
-        style[s.value](plural(count, s.value)) if count else f"0 {s.value}s" for s, count in counts.items()
+        style[s.value](counted(count, s.value)) if count else f"0 {s.value}s" for s, count in counts.items()
     ]
     return f"{', '.join(parts)}{where}\n"
 
 
-def counted(findings: Sequence[Located], severity: Severity) -> int:
+def number_of(findings: Sequence[Located], severity: Severity) -> int:
     """How many findings are of this severity."""
     return sum(item.finding.severity is severity for item in findings)

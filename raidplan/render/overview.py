@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from raidplan.base.words import counted
 from raidplan.plan import PHASES, DiskIdentity, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.render.command import disk_name
-from raidplan.render.visible import plural
 
 MADE = {
     "table": "partition table",
@@ -64,7 +64,7 @@ def created(plan: Plan) -> tuple[str, ...]:
         if step.proof and not step.changes and (step.phase in MAKING or step.creates)
     )
     counts = Counter(kind for kind, _ in objects)
-    return tuple(plural(counts[kind], noun) for kind, noun in MADE.items() if counts[kind])
+    return tuple(counted(counts[kind], noun) for kind, noun in MADE.items() if counts[kind])
 
 
 def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:

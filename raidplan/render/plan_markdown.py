@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from raidplan.base.words import counted
 from raidplan.plan import Plan, Step, plan_digest
 from raidplan.render import overview
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
 from raidplan.render.plan_text import action_lines
-from raidplan.render.visible import plural, visible
+from raidplan.render.visible import visible
 
 
 def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
@@ -19,9 +20,9 @@ def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
     room = limit - len(head) - len(foot)
     if room < 400:
         lost = (
-            f"**{plural(len(plan.lost), 'thing')} on this machine will be destroyed.** " if plan.lost else ""
+            f"**{counted(len(plan.lost), 'thing')} on this machine will be destroyed.** " if plan.lost else ""
         )
-        return f"### raidplan: plan for {prose(plan.host)}\n\n{lost}{plural(len(plan.steps), 'step')}, which did not fit here.\n\n{foot}"
+        return f"### raidplan: plan for {prose(plan.host)}\n\n{lost}{counted(len(plan.steps), 'step')}, which did not fit here.\n\n{foot}"
     steps = _steps(plan, room)
     commands = _commands(plan, room - len(steps))
     return head + steps + commands + foot
@@ -59,7 +60,7 @@ def _summary(plan: Plan) -> Iterator[str]:
 
 def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
     """What stands on the machine now and is destroyed."""
-    yield f"**{plural(len(plan.lost), 'thing')} on this machine will be destroyed:**"
+    yield f"**{counted(len(plan.lost), 'thing')} on this machine will be destroyed:**"
     yield ""
     yield from (f"- {cell(words)}" for words in plan.lost[:most])
     if len(plan.lost) > most:
@@ -70,7 +71,7 @@ def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
 
 
 def _counted(verb: str, names: Sequence[str], noun: str) -> str:
-    return f"{verb} {plural(len(names), noun)}: {_listed(names)}"
+    return f"{verb} {counted(len(names), noun)}: {_listed(names)}"
 
 
 def _listed(names: Sequence[str], room: int = 6000) -> str:
@@ -93,7 +94,7 @@ def _steps(plan: Plan, room: int) -> str:
     """A table for each phase; rows that do not fit are counted."""
     lines: list[str] = []
     for phase, steps in overview.by_phase(plan):
-        heading = f"**{phase}**: {plural(len(steps), 'step')}"
+        heading = f"**{phase}**: {counted(len(steps), 'step')}"
         lines += [heading, "", "| # | | Step | Destroys | Layout line |", "| ---: | --- | --- | --- | ---: |"]
         lines += [_row(number, step) for number, step in steps]
         lines += [""]
@@ -101,7 +102,7 @@ def _steps(plan: Plan, room: int) -> str:
     if len(kept) == len(lines):
         return "".join(f"{line}\n" for line in kept)
     rows = sum(line.startswith("| ") and line[2].isdigit() for line in lines[len(kept) :])
-    return "".join(f"{line}\n" for line in kept) + f"\n{plural(rows, 'step')} more did not fit here.\n\n"
+    return "".join(f"{line}\n" for line in kept) + f"\n{counted(rows, 'step')} more did not fit here.\n\n"
 
 
 def _row(number: int, step: Step) -> str:
@@ -119,9 +120,9 @@ def _commands(plan: Plan, room: int) -> str:
     closing = f"{fence}\n\n</details>\n\n"
     kept = fitting(blocks, room - len(opening) - len(closing) - 200)
     cut = len(blocks) - len(kept)
-    note = f"... {plural(cut, 'step')} more did not fit here\n" if cut else ""
+    note = f"... {counted(cut, 'step')} more did not fit here\n" if cut else ""
     if not kept:
-        return f"The commands of {plural(cut, 'step')} did not fit here.\n\n"
+        return f"The commands of {counted(cut, 'step')} did not fit here.\n\n"
     return opening + "".join(f"{block}\n" for block in kept) + note + closing
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.plan import (
     Plan,
     RenewInitramfs,
@@ -21,7 +22,7 @@ from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
-from raidplan.render.visible import plural, visible
+from raidplan.render.visible import visible
 
 INDENT = " " * 7
 
@@ -43,7 +44,7 @@ def _header(plan: Plan, nodes: Mapping[str, str], style: Styles) -> Iterator[str
     yield f"machine  {visible(plan.machine_digest) or 'none was looked at: all of its disks are taken as blank'}"
     if plan.disks:
         yield ""
-        yield f"{plural(len(plan.disks), 'disk')}, each found by all that is said of it:"
+        yield f"{counted(len(plan.disks), 'disk')}, each found by all that is said of it:"
     width = max((len(disk.name) for disk in plan.disks), default=0)
     for disk in plan.disks:
         node = f"  -> {visible(nodes[disk.name])}" if disk.name in nodes else ""
@@ -56,7 +57,7 @@ def _header(plan: Plan, nodes: Mapping[str, str], style: Styles) -> Iterator[str
 
 def _phase(phase: str, steps: list[tuple[int, Step]], style: Styles) -> Iterator[str]:
     """Every step of a phase; the command of one that is like an earlier one is not repeated."""
-    yield style["bold"](f"{phase}: {plural(len(steps), 'step')}")
+    yield style["bold"](f"{phase}: {counted(len(steps), 'step')}")
     first: dict[object, int] = {}
     for number, step in steps:
         like = first.setdefault(shape(step), number)
@@ -109,7 +110,7 @@ def action_lines(step: Step) -> Iterator[str]:
             yield "$ " + command_text(argv) + (" <<" if stdin else "")
             yield from _content(stdin)
         case RenewInitramfs(arrays):
-            names = f"names {plural(len(arrays), 'array')}" if arrays else "can be read"
+            names = f"names {counted(len(arrays), 'array')}" if arrays else "can be read"
             yield "for each KERNEL that has its image in /boot, and modules:"
             yield "$ " + command_text(step.action.make("KERNEL", "initrd.img-KERNEL"))
             yield f"when each of them is proven to hold what it should ({names}), put them in place of the present ones"
@@ -141,7 +142,7 @@ def _content(text: str) -> Iterator[str]:
 
 
 def _findings(plan: Plan, style: Styles) -> Iterator[str]:
-    yield style["bold"](f"{plural(len(plan.findings), 'finding')} (raidplan check shows them in full)")
+    yield style["bold"](f"{counted(len(plan.findings), 'finding')} (raidplan check shows them in full)")
     for finding in plan.findings:
         severity = str(finding["severity"])
         head = style[severity](f"{severity}[{visible(str(finding['rule']))}]")
@@ -150,7 +151,7 @@ def _findings(plan: Plan, style: Styles) -> Iterator[str]:
 
 def _lost(plan: Plan, style: Styles) -> Iterator[str]:
     """Everything that a person has to say yes to, and how to say it without a terminal."""
-    yield style["destroy"](f"{plural(len(plan.lost), 'thing')} on this machine will be destroyed:")
+    yield style["destroy"](f"{counted(len(plan.lost), 'thing')} on this machine will be destroyed:")
     yield from (f"  {style['destroy']('!')} {visible(words)}" for words in plan.lost)
     yield f"The digest that says yes to exactly this: --destroy {plan_digest(plan)}"
 
@@ -164,8 +165,8 @@ def _summary(plan: Plan, style: Styles) -> Iterator[str]:
         overview.written_others(plan),
         overview.changed_files(plan),
     )
-    parts = [plural(len(plan.steps), "step")]
-    parts += [f"writes over {plural(len(disks), 'disk')}: {', '.join(disks)}"] if disks else []
+    parts = [counted(len(plan.steps), "step")]
+    parts += [f"writes over {counted(len(disks), 'disk')}: {', '.join(disks)}"] if disks else []
     parts += [f"writes over or makes: {', '.join(others)}"] if others else []
     parts += [f"makes {', '.join(overview.created(plan))}"] if overview.created(plan) else []
     parts += [f"changes {', '.join(files)}"] if files else []

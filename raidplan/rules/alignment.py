@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import exact, human
+from raidplan.base.words import counted, listed
 from raidplan.geometry.gpt import MOST_SLACK, slack_bytes
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, counted, listed, places, redundant
+from raidplan.rules.subjects import arrays, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

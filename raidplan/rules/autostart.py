@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
+from raidplan.base.words import listed
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, listed, places, redundant
+from raidplan.rules.subjects import array_disks, arrays, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

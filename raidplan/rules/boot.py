@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
+from raidplan.base.words import SHOWN, listed
 from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import SHOWN, listed, mounted, place
+from raidplan.rules.subjects import mounted, place
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Path, Related, Severity
 from raidplan.base.levels import copy_sets
 from raidplan.base.size import human
+from raidplan.base.words import SHOWN, counted, listed
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
 from raidplan.rules.parts import (
@@ -18,17 +19,7 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import (
-    SHOWN,
-    arrays,
-    counted,
-    footing,
-    listed,
-    losses,
-    own_disks,
-    place,
-    redundant,
-)
+from raidplan.rules.subjects import arrays, footing, losses, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.estimate.survival import Component

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
+from raidplan.base.words import SHOWN, counted, listed
 from raidplan.rules.elsewhere import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import room_elsewhere
@@ -19,17 +20,7 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import (
-    SHOWN,
-    agreeing,
-    all_of,
-    arrays,
-    counted,
-    listed,
-    losses,
-    own_disks,
-    place,
-)
+from raidplan.rules.subjects import agreeing, all_of, arrays, losses, own_disks, place
 
 if TYPE_CHECKING:
     from raidplan.estimate.survival import Component

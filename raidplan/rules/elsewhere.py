@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import counted, listed
 from raidplan.rules.boot import boot_filesystem, esps
 from raidplan.rules.free import (
     LOOKED_AT,
@@ -21,7 +22,7 @@ from raidplan.rules.free import (
     with_ports,
 )
 from raidplan.rules.parts import KINDS, bus_above, most_together, parts_of_disks
-from raidplan.rules.subjects import agreeing, counted, footing, listed, own_disks
+from raidplan.rules.subjects import agreeing, footing, own_disks
 
 if TYPE_CHECKING:
     from raidplan.estimate.survival import Component

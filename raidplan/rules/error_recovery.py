@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
+from raidplan.base.words import listed
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, guarded_disks, listed, losses, places
+from raidplan.rules.subjects import arrays, guarded_disks, losses, places
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.disk import Disk

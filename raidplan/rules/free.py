@@ -7,8 +7,9 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from raidplan.base.words import counted, listed
 from raidplan.rules.parts import behind_controllers, bus_above
-from raidplan.rules.subjects import agreeing, counted, listed
+from raidplan.rules.subjects import agreeing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity, shortened
+from raidplan.base.words import counted, listed
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, counted, listed
+from raidplan.rules.subjects import agreeing
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.disk import Disk

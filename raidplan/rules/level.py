@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, did_you_mean
 from raidplan.base.levels import LEVELS
+from raidplan.base.words import counted, listed
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, arrays, counted, listed, places, redundant
+from raidplan.rules.subjects import agreeing, arrays, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

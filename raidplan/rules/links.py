@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
+from raidplan.base.words import SHOWN, counted, listed
 from raidplan.estimate.links import Link
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import with_ports
 from raidplan.rules.parts import behind_multipliers
 from raidplan.rules.shares import ENOUGH, Share, held_back, shares
-from raidplan.rules.subjects import SHOWN, agreeing, arrays, counted, listed, mb, place
+from raidplan.rules.subjects import agreeing, arrays, mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
+from raidplan.base.words import listed
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import shares
-from raidplan.rules.subjects import agreeing, array_disks, arrays, listed, mb, place, places
+from raidplan.rules.subjects import agreeing, array_disks, arrays, mb, place, places
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
+from raidplan.base.words import counted
 from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import counted
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

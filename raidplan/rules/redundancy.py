@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import array_disks, arrays, counted, footing, redundant
+from raidplan.rules.subjects import array_disks, arrays, footing, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

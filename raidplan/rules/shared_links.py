@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
+from raidplan.base.words import SHOWN, listed
 from raidplan.estimate.links import Link
 from raidplan.rules.engine import Hit, rule
 from raidplan.rules.shares import ENOUGH, Crowd, crowds, shares, shares_together
-from raidplan.rules.subjects import SHOWN, listed, mb, place
+from raidplan.rules.subjects import mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

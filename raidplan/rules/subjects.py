@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Related
 from raidplan.base.levels import LEVELS, losses_survived
+from raidplan.base.words import SHOWN
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array
     from raidplan.topology import Item, Topology
-
-SHOWN = 4
-"""So many names and places a finding shows; of the others it says how many."""
 
 
 def arrays(topology: Topology) -> Iterator[tuple[str, Path, Array]]:
@@ -135,18 +133,6 @@ def place(word: str, path: Path) -> Related:
 def places(word: str, section: Path, names: Iterable[str]) -> tuple[Related, ...]:
     """The first things of a section that a finding is also about."""
     return tuple(place(word, (*section, name)) for name in [*names][:SHOWN])
-
-
-def listed(names: Sequence[str], last: str = ", ") -> str:
-    """`d0, d1, d2`, or the first ones and how many more; `last` joins the last one to the others."""
-    if len(names) > SHOWN:
-        return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
-    return last.join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else ", ".join(names)
-
-
-def counted(number: int, word: str) -> str:
-    """`1 member`, `3 members`."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def agreeing(things: Sized, one: str, many: str) -> str:

@@ -4,39 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.rules.subjects import agreeing, counted, gb, hours_at, listed, losses, mb, places, tb
+from raidplan.rules.subjects import agreeing, gb, hours_at, losses, mb, places, tb
 from tests.rules.machines import machine
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, ""),
-        (1, "d0"),
-        (2, "d0, d1"),
-        (4, "d0, d1, d2, d3"),
-        (5, "d0, d1, d2, d3 and 1 more"),
-        (40, "d0, d1, d2, d3 and 36 more"),
-    ],
-)
-def test_four_names_are_listed(count: int, text: str) -> None:
-    assert listed([f"d{number}" for number in range(count)]) == text
-
-
-def test_the_last_one_can_be_joined_otherwise() -> None:
-    assert listed(["a", "b", "c"], last=" and ") == "a, b and c"
-    assert listed(["a", "b", "c", "d", "e"], last=" or ") == "a, b, c, d and 1 more"
-    assert listed(["a"], last=" and ") == "a"
 
 
 def test_four_places_are_shown() -> None:
     found = places("disk", ("hardware", "disks"), (f"d{number}" for number in range(5)))
     assert [each.path[-1] for each in found] == ["d0", "d1", "d2", "d3"]
     assert (found[0].path, found[0].message) == (("hardware", "disks", "d0"), "the disk d0")
-
-
-def test_one_is_not_many() -> None:
-    assert [counted(number, "disk") for number in (0, 1, 2)] == ["0 disks", "1 disk", "2 disks"]
 
 
 def test_words_agree_with_their_number() -> None:

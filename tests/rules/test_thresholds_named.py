@@ -83,7 +83,6 @@ NO_THRESHOLD = {
     "filesystems.MOST_EXT3": "the limit of another module in bytes, for a message",
     "free.LOOKED_AT": "bounds the work of a hint",
     "stripe_cache.DEFAULT_ENTRIES": "the kernel's own, counted with",
-    "subjects.SHOWN": "so many names stand in a message",
     "volumes.STEP": "the kernel's step of a read-ahead, counted in",
     "wiring.MANY": "so many findings are told one by one",
 }

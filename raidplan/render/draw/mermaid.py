@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
+from raidplan.base.words import counted
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row
 from raidplan.render.draw.disks import label, tone_of
@@ -50,12 +51,12 @@ def mermaid(topology: Topology, marks: Marks) -> str:
         if texts:
             yield "<br/>".join(", ".join(row) for row in rows), "other"
 
-    def counted(node: Node) -> Iterator[tuple[str, str]]:
+    def numbered(node: Node) -> Iterator[tuple[str, str]]:
         if node.disks:
-            yield words.counted(len(node.disks), "disk"), "other"
+            yield counted(len(node.disks), "disk"), "other"
 
     nodes = tree(topology)
-    for disks in (single, listed, counted):
+    for disks in (single, listed, numbered):
         # Of two parts that nothing connects, Mermaid puts the later one above.
         lines = [*_wiring(topology, nodes, standing, marks, disks), *_storage(standing, names, marks)]
         text = "\n".join([*_head(topology), *lines, *_classes(lines)]) + "\n"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from raidplan.base.findings import Path
+from raidplan.base.words import counted
 from raidplan.estimate.survival import BOOT, MACHINE
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row, card, height, wanted
@@ -97,7 +98,7 @@ def _summary(topology: Topology) -> str:
     )
     texts = [
         words.disks(layout.hardware.disks.values()),
-        *(words.counted(n, noun) for n, noun in counts if n),
+        *(counted(n, noun) for n, noun in counts if n),
     ]
     return " · ".join([*texts, *([f"for {layout.workload.replace('-', ' ')}"] if layout.workload else [])])
 

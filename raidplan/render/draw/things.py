@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.estimate.survival import structure
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
-from raidplan.render.draw import words
 from raidplan.topology.resolve import DISKS
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _things(item: Item, topology: Topology) -> Iterator[Thing]:
         case Array():
             yield Thing(path, item.name, _array(kind), _size(item.name, topology), parts, on_disks)
         case VolumeGroup():
-            count = words.counted(len(kind.volumes), "volume")
+            count = counted(len(kind.volumes), "volume")
             yield Thing(path, item.name, f"LVM, {count}", "", parts, on_disks)
             for name in kind.volumes:
                 device = f"{item.name}.{name}"
@@ -161,8 +161,8 @@ def _things(item: Item, topology: Topology) -> Iterator[Thing]:
 def _array(array: Array) -> str:
     level = array.level.replace("raid", "RAID")
     layout = f" {array.layout}" if array.level == "raid10" and array.layout else ""
-    members = words.counted(len(array.named_members), "member")
-    spares = f" + {words.counted(len(array.spares), 'spare')}" if array.spares else ""
+    members = counted(len(array.named_members), "member")
+    spares = f" + {counted(len(array.spares), 'spare')}" if array.spares else ""
     return f"{level}{layout}, {members}{spares}"
 
 

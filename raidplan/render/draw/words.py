@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raidplan.base.size import human
+from raidplan.base.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,13 +36,6 @@ def rate(bytes_per_second: float | None) -> str:
 def speed(bits_per_second: int) -> str:
     """`1.5 Gb/s`."""
     return f"{bits_per_second / 1e9:g} Gb/s"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 disk`, `2 disks`."""
-    if count != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith("ly") else f"{noun}s"
-    return f"{count} {noun}"
 
 
 def component(section: str, name: str, hardware: Hardware) -> str:

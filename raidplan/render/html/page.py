@@ -14,6 +14,7 @@ from markupsafe import Markup
 from raidplan import __version__
 from raidplan.base.findings import Severity
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.document import Span
 from raidplan.render.files import relative
 from raidplan.render.groups import ALIKE, alike, grouped, places
@@ -21,7 +22,7 @@ from raidplan.render.html.estimates import Speeds, speeds
 from raidplan.render.html.source import Line, Mark, Place, source_lines
 from raidplan.render.html.survival import Matrix, matrix
 from raidplan.render.html.timeline import Timeline, timeline
-from raidplan.render.visible import plural, visible
+from raidplan.render.visible import visible
 from raidplan.review import pipeline
 from raidplan.rules import CATALOGUE
 
@@ -188,7 +189,7 @@ def _counts(loaded: Loaded) -> list[tuple[str, str]]:
     for severity in Severity:
         count = sum(item.finding.severity is severity for item in loaded.findings)
         if count:
-            counts.append((severity.value, plural(count, severity.value)))
+            counts.append((severity.value, counted(count, severity.value)))
     if not counts:
         counts.append(("good", "nothing to report"))
     if loaded.accepted:
@@ -200,10 +201,10 @@ def _facts(topology: Topology) -> tuple[str, ...]:
     layout = topology.layout
     sizes = [disk.size for disk in layout.hardware.disks.values()]
     raw = f" of {human(sum(size or 0 for size in sizes))}" if all(sizes) and sizes else ""
-    facts = [f"{plural(len(sizes), 'disk')}{raw}" if sizes else ""]
-    facts += [plural(len(layout.arrays), "array") if layout.arrays else ""]
-    facts += [plural(len(layout.filesystems), "file system") if layout.filesystems else ""]
-    facts += [plural(len(layout.swap), "swap area") if layout.swap else ""]
+    facts = [f"{counted(len(sizes), 'disk')}{raw}" if sizes else ""]
+    facts += [counted(len(layout.arrays), "array") if layout.arrays else ""]
+    facts += [counted(len(layout.filesystems), "file system") if layout.filesystems else ""]
+    facts += [counted(len(layout.swap), "swap area") if layout.swap else ""]
     return tuple(fact for fact in facts if fact)
 
 

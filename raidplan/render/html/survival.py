@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
+from raidplan.base.words import plural
 from raidplan.estimate.survival import Component, Survival, survive
 from raidplan.estimate.survival.loss import Outcome
 from raidplan.render.draw.words import kind_of, name_of
-from raidplan.render.estimate_words import alike, named, plural_kind
+from raidplan.render.estimate_words import alike, named
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology
@@ -74,7 +75,7 @@ def matrix(topology: Topology) -> Matrix | None:
     condensed = len(parts) > MOST_COLUMNS
     groups = alike(parts, lambda component: component.kind)
     columns = tuple(
-        (plural_kind(kind[0].kind), ("all",) if condensed else tuple(part.name for part in kind))
+        (plural(kind[0].kind), ("all",) if condensed else tuple(part.name for part in kind))
         for kind in groups
     )
     made = [(path, _cells(survival, path, groups, condensed), _disks(survival, path)) for path in things]

@@ -1,0 +1,61 @@
+"""Counts, lists and durations in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidplan.base.words import counted, duration, listed, plural
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, ""),
+        (1, "d0"),
+        (2, "d0, d1"),
+        (4, "d0, d1, d2, d3"),
+        (5, "d0, d1, d2, d3 and 1 more"),
+        (40, "d0, d1, d2, d3 and 36 more"),
+    ],
+)
+def test_four_names_are_listed(count: int, text: str) -> None:
+    assert listed([f"d{number}" for number in range(count)]) == text
+
+
+def test_the_last_one_can_be_joined_otherwise() -> None:
+    assert listed(["a", "b", "c"], last=" and ") == "a, b and c"
+    assert listed(["a", "b", "c", "d", "e"], last=" or ") == "a, b, c, d and 1 more"
+    assert listed(["a"], last=" and ") == "a"
+
+
+def test_one_is_not_many() -> None:
+    assert [counted(number, "disk") for number in (0, 1, 2)] == ["0 disks", "1 disk", "2 disks"]
+
+
+def test_a_list_may_show_more_than_four() -> None:
+    assert listed(["a", "b", "c", "d", "e"], most=5) == "a, b, c, d, e"
+    assert listed(["a", "b", "c"], most=2) == "a, b and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("noun", "many"),
+    [("disk", "disks"), ("bus", "buses"), ("power", "supplies"), ("supply", "supplies"), ("array", "arrays")],
+)
+def test_plurals(noun: str, many: str) -> None:
+    assert plural(noun) == many
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.4, "0 s"),
+        (59.6, "1 min"),
+        (3661, "1 h 1 min"),
+        (3600, "1 h"),
+        (26_640, "7 h 24 min"),
+        (90_061, "1 d 1 h"),
+    ],
+)
+def test_a_duration_has_two_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
