@@ -1,4 +1,4 @@
-"""The machine as read, as values. Standard library and `sh` only."""
+"""The actual state of a machine, as values. Uses the standard library and `sh` only."""
 
 from raidplan.facts.machine import DiskFact, Machine, PartitionFact
 from raidplan.facts.read import read_machine

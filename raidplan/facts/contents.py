@@ -1,4 +1,4 @@
-"""What stands on the devices: partition tables, file systems and swap, as objects."""
+"""Contents of devices as objects of the machine: partition tables, file systems and swap areas."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import Path
 from raidplan.facts.block import Names, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
-from raidplan.facts.seen import Seen
+from raidplan.facts.pristine import pristine
+from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
 from raidplan.facts.superblock import GEOMETRY, is_swap
-from raidplan.facts.untouched import untouched
 from raidplan.plan.step import Value
 
 SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
 """File systems that mark each of their devices with one UUID."""
 
 
-def table_objects(seen: Seen) -> dict[str, Properties]:
+def table_objects(readings: Readings) -> dict[str, Properties]:
     """GPTs by their GUID; of several disks with the same GUID, as after a copy, the first; the others are in `also`."""
     found: dict[str, dict[str, Value]] = {}
-    for name, table in seen.tables.items():
-        if table.kind != "gpt" or not seen.blocks[name].whole:
+    for name, table in readings.tables.items():
+        if table.kind != "gpt" or not readings.blocks[name].whole:
             continue
-        node = seen.blocks[name].node
+        node = readings.blocks[name].node
         if table.uuid in found:
             _also(found[table.uuid], node)
             continue
@@ -39,19 +39,19 @@ def _also(found: dict[str, Value], device: str) -> None:
     found["also"] = [*(others if isinstance(others, list) else ()), device]
 
 
-def content_objects(seen: Seen, names: Names) -> dict[str, Properties]:
+def content_objects(readings: Readings, names: Names) -> dict[str, Properties]:
     """What each device carries, `type uuid` for each signature; `?` where it could not be read."""
     found: dict[str, Properties] = {}
-    for name, block in seen.blocks.items():
-        words = [f"{one.type} {one.uuid}".strip() for one in seen.signatures.get(block.node, ())]
-        found[names.of(name)] = {"carries": ["?"] if block.node in seen.unreadable else words}
+    for name, block in readings.blocks.items():
+        words = [f"{one.type} {one.uuid}".strip() for one in readings.signatures.get(block.node, ())]
+        found[names.of(name)] = {"carries": ["?"] if block.node in readings.unreadable else words}
     return found
 
 
-def filesystem_objects(seen: Seen, names: Names) -> dict[str, Properties]:
+def filesystem_objects(readings: Readings, names: Names) -> dict[str, Properties]:
     """File systems by UUID; of several with the same, as of a snapshot, the first; the others are in `also`."""
     found: dict[str, dict[str, Value]] = {}
-    for name, signature in _of_own(seen, "filesystem"):
+    for name, signature in _of_own(readings, "filesystem"):
         if signature.uuid in found:
             first = found[signature.uuid]["device"]
             if first != names.of(name) and signature.type not in SEVERAL_DEVICES:
@@ -61,36 +61,36 @@ def filesystem_objects(seen: Seen, names: Names) -> dict[str, Properties]:
             "type": signature.type,
             "label": signature.label,
             "device": names.of(name),
-            "untouched": _untouched(seen.root, name, signature.type),
-            **_geometry(seen.root, name, signature.type),
+            "untouched": _untouched(readings.root, name, signature.type),
+            **_geometry(readings.root, name, signature.type),
         }
     return {**found}
 
 
-def swap_objects(seen: Seen, names: Names, paths: Iterable[str]) -> dict[str, Properties]:
+def swap_objects(readings: Readings, names: Names, paths: Iterable[str]) -> dict[str, Properties]:
     """Swap on devices by UUID, swap files by `file:/path`."""
-    active = {area.device: area for area in seen.swaps if area.device}
+    active = {area.device: area for area in readings.swaps if area.device}
     found: dict[str, Properties] = {}
-    for name, signature in _of_own(seen, "other"):
+    for name, signature in _of_own(readings, "other"):
         if signature.type == "swap":
             device = {"type": "swap", "label": signature.label, "device": names.of(name)}
             found[signature.uuid] = {**device, **_use(active.get(name))}
-    files = {area.path: area for area in seen.swaps if area.file}
+    files = {area.path: area for area in readings.swaps if area.file}
     for path in dict.fromkeys([*files, *paths]):
-        size = _swap_file_size(seen.root, path, path in files)
+        size = _swap_file_size(readings.root, path, path in files)
         if size:
             found[f"file:{path}"] = {"size": size, **_use(files.get(path))}
     return found
 
 
-def _of_own(seen: Seen, usage: str) -> Iterator[tuple[str, Signature]]:
+def _of_own(readings: Readings, usage: str) -> Iterator[tuple[str, Signature]]:
     """(kernel name, signature) of what a device itself holds.
 
     A member of an array with its superblock at the end shows the array's content as its own, so devices
     that something holds, or that are marked as members, are passed over.
     """
-    for name, block in seen.blocks.items():
-        signatures = seen.signatures.get(block.node, ())
+    for name, block in readings.blocks.items():
+        signatures = readings.signatures.get(block.node, ())
         if block.holders or any(other.usage == "raid" for other in signatures):
             continue
         yield from ((name, one) for one in signatures if one.usage == usage and one.uuid)
@@ -106,7 +106,7 @@ def _geometry(root: Path, name: str, kind: str) -> Mapping[str, Value]:
 
 def _untouched(root: Path, name: str, kind: str) -> bool:
     try:
-        return untouched(partial(read_at, root / "dev" / name), kind)
+        return pristine(partial(read_at, root / "dev" / name), kind)
     except OSError:
         return False
 

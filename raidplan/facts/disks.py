@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from raidplan.facts.block import Block, read_at, text_of
+from raidplan.facts.block_devices import direct_uses, links_of
 from raidplan.facts.machine import DiskFact, PartitionFact, Trace
-from raidplan.facts.seen import Seen
+from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Ask, plain, rows_of
-from raidplan.facts.stack import direct_uses, links_of
 from raidplan.facts.tables import Entry
 from raidplan.facts.traces import FUTURE, Place, read_traces
 
@@ -24,15 +24,15 @@ SETTLE = ("udevadm", "settle", "--timeout=60")
 """lsblk takes identifiers from udev, which tells those of the disk before until it has looked at the one that came."""
 
 
-def read_disks(seen: Seen, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
+def read_disks(readings: Readings, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
     """Every whole disk and loop device, by node; `told` is what `lsblk` says."""
-    links, uses = links_of(seen.root), direct_uses(seen)
-    disks = [block for _, block in sorted(seen.blocks.items()) if block.whole]
+    links, uses = links_of(readings.root), direct_uses(readings)
+    disks = [block for _, block in sorted(readings.blocks.items()) if block.whole]
     # Side by side: a sleeping disk takes ten seconds to answer.
     with ThreadPoolExecutor(max_workers=16) as pool:
-        traces = pool.map(partial(_traces, seen), disks)
+        traces = pool.map(partial(_traces, readings), disks)
         return tuple(
-            replace(_disk(seen, block, told.get(block.name, {}), links, uses), traces=found)
+            replace(_disk(readings, block, told.get(block.name, {}), links, uses), traces=found)
             for block, found in zip(disks, traces, strict=True)
         )
 
@@ -54,25 +54,27 @@ def parse_lsblk(text: str) -> dict[str, dict[str, str]]:
     }
 
 
-def _traces(seen: Seen, disk: Block) -> tuple[Trace, ...]:
+def _traces(readings: Readings, disk: Block) -> tuple[Trace, ...]:
     """Everything that is on a disk, at every place; of a disk that is known, its table."""
-    table = seen.tables.get(disk.name)
-    if table and table.uuid in seen.known:
+    table = readings.tables.get(disk.name)
+    if table and table.uuid in readings.known:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
-    parts = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
-    places = [Place(part.start, part.size, f"partition {part.partition}", seen.told(part)) for part in parts]
-    places += (Place(start, size, FUTURE) for start, size in seen.ranges)
-    read = partial(read_at, seen.root / "dev" / disk.name)
-    closed = [
-        Trace(part.start, "unreadable", part.start, part.size, place, detail=seen.unreadable[part.node])
-        for part, place in ((disk, ""), *((part, f"partition {part.partition}") for part in parts))
-        if part.node in seen.unreadable
+    parts = sorted((b for b in readings.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
+    places = [
+        Place(part.start, part.size, f"partition {part.partition}", readings.told(part)) for part in parts
     ]
-    return (*closed, *read_traces(read, disk.logical, Place(0, disk.size, told=seen.told(disk)), places))
+    places += (Place(start, size, FUTURE) for start, size in readings.ranges)
+    read = partial(read_at, readings.root / "dev" / disk.name)
+    closed = [
+        Trace(part.start, "unreadable", part.start, part.size, place, detail=readings.unreadable[part.node])
+        for part, place in ((disk, ""), *((part, f"partition {part.partition}") for part in parts))
+        if part.node in readings.unreadable
+    ]
+    return (*closed, *read_traces(read, disk.logical, Place(0, disk.size, told=readings.told(disk)), places))
 
 
 def _disk(
-    seen: Seen,
+    readings: Readings,
     block: Block,
     told: Mapping[str, str],
     links: Mapping[str, list[str]],
@@ -85,16 +87,16 @@ def _disk(
         kind=told.get("type") or ("loop" if block.name.startswith("loop") else "disk"),
         serial=told.get("serial", ""),
         wwn=told.get("wwn", ""),
-        path=_id_path(seen.root, block, links.get(block.name, [])),
+        path=_id_path(readings.root, block, links.get(block.name, [])),
         model=told.get("model", ""),
         transport=told.get("tran", ""),
         logical_block=block.logical,
         physical_block=block.physical,
         rotational=block.rotational,
         read_only=block.read_only,
-        signatures=seen.words(block.node),
-        partitions=tuple(partitions_of(seen, block)),
-        users=tuple(dict.fromkeys(_users(seen, block, uses, set()))),
+        signatures=readings.words(block.node),
+        partitions=tuple(partitions_of(readings, block)),
+        users=tuple(dict.fromkeys(_users(readings, block, uses, set()))),
         links=tuple(sorted(links.get(block.name, []))),
         instance=block.instance,
     )
@@ -107,16 +109,16 @@ def _id_path(root: Path, block: Block, links: Sequence[str]) -> str:
     return found[1] if found else min(paths, key=len, default="")
 
 
-def partitions_of(seen: Seen, disk: Block) -> Iterator[PartitionFact]:
+def partitions_of(readings: Readings, disk: Block) -> Iterator[PartitionFact]:
     """Those that the kernel knows, then those that only the table on the disk has."""
-    table = seen.tables.get(disk.name)
+    table = readings.tables.get(disk.name)
     entries = {entry.number: entry for entry in table.entries} if table else {}
-    known = sorted((b for b in seen.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
+    known = sorted((b for b in readings.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     for block in known:
         # A table that was changed behind the kernel's back gives its entries to no device.
         entry = entry_of(entries.get(block.partition), block)
         uuid, kind, name = (entry.uuid, entry.type, entry.name) if entry else ("", "", "")
-        yield PartitionFact(block.node, uuid, kind, block.start, block.size, name, seen.words(block.node))
+        yield PartitionFact(block.node, uuid, kind, block.start, block.size, name, readings.words(block.node))
     # A boot sector of a file system can look like a DOS table, so that is believed with the kernel only.
     unknown = entries.keys() - {block.partition for block in known} if table and table.kind == "gpt" else ()
     for number in sorted(unknown):
@@ -130,16 +132,18 @@ def entry_of(entry: Entry | None, block: Block) -> Entry | None:
     return entry if entry and (entry.start, entry.size) == (block.start, block.size) else None
 
 
-def _users(seen: Seen, block: Block, uses: Mapping[str, Sequence[str]], visited: set[str]) -> Iterator[str]:
+def _users(
+    readings: Readings, block: Block, uses: Mapping[str, Sequence[str]], visited: set[str]
+) -> Iterator[str]:
     """What uses a device, then what uses everything that is made of it."""
     if block.name in visited:
         return
     visited.add(block.name)
     yield from uses.get(block.name, ())
     for holder in block.holders:
-        above = seen.blocks.get(holder)
+        above = readings.blocks.get(holder)
         yield f"held by {plain(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
-    parts = [other.name for other in seen.blocks.values() if other.disk == block.name]
+    parts = [other.name for other in readings.blocks.values() if other.disk == block.name]
     for name in (*parts, *block.holders):
-        if name in seen.blocks:
-            yield from _users(seen, seen.blocks[name], uses, visited)
+        if name in readings.blocks:
+            yield from _users(readings, readings.blocks[name], uses, visited)

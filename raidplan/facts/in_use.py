@@ -1,4 +1,4 @@
-"""Who else uses a device that is to be written to: mounts in any namespace, targets of the kernel, programs."""
+"""Finds who uses a device that a step will write to: mounts in any namespace, targets of the kernel, programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LVM, as it reports itself; it is asked to read only, without locks."""
+"""LVM's own report of volume groups and volumes, requested read-only and without locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a machine: its disks, and everything on them by kind and key. Pure values.
+"""The actual state of a machine: its disks, and every object on them by kind and key. Pure values.
 
 A snapshot travels as JSON, so that a plan can be made on another computer.
 """

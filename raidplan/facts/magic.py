@@ -1,6 +1,6 @@
-"""Formats by their magic numbers, for ranges of a disk that are no devices, where libblkid cannot be asked.
+"""Recognises formats by magic numbers in ranges of a disk that are no devices, where libblkid cannot be asked.
 
-What stands on a device is libblkid's to say. What neither of them knows is still found: it is not blank.
+For devices libblkid decides. Data that neither recognises is reported all the same: the range is not blank.
 """
 
 from __future__ import annotations

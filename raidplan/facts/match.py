@@ -1,4 +1,4 @@
-"""Which disk of the machine is which disk of the layout: by every identifier given, or not at all."""
+"""Matches disks of the layout with disks of the machine: every identifier given must agree, or there is no match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""md superblocks at every place where one can be, of every version, also those that mdadm would not take."""
+"""Finds md superblocks of every version at every possible place, also those that mdadm would not accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is mounted and swapped on, from /proc."""
+"""Mounted file systems and active swap areas, from /proc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proof held against the machine as read: property by property, in words."""
+"""Compares the proof of a step with the actual state of the machine, property by property, in words."""
 
 from __future__ import annotations
 

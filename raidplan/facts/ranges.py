@@ -1,4 +1,4 @@
-"""Which bytes are cleared so that nothing is found again: arithmetic only."""
+"""The byte ranges that are cleared so that no old content is found again. Arithmetic only."""
 
 from __future__ import annotations
 

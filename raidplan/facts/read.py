@@ -11,13 +11,13 @@ from pathlib import Path
 
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
+from raidplan.facts.block_devices import read_block_devices
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
+from raidplan.facts.readings import Readings
 from raidplan.facts.run import Result, run
-from raidplan.facts.seen import Seen
 from raidplan.facts.signatures import Ask, plain, read_signatures
-from raidplan.facts.stack import read_stack
 from raidplan.facts.tables import Table, read_table
 
 READING_TIME = 120.0
@@ -63,16 +63,16 @@ def read_machine(
             root
         )  # before their identifiers: who swaps a disk in between is found out by its instance
         told = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
-        seen, md, names, problems = _look(root, blocks, ask)
-        seen = replace(seen, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
-        objects = _contents(seen, md, names, paths, must)
+        readings, md, names, problems = _look(root, blocks, ask)
+        readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
+        objects = _contents(readings, md, names, paths, must)
         objects |= host.read_paths(root, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(root)}
     return Machine(
-        disks=read_disks(seen, told.result()),
+        disks=read_disks(readings, told.result()),
         objects=objects,
-        blocks=read_stack(seen, names, md),
+        blocks=read_block_devices(readings, names, md),
         memory_bytes=host.memory_bytes(root),
         firmware=host.firmware(root),
         host=os.uname().nodename,
@@ -98,7 +98,7 @@ def _noting(failed: list[str], ask: Ask) -> Ask:
 
 def _look(
     root: Path, blocks: Mapping[str, Block], ask: Ask
-) -> tuple[Seen, list[arrays.Array], Names, list[str]]:
+) -> tuple[Readings, list[arrays.Array], Names, list[str]]:
     """The block devices: what each is, what it is known by, and what stands on it."""
     tables, closed = _tables(root, blocks)
     md, problems = arrays.read_arrays(root, blocks, ask)
@@ -108,24 +108,24 @@ def _look(
     )
     unreadable |= {blocks[name].node: why for name, why in closed.items()}
     mounts, swaps = read_mounts(root, names), read_swaps(root, names)
-    return Seen(root, blocks, tables, signatures, unreadable, mounts, swaps), md, names, problems
+    return Readings(root, blocks, tables, signatures, unreadable, mounts, swaps), md, names, problems
 
 
 def _contents(
-    seen: Seen, md: Sequence[arrays.Array], names: Names, paths: Sequence[str], ask: Ask
+    readings: Readings, md: Sequence[arrays.Array], names: Names, paths: Sequence[str], ask: Ask
 ) -> dict[str, Mapping[str, Properties]]:
     """The objects on the block devices."""
-    links = arrays.read_links(seen.root)
-    has_lvm = any(one.type == "LVM2_member" for found in seen.signatures.values() for one in found)
+    links = arrays.read_links(readings.root)
+    has_lvm = any(one.type == "LVM2_member" for found in readings.signatures.values() for one in found)
     return {
-        "content": contents.content_objects(seen, names),
-        "table": contents.table_objects(seen),
+        "content": contents.content_objects(readings, names),
+        "table": contents.table_objects(readings),
         "array": {array.uuid: arrays.properties(array, names, links) for array in md},
         "tuning": {array.uuid: arrays.tuning(array) for array in md},
         **(lvm.read_lvm(names, ask) if has_lvm else {}),
-        "filesystem": contents.filesystem_objects(seen, names),
-        "swap": contents.swap_objects(seen, names, paths),
-        "mount": mount_objects(seen.mounts, names),
+        "filesystem": contents.filesystem_objects(readings, names),
+        "swap": contents.swap_objects(readings, names, paths),
+        "mount": mount_objects(readings.mounts, names),
     }
 
 

@@ -1,4 +1,4 @@
-"""What stands on block devices, as libblkid recognises it: every signature, with its place."""
+"""Every signature that libblkid recognises on a block device, with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partition tables from the bytes on the disk: the truth, whatever the kernel or udev still remember."""
+"""Partition tables read from the bytes on the disk, whatever the kernel or udev still remember."""
 
 from __future__ import annotations
 

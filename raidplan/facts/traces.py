@@ -1,4 +1,4 @@
-"""What is on a disk, at every place where something can be: all of it listed, or the disk proven blank.
+"""Lists everything on a disk, from every place where content can begin, or proves that the disk is blank.
 
 Looked at: the first and the last MiB of the disk, of every partition of every table on it (also a backup
 table, also one that the kernel does not know), of every range where a partition is to be, and the data of

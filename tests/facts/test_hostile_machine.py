@@ -14,10 +14,10 @@ from raidplan.apply.configuration.files import write
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.arrays import parse_export
+from raidplan.facts.block_devices import SAFE_NAME, found_line
 from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs, plain
-from raidplan.facts.stack import SAFE_NAME, found_line
 from raidplan.plan import DiskIdentity, WriteBlock
 from tests.apply.stacks import LAYOUT, OLD, decided, old_pair, plan_of
 from tests.facts.conftest import Server

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from raidplan.facts import Machine
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import Properties
-from raidplan.facts.standing import Stack
 from raidplan.plan import Step
 
 PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}

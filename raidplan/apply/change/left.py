@@ -15,8 +15,8 @@ from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
+from raidplan.facts.block_devices import SAFE_NAME
 from raidplan.facts.signatures import plain
-from raidplan.facts.stack import SAFE_NAME
 from raidplan.plan import Plan, WriteBlock
 from raidplan.plan.places import FSTAB, UDEV_RULES
 

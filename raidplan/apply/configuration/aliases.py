@@ -7,8 +7,8 @@ from itertools import chain
 
 from raidplan.apply.configuration.lines import Key, device
 from raidplan.facts.arrays import coloned
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
-from raidplan.facts.standing import Stack
 
 BY_ID = "/dev/disk/by-id/"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from raidplan.base.size import human
 from raidplan.facts import Machine
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.signatures import plain
-from raidplan.facts.standing import Stack
 from raidplan.plan import OWN, Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})

@@ -8,9 +8,9 @@ from dataclasses import replace
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import may_be_wiped
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.facts.standing import Stack
 from raidplan.plan import Plan
 from raidplan.plan.identities import identity_of, made_nodes
 

@@ -15,10 +15,10 @@ from raidplan.apply.teardown.given_up import may_be_wiped
 from raidplan.base.size import SECTOR
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.in_use import used_by_others
 from raidplan.facts.machine import Properties
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.facts.standing import Stack
 from raidplan.facts.superblock import Reader, is_swap
 from raidplan.facts.tables import extent
 from raidplan.facts.traces import Place, read_traces, words

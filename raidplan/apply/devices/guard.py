@@ -13,9 +13,9 @@ from raidplan.facts import block
 from raidplan.facts.block import SYS_BLOCK, number_of, read_at
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.run import run
-from raidplan.facts.silent import unrecognised
 from raidplan.facts.tables import read_table
 from raidplan.facts.traces import words
+from raidplan.facts.unrecognised import unrecognised
 from raidplan.plan.identities import PARTITION
 
 

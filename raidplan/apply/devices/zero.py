@@ -13,10 +13,10 @@ from contextlib import suppress
 from raidplan.apply.devices.guard import another
 from raidplan.base.size import MIB
 from raidplan.facts.block import SYS_BLOCK, read_at
+from raidplan.facts.block_devices import found_line
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
-from raidplan.facts.stack import found_line
 from raidplan.plan import Zero
 
 BLKRRPART = 0x125F

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
-from raidplan.facts.standing import Stack
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties
-from raidplan.facts.standing import Stack
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 

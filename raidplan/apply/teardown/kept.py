@@ -9,9 +9,9 @@ from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.facts.contents import SEVERAL_DEVICES
+from raidplan.facts.device_stack import listed
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
-from raidplan.facts.standing import listed
 from raidplan.plan.places import CRYPTTAB, FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)

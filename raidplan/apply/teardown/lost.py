@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from raidplan.base.size import human
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
-from raidplan.facts.standing import Stack
 from raidplan.facts.traces import FUTURE, INSIDE
 from raidplan.plan import OWN, Plan
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.facts import silent
+from raidplan.facts import unrecognised as module
 from raidplan.facts.block import Block, Names
+from raidplan.facts.block_devices import read_block_devices
 from raidplan.facts.machine import Trace
-from raidplan.facts.seen import Seen
+from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
-from raidplan.facts.silent import read_silent, unrecognised
-from raidplan.facts.stack import read_stack
+from raidplan.facts.unrecognised import read_unrecognised, unrecognised
 from tests.images import MIB, image, put
 
 SIZE = 32 * MIB
@@ -26,40 +26,40 @@ RAW = random.Random(4).randbytes(8 * MIB)
 
 
 @pytest.fixture
-def seen(tmp_path: Path) -> Seen:
+def readings(tmp_path: Path) -> Readings:
     (tmp_path / "dev").mkdir()
     for name in ("sda1", "md127"):
         put(image(tmp_path / "dev", SIZE, name), 0, RAW)
     blocks = {"sda1": PART, "md127": ARRAY}
-    return Seen(tmp_path, blocks, {}, {}, {}, [], [], written=frozenset({"partition:x", "array:y"}))
+    return Readings(tmp_path, blocks, {}, {}, {}, [], [], written=frozenset({"partition:x", "array:y"}))
 
 
-def test_what_nobody_recognises_is_found(seen: Seen) -> None:
+def test_what_nobody_recognises_is_found(readings: Readings) -> None:
     data = (Trace(0, "data", 0, SIZE),)
-    assert read_silent(seen, NAMES, {}) == {"sda1": data, "md127": data}
+    assert read_unrecognised(readings, NAMES, {}) == {"sda1": data, "md127": data}
 
 
-def test_it_is_said_with_where_it_begins(seen: Seen) -> None:
-    put(seen.root / "dev/md127", 0, bytes(4096))
+def test_it_is_said_with_where_it_begins(readings: Readings) -> None:
+    put(readings.root / "dev/md127", 0, bytes(4096))
     said = "data that nothing here recognises from byte {} on"
-    told = {fact.name: (fact.content, fact.unknown_from) for fact in read_stack(seen, NAMES, ())}
+    told = {fact.name: (fact.content, fact.unknown_from) for fact in read_block_devices(readings, NAMES, ())}
     assert told == {"sda1": ((said.format(0),), 0), "md127": ((said.format(4096),), 4096)}
 
 
 @pytest.mark.parametrize(
     "spoken_for",
     [
-        lambda seen: (replace(seen, written=frozenset()), {}),
-        lambda seen: (replace(seen, blocks={"sda1": replace(PART, holders=("dm-0",)), "sda1p1": replace(PART, name="sda1p1", disk="md127")}), {}),
-        lambda seen: (replace(seen, signatures={"/dev/sda1": [Signature("0x438", "ext4")], "/dev/md127": [Signature("0x0", "xfs")]}), {}),
-        lambda seen: (replace(seen, unreadable={"/dev/sda1": "Input/output error", "/dev/md127": "closed"}), {}),
-        lambda seen: (seen, {"sda1": ["swap"], "md127": ["mounted at /srv"]}),
+        lambda readings: (replace(readings, written=frozenset()), {}),
+        lambda readings: (replace(readings, blocks={"sda1": replace(PART, holders=("dm-0",)), "sda1p1": replace(PART, name="sda1p1", disk="md127")}), {}),
+        lambda readings: (replace(readings, signatures={"/dev/sda1": [Signature("0x438", "ext4")], "/dev/md127": [Signature("0x0", "xfs")]}), {}),
+        lambda readings: (replace(readings, unreadable={"/dev/sda1": "Input/output error", "/dev/md127": "closed"}), {}),
+        lambda readings: (readings, {"sda1": ["swap"], "md127": ["mounted at /srv"]}),
     ],
     ids=["nobody writes over it", "held", "libblkid knows it", "it cannot be read", "in use"],
 )  # fmt: skip
-def test_what_something_speaks_for_is_not_read(seen: Seen, spoken_for, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
-    monkeypatch.setattr(silent, "read_at", lambda *args: pytest.fail("it was read"))
-    assert read_silent(spoken_for(seen)[0], NAMES, spoken_for(seen)[1]) == {}
+def test_what_something_speaks_for_is_not_read(readings: Readings, spoken_for, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+    monkeypatch.setattr(module, "read_at", lambda *args: pytest.fail("it was read"))
+    assert read_unrecognised(spoken_for(readings)[0], NAMES, spoken_for(readings)[1]) == {}
 
 
 def test_data_between_blank_ends_is_found(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from shutil import which
 
 import pytest
 
-from raidplan.facts.untouched import untouched
+from raidplan.facts.pristine import pristine
 
 MIB = 2**20
 
@@ -31,7 +31,7 @@ def asked(file: Path, kind: str) -> bool:
             opened.seek(offset)
             return opened.read(size)
 
-    return untouched(read, kind)
+    return pristine(read, kind)
 
 
 def patched(file: Path, at: int, data: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""What stands on what, asked from above and from below. Values only."""
+"""The stack of block devices, searched upwards and downwards. Values only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stack:
         return {block.name: block for block in self.machine.blocks}
 
     def above(self, names: Collection[str]) -> tuple[BlockFact, ...]:
-        """Everything that stands on these devices, directly or not; what stands highest comes first."""
+        """All devices above these, directly or indirectly; the highest comes first."""
         depth: dict[str, int] = {}
         found, level = set(names), 0
         while found:
@@ -39,7 +39,7 @@ class Stack:
         return tuple(self.blocks[name] for _, name in ordered)
 
     def base(self, name: str) -> set[str]:
-        """The whole disks below a device, by kernel name; a disk is its own."""
+        """The whole disks below a device, by kernel name; for a disk, the disk itself."""
         found, layer = {name}, {name}
         while layer:
             layer = {below for one in layer if one in self.blocks for below in self.blocks[one].below} - found
@@ -47,12 +47,12 @@ class Stack:
         return {one for one in found if one not in self.blocks or not self.blocks[one].below}
 
     def partitions(self, name: str) -> list[tuple[int, int]]:
-        """(start, size) in bytes of those that the kernel has on a device."""
+        """(start, size) in bytes of the partitions that the kernel knows on a device."""
         parts = (block for block in self.machine.blocks if block.kind == "partition" and name in block.below)
         return [(part.start, part.size) for part in parts]
 
     def traces(self, name: str) -> tuple[Trace, ...]:
-        """What was found on a disk or on a partition; of anything else, nothing is known but its content."""
+        """The traces found on a disk or a partition; empty for any other device, which has `content` only."""
         disk = self._disk(name)
         if disk:
             return disk.traces
@@ -64,7 +64,7 @@ class Stack:
         return tuple(one for one in disk.traces if block.start <= one.start and one.start + one.room <= end)
 
     def stains(self, name: str) -> list[str]:
-        """Everything for which a device is not blank, in words."""
+        """Every reason why a device is not blank, in words."""
         block, disk = self.blocks.get(name), self._disk(name)
         told = block.content if block else ()
         if disk:
@@ -75,7 +75,7 @@ class Stack:
         return [*(block.uses if block else ()), *(f"held by {self.called(one)}" for one in holders), *found]
 
     def called(self, block: BlockFact) -> str:
-        """A device for a sentence: by its layout name, by what it calls itself, by its place on a disk."""
+        """The name of a device in a sentence: its layout name, its own name, or its place on a disk."""
         name = block.identity.partition(":")[2]
         match block.kind:
             case "disk":
@@ -93,7 +93,7 @@ class Stack:
         return plain(f"/dev/{block.name}")
 
     def named(self, kernel_name: str) -> str:
-        """A disk by its layout name; one that the plan does not know by its node."""
+        """The layout name of a disk, or its node if the plan does not name it."""
         return next(
             (name for name, disk in self.disks.items() if disk.kernel_name == kernel_name),
             f"/dev/{kernel_name}",
@@ -104,9 +104,9 @@ class Stack:
 
 
 MOST_LAYERS = 32
-"""More than anybody stacks; a circle is not followed for ever."""
+"""Depth at which the search stops, so that a circle ends; far deeper than real stacks."""
 
 
 def listed(things: Iterable[str]) -> str:
-    """Joined for a sentence, each once."""
+    """The words joined with commas, without repetition."""
     return ", ".join(dict.fromkeys(things))

@@ -1,6 +1,6 @@
-"""Whether a file system is as mkfs left it: never mounted for writing, nothing in it. Asked where an apply was cut off.
+"""Whether a file system is as mkfs left it: never mounted for writing, and empty. Needed after an interrupted apply.
 
-What cannot be told cheaply is taken for used.
+A file system counts as used where this cannot be decided cheaply.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ HEADED = 32 * KIB
 """XLOG_HEADER_CYCLE_SIZE: a record has one header sector for each so many bytes of its `h_size`."""
 
 
-def untouched(read: Reader, kind: str) -> bool:
-    """`kind` is libblkid's word. Raises OSError."""
+def pristine(read: Reader, kind: str) -> bool:
+    """True if the file system is pristine; False if unsure. `kind` is libblkid's name for it. Raises OSError."""
     match kind:
         case "ext2" | "ext3" | "ext4":
             return _ext(read(1024, 1024))

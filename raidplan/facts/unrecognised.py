@@ -1,6 +1,6 @@
-"""What stands on partitions, arrays and volumes that libblkid says nothing of: read at the places where a disk is.
+"""Finds data on partitions, arrays and volumes where libblkid recognises nothing.
 
-Plain dm-crypt, a raw database, an erased file system: nobody recognises them, and they are data all the same.
+Plain dm-crypt, a raw database and an erased file system carry no known signature, and are data all the same.
 """
 
 from __future__ import annotations
@@ -12,29 +12,31 @@ from pathlib import Path
 
 from raidplan.facts.block import PAGE, Block, Names, read_at
 from raidplan.facts.machine import Trace
-from raidplan.facts.seen import Seen
+from raidplan.facts.readings import Readings
 from raidplan.facts.superblock import Reader
 from raidplan.facts.traces import Place, read_traces
 
 
-def read_silent(seen: Seen, names: Names, uses: Mapping[str, Sequence[str]]) -> dict[str, tuple[Trace, ...]]:
-    """Kernel name to what is on a device; nothing if it is proven blank.
+def read_unrecognised(
+    readings: Readings, names: Names, uses: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[Trace, ...]]:
+    """Kernel name to the data found on a device; an empty tuple if the device is proven blank.
 
-    Only of what steps write over, and of that only what would else be taken for blank: all other devices have
-    something that speaks for them, and are not read.
+    Reads only devices that a step may write over and that would otherwise count as blank. Every other device
+    has a user, a holder, partitions or a signature, and is not read.
     """
-    parts = {block.disk for block in seen.blocks.values() if block.disk}
+    parts = {block.disk for block in readings.blocks.values() if block.disk}
     silent = [
         block
-        for name, block in seen.blocks.items()
-        if names.of(name) in seen.written
+        for name, block in readings.blocks.items()
+        if names.of(name) in readings.written
         and not (block.whole or block.holders or uses.get(name) or name in parts)
-        and not seen.signatures.get(block.node)
-        and block.node not in seen.unreadable
+        and not readings.signatures.get(block.node)
+        and block.node not in readings.unreadable
     ]
     # Side by side: a sleeping disk takes ten seconds to answer.
     with ThreadPoolExecutor(max_workers=16) as pool:
-        found = pool.map(partial(_look, seen.root), silent)
+        found = pool.map(partial(_look, readings.root), silent)
         return dict(zip((block.name for block in silent), found, strict=True))
 
 
@@ -44,7 +46,7 @@ def _look(root: Path, block: Block) -> tuple[Trace, ...]:
 
 
 def unrecognised(node: str | Path, size: int, sector: int, *, joined: bool) -> tuple[Trace, ...]:
-    """Everything on a device of `size` bytes on which libblkid finds nothing; `joined`: the kernel makes it of others."""
+    """Everything on a device of `size` bytes on which libblkid finds nothing; `joined`: the kernel builds it from others."""
     read = partial(read_at, node)
     return read_traces(_alike(read) if joined else read, sector, Place(0, size, told=()))
 

@@ -1,4 +1,4 @@
-"""What was looked at, before it is sorted into disks, stacks and contents."""
+"""Raw readings of one pass over the machine, before they are sorted into disks, devices and contents."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from raidplan.facts.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """All that disks are described from."""
+class Readings:
+    """All block devices with their tables, signatures, mounts and swap areas."""
 
     root: Path
     blocks: Mapping[str, Block]
@@ -23,15 +23,15 @@ class Seen:
     signatures: Mapping[str, Sequence[Signature]]
     """By node."""
     unreadable: Mapping[str, str]
-    """Node to why nothing is known of what is on it."""
+    """Node to the reason why its content could not be read."""
     mounts: Sequence[Mount]
     swaps: Sequence[SwapArea]
     ranges: Sequence[tuple[int, int]] = ()
-    """(start, size) in bytes of what is to become a partition of some disk."""
+    """(start, size) in bytes of the partitions that the plan will create on any disk."""
     known: frozenset[str] = frozenset()
-    """GUIDs of tables whose disks nobody will write over, so that nothing else is looked for on them."""
+    """GUIDs of tables whose disks are not written over, so that no search for other content is needed."""
     written: frozenset[str] = frozenset()
-    """Identities of what somebody may write over."""
+    """Identities of the devices that a step may write over."""
 
     def words(self, node: str) -> tuple[str, ...]:
         """The signatures in words; a device that could not be read is never taken for blank."""
@@ -40,5 +40,5 @@ class Seen:
         return tuple(str(signature) for signature in self.signatures.get(node, ()))
 
     def told(self, block: Block) -> Sequence[Signature] | None:
-        """What libblkid says stands on a device; None if it could not."""
+        """The signatures that libblkid finds on a device; None if the device could not be read."""
         return None if block.node in self.unreadable else self.signatures.get(block.node, ())

@@ -1,4 +1,4 @@
-"""What stands on what: every block device with what it stands on, what uses it, and what is on it."""
+"""Reads every block device of the machine: the devices below it, its users and its content."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from raidplan.facts.arrays import Array
 from raidplan.facts.block import Block, Names, text_of
 from raidplan.facts.machine import BlockFact
-from raidplan.facts.seen import Seen
+from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import plain
-from raidplan.facts.silent import read_silent
 from raidplan.facts.traces import words
+from raidplan.facts.unrecognised import read_unrecognised
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Kernel names of arrays can come from a disk; one that a command may name has nothing special in it."""
@@ -22,10 +22,10 @@ LINKS = {
 }
 
 
-def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact, ...]:
+def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) -> tuple[BlockFact, ...]:
     """Every block device, by kernel name."""
-    links, uses = links_of(seen.root), direct_uses(seen)
-    silent = read_silent(seen, names, uses)
+    links, uses = links_of(readings.root), direct_uses(readings)
+    silent = read_unrecognised(readings, names, uses)
 
     def fact(block: Block) -> BlockFact:
         kind, traces = _kind(block), silent.get(block.name, ())
@@ -39,19 +39,19 @@ def read_stack(seen: Seen, names: Names, md: Iterable[Array]) -> tuple[BlockFact
             start=block.start,
             below=block.slaves or ((block.disk,) if block.disk else ()),
             uses=tuple(uses.get(block.name, ())),
-            found=tuple(_found(seen, block)),
-            content=tuple(map(words, traces)) or tuple(_content(seen, block)),
+            found=tuple(_found(readings, block)),
+            content=tuple(map(words, traces)) or tuple(_content(readings, block)),
             unknown_from=next((one.offset for one in traces[:1] if one.type == "data" and not one.place), -1),
-            state=text_of(seen.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
+            state=text_of(readings.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
             group="-".join(group.groups()) if group else "",
         )
 
     # An array that is assembled and not started has no size yet.
-    idle = [_idle(seen, array) for array in md if array.block.name not in seen.blocks]
-    return tuple(sorted([*map(fact, seen.blocks.values()), *idle], key=lambda fact: fact.name))
+    idle = [_idle(readings, array) for array in md if array.block.name not in readings.blocks]
+    return tuple(sorted([*map(fact, readings.blocks.values()), *idle], key=lambda fact: fact.name))
 
 
-def _idle(seen: Seen, array: Array) -> BlockFact:
+def _idle(readings: Readings, array: Array) -> BlockFact:
     return BlockFact(
         name=array.block.name,
         identity=f"array:{array.uuid}",
@@ -79,20 +79,20 @@ def _node(block: Block, kind: str, links: Sequence[str]) -> str:
     return link or (block.node if SAFE_NAME.fullmatch(block.name) else "")
 
 
-def _found(seen: Seen, block: Block) -> Iterator[str]:
+def _found(readings: Readings, block: Block) -> Iterator[str]:
     """The device's own signatures, then those of its partitions."""
-    parts = [other for other in seen.blocks.values() if other.disk == block.name]
+    parts = [other for other in readings.blocks.values() if other.disk == block.name]
     for one in (block, *sorted(parts, key=lambda part: part.partition)):
         number = 0 if one is block else one.partition
-        for signature in seen.signatures.get(one.node, ()):
+        for signature in readings.signatures.get(one.node, ()):
             yield found_line(number, signature.offset, signature.type, signature.uuid)
 
 
-def _content(seen: Seen, block: Block) -> Iterator[str]:
+def _content(readings: Readings, block: Block) -> Iterator[str]:
     """The device's own signatures for a person, in the order of `found`."""
-    if block.node in seen.unreadable:
-        yield f"cannot be read: {seen.unreadable[block.node]}"
-    for one in seen.signatures.get(block.node, ()):
+    if block.node in readings.unreadable:
+        yield f"cannot be read: {readings.unreadable[block.node]}"
+    for one in readings.signatures.get(block.node, ()):
         yield plain(one.type) + (f" '{plain(one.label)}'" if one.label else "")
 
 
@@ -102,19 +102,19 @@ def found_line(partition: int, offset: str, kind: str, uuid: str) -> str:
     return re.sub(r"[^A-Za-z0-9 :._-]", "", f"{partition} {offset} {kind} {uuid}").rstrip()
 
 
-def direct_uses(seen: Seen) -> dict[str, list[str]]:
-    """Kernel name to what uses a device and is no block device that stands on it."""
+def direct_uses(readings: Readings) -> dict[str, list[str]]:
+    """Kernel name to the users of a device other than block devices above it: mounts, swap, btrfs, loop devices."""
     found: dict[str, list[str]] = {}
-    for mount in seen.mounts:
+    for mount in readings.mounts:
         found.setdefault(mount.device, []).append(f"mounted at {plain(mount.point)}")
-    for area in seen.swaps:
+    for area in readings.swaps:
         found.setdefault(area.device, []).append("swap")
     # mountinfo names one device of a btrfs only, and a loop device is no holder.
-    for entry in (seen.root / "sys/fs/btrfs").glob("*/devices/*"):
+    for entry in (readings.root / "sys/fs/btrfs").glob("*/devices/*"):
         found.setdefault(entry.name, []).append(f"part of the mounted btrfs {entry.parent.parent.name}")
-    for file in (seen.root / "sys/block").glob("loop*/loop/backing_file"):
+    for file in (readings.root / "sys/block").glob("loop*/loop/backing_file"):
         behind = text_of(file).removeprefix("/dev/")
-        if behind in seen.blocks:
+        if behind in readings.blocks:
             found.setdefault(behind, []).append(f"behind /dev/{file.parent.parent.name}")
     return found
 
