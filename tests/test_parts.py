@@ -59,7 +59,7 @@ def test_what_a_marker_leaves_out_is_counted_at_the_end(processes: str, tmp_path
         "-n",
         processes,
     ]
-    tests = ["-m", "not machine", "--seed=7", "tests/geometry/test_units.py", "tests/machine/test_power.py"]
+    tests = ["-m", "not machine", "--seed=7", "tests/geometry/test_lvm.py", "tests/machine/test_power.py"]
     said = subprocess.run([*argv, *tests], cwd=parts.ROOT, check=True, capture_output=True, text=True).stdout
     assert "left out: 1 tests by -m 'not machine'" in said
     assert "seed 7: --seed=7 draws the same again" in said
