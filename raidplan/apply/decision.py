@@ -126,8 +126,8 @@ def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
     anew = "make it anew with `raidplan plan`"
     for step in left.steps if not resumed else ():
         said = known.get(step.id)
-        # What it waits for depends on what else is left.
-        same = said and replace(step, needs=said.needs, follows=said.follows) == said
+        # What it waits for depends on what else is left, and its words on who wrote the plan.
+        same = said and replace(step, say=said.say, needs=said.needs, follows=said.follows) == said
         if not said:
             yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: {anew}"
         elif not same:

@@ -1,0 +1,159 @@
+"""Journals, plans and event logs that raidplan wrote at 43491e2, finished or cut off: read and resumed by the present code."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.apply.decision import Decision, decide
+from raidplan.apply.journal.journal import read_past
+from raidplan.apply.journal.past import Past
+from raidplan.cli.consent import confirmed
+from raidplan.cli.parser import parse
+from raidplan.cli.progress import events_to
+from raidplan.plan import Plan, plan_digest, plan_from_json
+from tests.apply import runs, wiped
+from tests.apply.simulated import Simulated, State
+from tests.apply.stacks import plan_of
+from tests.apply.undone import undone_on
+
+impatient = runs.impatient
+RECORDED = Path(__file__).parent / "recorded"
+JOURNAL = "var/lib/raidplan"
+NAMES = sorted(
+    file.name.removesuffix(".json.gz") for file in RECORDED.glob("*.json.gz") if "plan" not in file.name
+)
+PLANNED = ("change-planned", "teardown-planned", "create-cut-and-used-since")
+
+
+class Recorded:
+    """A machine as a run of 43491e2 left it, laid out in a folder."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.data: dict[str, Any] = json.loads(text_of(f"{name}.json"))
+        folder.mkdir()
+        self.layout = plan_of(self.data["layout"], folder)
+        self.root = folder / "root"
+        for path, content in self.data["files"].items():
+            file = self.root / path
+            (file if path.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+            if isinstance(content, dict):
+                file.write_bytes(base64.b64decode(content["base64"]))
+            elif not path.endswith("/"):
+                file.write_text(content, newline="")
+        sets = {key: kind(self.data["state"].pop(key, ())) for key, kind in (("nodes", set), ("unfinished", set), ("foreign", frozenset))}  # fmt: skip
+        self.state = State(**self.data["state"], **sets)
+        self.torn_down = "agreed" in self.data
+
+    def kept_plan(self) -> Plan:
+        """The plan beside the journal."""
+        return plan_from_json((self.root / JOURNAL / "plan.json").read_text())
+
+    def world(self) -> Simulated:
+        return (wiped.Old if self.torn_down else Simulated)(self.layout, self.root, self.state)
+
+    def apply(self, plan: Plan) -> str:
+        world = self.world()
+        return (
+            wiped.apply(plan, world, set(self.data["agreed"])) if self.torn_down else runs.apply(plan, world)
+        )
+
+    def decide(self, plan: Plan, past: Past | None = None) -> Decision:
+        past = past or read_past(self.root / JOURNAL)
+        return decide(plan, self.world().read(plan), past, here=False)
+
+
+def text_of(name: str) -> str:
+    return gzip.decompress((RECORDED / f"{name}.gz").read_bytes()).decode()
+
+
+def test_each_kind_of_run_is_recorded() -> None:
+    kinds = {name.partition("-")[0] for name in NAMES}
+    assert kinds == {"create", "change", "teardown", "undo"} and len(NAMES) >= 16
+
+
+@pytest.mark.parametrize("by", ["its layout", "the plan beside its journal"])
+@pytest.mark.parametrize("name", [n for n in NAMES if "undo" not in n and "used" not in n])
+def test_it_is_resumed_to_nothing_to_do(name: str, by: str, tmp_path: Path) -> None:
+    left = Recorded(name, tmp_path / "left")
+    plan = left.layout if by == "its layout" else left.kept_plan()
+    assert plan == left.layout, "the same layout gives the same plan, whoever wrote it"
+    was_open = read_past(left.root / JOURNAL).is_open
+    assert was_open == ("finished" not in name)
+    if was_open:
+        assert left.apply(plan) in ("done", "nothing to do")
+    assert left.apply(plan) == "nothing to do"
+    assert not read_past(left.root / JOURNAL).is_open and not left.state.unfinished
+
+
+@pytest.mark.parametrize("name", ["change-planned", "teardown-planned"])
+def test_a_plan_in_a_file_is_applied(name: str, tmp_path: Path) -> None:
+    left = Recorded(name, tmp_path / "left")
+    plan = plan_from_json(left.data["plan"])
+    assert left.apply(plan) == "done"
+    assert left.apply(left.layout) == "nothing to do"
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_a_plan_in_a_file_does_what_the_layout_asks_for_today(name: str, tmp_path: Path) -> None:
+    """Whatever words its steps have."""
+    left = Recorded(name, tmp_path / "left")
+    kept, now = plan_from_json(left.data["plan"]), left.decide(left.layout).left
+    assert [replace(step, say="") for step in kept.steps] == [replace(step, say="") for step in now.steps]
+    assert kept.lost == now.lost and kept.own == now.own
+    assert left.decide(kept).refusals == ()
+
+
+def test_a_plan_in_a_file_that_gives_up_what_the_layout_made_demands_the_digest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    used = Recorded("create-cut-and-used-since", tmp_path / "left")
+    for text in (text_of("own.plan.json"), used.data["plan"]):
+        plan = plan_from_json(text)
+        assert plan.own
+        arguments = parse("apply", ["plan.json", "--confirm", plan.host])
+        assert not confirmed(plan, arguments)
+        digest = f"--destroy {plan_digest(plan)}"
+        assert f"is given up only with {digest}" in capsys.readouterr().err
+        assert confirmed(plan, parse("apply", ["plan.json", *digest.split()]))
+
+
+def test_an_undo_that_was_cut_off_is_finished(tmp_path: Path) -> None:
+    left = Recorded("undo-cut-after-first-file", tmp_path / "left")
+    (refusal, *_) = left.decide(left.layout).refusals
+    assert "`raidplan undo`" in refusal
+    assert undone_on(left.world()) == 0
+    assert left.apply(left.layout) == "done"
+    assert left.apply(left.layout) == "nothing to do"
+
+
+def test_after_an_undo_everything_is_to_be_done(tmp_path: Path) -> None:
+    left = Recorded("undo-finished", tmp_path / "left")
+    assert read_past(left.root / JOURNAL).run == ()
+    assert left.apply(left.layout) == "done"
+    assert left.apply(left.layout) == "nothing to do"
+
+
+@pytest.mark.parametrize("name", ["finished", "failed"])
+def test_the_event_log_has_the_same_fields(name: str, tmp_path: Path) -> None:
+    """Who reads the one can read the other."""
+    plan = Recorded("create-finished", tmp_path / "left").layout
+    root, file = tmp_path / "root", tmp_path / "events"
+    world = Simulated(plan, root, runs.machine(root))
+    if name == "failed":
+        swap = next(step for step in plan.steps if step.id == "swap.swap.make")
+        world.lie = {" ".join(world._argv(swap)): "failed after all"}
+    decision = decide(plan, world.read(plan), read_past(root / JOURNAL), here=False)
+    with events_to(str(file)) as note:
+        note(runs.carry_out(decision, runs.open_journal(root / JOURNAL, world), note, workers=1))
+    assert shape(file.read_text()) == shape((RECORDED / f"{name}.events.jsonl").read_text())
+
+
+def shape(log: str) -> list[dict[str, object]]:
+    return [{**json.loads(line), "time": "", "seconds": 0} for line in log.splitlines()]
