@@ -11,6 +11,7 @@ from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.teardown import REMADE
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.run import Result
@@ -21,17 +22,8 @@ from raidplan.plan.identities import identity_of, made_nodes
 Ask = Callable[[Sequence[str]], Result]
 """Runs a program that only reads, to its end."""
 
-CHECKS: dict[str, tuple[str, ...]] = {
-    "ext2": ("e2fsck", "-f", "-n"),
-    "ext3": ("e2fsck", "-f", "-n"),
-    "ext4": ("e2fsck", "-f", "-n"),
-    "xfs": ("xfs_repair", "-n"),
-    "btrfs": ("btrfs", "check", "--readonly"),
-    "vfat": ("fsck.vfat", "-n"),
-}
-"""What reads a whole file system without changing it, and returns 0 if nothing is wrong."""
 DAMAGE = range(1, 8)
-"""What they return of what they have read; 8 and more of e2fsck, 127 or a signal say that nothing was read (e2fsck(8))."""
+"""What a check returns of what they have read; 8 and more of e2fsck, 127 or a signal say that nothing was read (e2fsck(8))."""
 NOT_WHOLE, NOT_LOOKED_AT = "not whole", "not looked at"
 ADVICE = {
     NOT_WHOLE: ": mend it with its own tools, or clear it from the top if nobody misses it (wipefs --all of its device)",
@@ -71,7 +63,7 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str
         return ""  # the kernel, which has mounted it, has looked at it
     # By whatever name it has now: an array may run as md127.
     names = (f"/dev/{b.name}" for b in machine.blocks if b.identity == found.get("device"))
-    check = (*CHECKS[str(found["type"])], next(names, step.guard[0]))
+    check = (*FILESYSTEMS[str(found["type"])].check, next(names, step.guard[0]))
     answer = ask(check)
     if answer.ok:
         return ""

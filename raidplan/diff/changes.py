@@ -1,23 +1,14 @@
 """What can be changed while the data stays, and by which command; what is not in these tables cannot.
 
-Standard library only: whoever changes machines can import it. Sources: mdadm(8), tune2fs(8), resize2fs(8),
-xfs_admin(8), xfs_growfs(8), btrfs(8), lvm(8), swapon(8), swaplabel(8), mount(8), sfdisk(8).
+File systems by type: `base/filesystems.py`. Sources: mdadm(8), tune2fs(8), lvm(8), swapon(8), swaplabel(8), mount(8),
+sfdisk(8).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How something is changed while its data stays."""
-
-    command: str
-    """The program and its mode: `mdadm --grow --chunk`."""
-    note: str = ""
-    """What has to be known before."""
+from raidplan.base.ways import Way as Way
 
 
 def noted(way: Way | None, *notes: str) -> Way | None:
@@ -50,37 +41,7 @@ FILESYSTEM: Mapping[str, Way] = {
 }
 """The keys that are the same for every type."""
 
-LABEL: Mapping[str, Way] = {
-    "ext2": Way("tune2fs -L"),
-    "ext3": Way("tune2fs -L"),
-    "ext4": Way("tune2fs -L"),
-    "xfs": Way("xfs_admin -L", "unmounted"),
-    "btrfs": Way("btrfs filesystem label"),
-    "vfat": Way("fatlabel", "unmounted"),
-}
 RESERVED = Way("tune2fs -m")
-GROWN: Mapping[str, Way] = {
-    "ext2": Way("resize2fs"),
-    "ext3": Way("resize2fs"),
-    "ext4": Way("resize2fs"),
-    "xfs": Way("xfs_growfs"),
-    "btrfs": Way("btrfs filesystem resize"),
-    "vfat": Way("none", "nothing here grows vfat: it stays as large as it is, with its files"),
-}
-"""By the type of the file system."""
-SHRUNK: Mapping[str, Way] = {
-    "ext2": Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
-    "ext3": Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
-    "ext4": Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
-    "btrfs": Way("btrfs filesystem resize", "before its device is made smaller, if its files fit"),
-}
-"""XFS cannot be made smaller."""
-CONVERTED: Mapping[tuple[str, str], Way] = {
-    ("ext2", "ext3"): Way("tune2fs -j"),
-    ("ext2", "ext4"): Way("tune2fs -O extents,has_journal"),
-    ("ext3", "ext4"): Way("tune2fs -O extents"),
-}
-"""From one type to another."""
 
 SWAP: Mapping[str, Way] = {
     "priority": Way("swapoff, swapon --priority"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.diff import changes as ways
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: Storage) -> Iterator[Change]:
     """What differs; what nothing changes in place has no way."""
     uses = next(old.uses(str(path[1]), path)), next(new.uses(str(path[1]), path))
+    kind = FILESYSTEMS[new.type]
     yield from _device(uses[0], uses[1], storage)
     if old.type != new.type:
-        yield change("type", old.type, new.type, ways.CONVERTED.get((old.type, new.type)))
+        converted = FILESYSTEMS[old.type].converted or {}
+        yield change("type", old.type, new.type, converted.get(new.type))
     if old.label != new.label:
-        yield change("label", old.label, new.label, ways.LABEL[new.type])
+        yield change("label", old.label, new.label, kind.labelled)
     for key, way in ways.FILESYSTEM.items():
         if getattr(old, key) != getattr(new, key):
             yield change(key, getattr(old, key), getattr(new, key), way)
@@ -36,8 +39,9 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
     known = one.size is not None and other.size is not None
     grows = trend(one, other, storage) if known or storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
-        table = ways.GROWN if grows is Trend.LARGER else ways.SHRUNK
-        yield Change("size", *size_words(one, other, grows), table.get(new.type))
+        yield Change(
+            "size", *size_words(one, other, grows), kind.grown if grows is Trend.LARGER else kind.shrunk
+        )
     if isinstance(old.format, Ext) and isinstance(new.format, Ext):
         if old.reserved != new.reserved:
             yield change("reserved", old.reserved, new.reserved, ways.RESERVED)

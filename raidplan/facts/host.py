@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
@@ -16,15 +17,15 @@ from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS, MKINITRAMFS
 
-MODULES = ("md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod")
+MODULES = (
+    "md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod",
+    *(each.module for each in FILESYSTEMS.values() if each.module),
+)  # fmt: skip
 
 VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("mdadm", "--version"): ("mdadm",),
     ("sfdisk", "--version"): ("sfdisk", "mkswap", "wipefs", "blkid", "lsblk", "mount", "swapon"),
-    ("mke2fs", "-V"): ("mke2fs",),
-    ("mkfs.xfs", "-V"): ("mkfs.xfs",),
-    ("mkfs.btrfs", "--version"): ("mkfs.btrfs",),
-    ("mkfs.vfat", "--help"): ("mkfs.vfat",),
+    **{each.version: each.package.programs for each in FILESYSTEMS.values()},
     ("pvcreate", "--version"): ("pvcreate", "vgcreate", "lvcreate"),
     ("udevadm", "--version"): ("udevadm", "systemctl"),
     ("dracut", "--version"): ("dracut",),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from raidplan.base.findings import Finding, Path, did_you_mean, error, shortened
 from raidplan.document import Document
-from raidplan.layout.kinds.model import Field, Model, Refused, Written, fields
+from raidplan.layout.kinds.model import Field, Model, OneOf, Refused, Written, fields
 from raidplan.layout.model import Hardware, Layout
 
 MANY = 100
@@ -171,6 +171,8 @@ def _way(hint: Any) -> Way:
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         written = next(mark for mark in inside[1:] if isinstance(mark, Written))
+        if isinstance(written, OneOf):
+            return lambda reading, value, path: reading.word(written.words, value, path)
         return lambda reading, value, path: reading.scalar(written, value, path)
     if origin is Literal:
         return lambda reading, value, path: reading.word(inside, value, path)

@@ -17,7 +17,7 @@ IN_PLACE = {
     "mount": ("type: xfs, mount: /a", "type: xfs, mount: /b", {"mount": "umount, mount"}),
     "options": ("type: xfs, mount: /a", "type: xfs, mount: /a, options: [noatime]", {"options": "mount --options remount"}),
     "label of xfs": ("type: xfs", "type: xfs, label: x", {"label": "xfs_admin -L"}),
-    "label of ext4": ("type: ext4, label: y1", "type: ext4", {"label": "tune2fs -L"}),
+    "label of ext4": ("type: ext4, label: y1", "type: ext4", {"label": "e2label"}),
     "reserved": ("type: ext4", "type: ext4, reserved: 1%", {"reserved": "tune2fs -m"}),
     "ext3 to ext4": ("type: ext3", "type: ext4", {"type": "tune2fs -O extents"}),
     "what is expected": ("type: xfs", "type: xfs, files: 1000", {"files": "none"}),

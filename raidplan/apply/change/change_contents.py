@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.size import SECTOR
 from raidplan.plan import Step
 
 BACK = {"nosuid": "suid", "nodev": "dev", "noexec": "exec", "nodiratime": "diratime", "ro": "rw"}
 """Flags of a mount, with the word that takes each back (mount(8))."""
-PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Labels that xfs_admin, a shell script, and xfs_db, which splits its commands at blanks, take for what they are."""
 
 
 def label(difference: Difference) -> Iterator[Step]:
     proof = difference.step.proof
     kind = str(difference.found.get("type", "")) if proof and proof.kind == "filesystem" else "swap"
     label, node = str(difference.planned), difference.node
-    mounted = _mounted(difference)
-    match kind:
-        case "ext2" | "ext3" | "ext4":
-            argv: tuple[str, ...] = ("e2label", node, label)  # also while it is mounted (e2label(8))
-        case "btrfs":
-            argv = ("btrfs", "filesystem", "label", mounted or node, label)
-        case "xfs" if label and not PLAIN.fullmatch(label):
-            raise NotInPlace(
-                "by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only"
-            )
-        case "xfs":
-            argv = ("xfs_admin", "-L", label or "--", node)
-        case "vfat":
-            argv = ("fatlabel", node, label) if label else ("fatlabel", "--reset", node)
-        case "swap":
-            argv = ("swaplabel", "--label", label, node)
-        case _:
-            raise NotInPlace(difference.by_hand)
-    if mounted and kind in ("xfs", "vfat"):
-        raise NotInPlace(
-            f"{kind} takes another label only while it is not mounted: umount {mounted}, then apply again"
-        )
+    if kind == "swap":
+        argv: tuple[str, ...] = ("swaplabel", "--label", label, node)
+    elif kind in FILESYSTEMS:
+        try:
+            argv = FILESYSTEMS[kind].relabel(node, label, _mounted(difference))
+        except ValueError as error:
+            raise NotInPlace(str(error)) from None
+    else:
+        raise NotInPlace(difference.by_hand)
     if difference.found.get("active"):
         raise NotInPlace("swap in use keeps its label: swapoff it, then apply again")
     say = f"label {difference.step.because.rpartition('.')[2]} '{label}' instead of '{difference.now}'"

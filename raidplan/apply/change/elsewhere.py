@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import Properties
@@ -12,13 +13,8 @@ from raidplan.plan import Step
 PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}
 """Kinds that lie on one device, and the property that says which."""
 CALLED = {"table": "a partition table", "filesystem": "a file system", "swap": "swap"}
-ANOTHER_UUID: Mapping[str, str] = {
-    **dict.fromkeys(("ext2", "ext3", "ext4"), "tune2fs -U random"),
-    "xfs": "xfs_admin -U generate",
-    "btrfs": "btrfstune -u",
-    "swap": "swaplabel --uuid $(uuidgen)",
-}
-"""By type, what gives it a UUID of its own and keeps all data (tune2fs(8), xfs_admin(8), btrfstune(8), swaplabel(8))."""
+SWAP_UUID = "swaplabel --uuid $(uuidgen)"
+"""What gives swap a UUID of its own and keeps it as it is (swaplabel(8))."""
 
 
 def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[str]:
@@ -31,7 +27,8 @@ def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[
     # A disk of the layout is called by its name there: `{d00}`.
     if not name or any(block.name in base and block.identity.startswith("{") for block in machine.blocks):
         return
-    argv = ANOTHER_UUID.get(str(found.get("type")))
+    known = FILESYSTEMS.get(str(found.get("type")))
+    argv = SWAP_UUID if kind == "swap" else known.another_uuid if known else ""
     other = (
         f"give that one another UUID ({argv} /dev/{name})"
         if argv

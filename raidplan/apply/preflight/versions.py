@@ -10,19 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.base.filesystems import FILESYSTEMS, packages
+from raidplan.base.packages import Package
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Run, Step
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """Programs of one version; `oldest` is the first that plans are right for, `newest` the last that was read."""
-
-    name: str
-    programs: tuple[str, ...]
-    oldest: str
-    newest: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +63,15 @@ class Written:
 MDADM = "https://github.com/md-raid-utilities/mdadm"
 UTIL_LINUX = "https://github.com/util-linux/util-linux/blob/master/Documentation/releases"
 LVM = "https://gitlab.com/lvmteam/lvm2/-/tags"
-XFSPROGS = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
-E2FSPROGS = "https://github.com/tytso/e2fsprogs/blob/master/doc/RelNotes"
-BTRFS = "https://github.com/kdave/btrfs-progs/blob/v6.19/CHANGES"
+E2FSPROGS, XFSPROGS, BTRFS = (FILESYSTEMS[name].package.source for name in ("ext4", "xfs", "btrfs"))
 BTRFS_BY_VERSION = "https://btrfs.readthedocs.io/en/latest/Feature-by-version.html"
 
 PACKAGES = (
     Package("mdadm", ("mdadm",), "4.2", "4.6", f"{MDADM}/blob/mdadm-4.6/CHANGELOG.md"),
     Package("util-linux", ("sfdisk", "mkswap", "wipefs", "swapon"), "2.36", "2.42", UTIL_LINUX),
-    Package("e2fsprogs", ("mke2fs",), "1.43", "1.47", E2FSPROGS),
-    Package("xfsprogs", ("mkfs.xfs",), "4.2", "6.12", XFSPROGS),
-    Package("btrfs-progs", ("mkfs.btrfs",), "4.3", "6.19", BTRFS),
+    *(package for package in packages() if package.oldest),
     Package("lvm2", ("pvcreate", "vgcreate", "lvcreate"), "2.03", "2.03", LVM),
 )
-"""`newest` is compared as far as it is written: every 1.47.x is known where it says 1.47."""
 
 NEEDS = (
     Need("mdadm", ("--write-zeroes",), "4.3", "it ends with 2", f"{MDADM}/commit/577fd104"),

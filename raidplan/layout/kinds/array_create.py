@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from raidplan.base.identity import md_form
 from raidplan.base.levels import LEVELS
@@ -12,11 +13,33 @@ from raidplan.layout.kinds.device import Device, Site
 from raidplan.layout.kinds.naming import device_node, identity, stored_name
 from raidplan.plan.step import Value
 
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
+
+class Wanted(Protocol):
+    """What a layout says of the array that is to be made, and what follows from it; the words are mdadm's."""
+
+    @property
+    def level(self) -> str: ...
+    @property
+    def metadata(self) -> str: ...
+    @property
+    def named_members(self) -> Sequence[str]: ...
+    @property
+    def spares(self) -> Sequence[str]: ...
+    @property
+    def journal(self) -> str | None: ...
+    @property
+    def effective_chunk(self) -> int | None: ...
+    @property
+    def effective_layout(self) -> str | None: ...
+    @property
+    def policy(self) -> str: ...
+    @property
+    def initial_sync(self) -> str: ...
+    @property
+    def held(self) -> bool: ...
 
 
-def create_argv(array: Array, name: str, site: Site, parts: list[Device]) -> tuple[str, ...]:
+def create_argv(array: Wanted, name: str, site: Site, parts: list[Device]) -> tuple[str, ...]:
     """Everything that mdadm would choose by itself is written out, for mdadm 4.2 to 4.6."""
     level, count, spares = LEVELS[array.level], len(array.named_members), len(array.spares)
     argv = [
@@ -52,7 +75,7 @@ def create_argv(array: Array, name: str, site: Site, parts: list[Device]) -> tup
     return (*argv, *((f"--write-journal={parts[-1].node}",) if array.journal else ()))
 
 
-def _policy_argv(array: Array) -> list[str]:
+def _policy_argv(array: Wanted) -> list[str]:
     if array.policy == "journal":
         # Bitmap none is said because mdadm 4.2 adds one above 100 GiB, which a journal excludes.
         return ["--bitmap=none"]
@@ -61,7 +84,7 @@ def _policy_argv(array: Array) -> list[str]:
 
 
 def made(
-    array: Array, name: str, site: Site, parts: list[Device], geometry: ArrayGeometry
+    array: Wanted, name: str, site: Site, parts: list[Device], geometry: ArrayGeometry
 ) -> dict[str, Value]:
     """The properties to read back."""
     count, spares = len(array.named_members), len(array.spares)

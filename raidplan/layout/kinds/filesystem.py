@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Literal
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Path, shortened
 from raidplan.base.hidden import is_seen
 from raidplan.base.identity import derived_uuid
@@ -13,7 +14,17 @@ from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.layout.kinds.formats import FORMATS, BadLabel, Format
-from raidplan.layout.kinds.model import Integer, Label, Model, Percent, Positive, Reference, Size, Written
+from raidplan.layout.kinds.model import (
+    Integer,
+    Label,
+    Model,
+    OneOf,
+    Percent,
+    Positive,
+    Reference,
+    Size,
+    Written,
+)
 from raidplan.layout.kinds.mount_flags import flags
 from raidplan.layout.kinds.naming import identity
 from raidplan.plan.step import Proof, Run, Step
@@ -47,6 +58,7 @@ def _option(text: str) -> str:
     return text
 
 
+FormatName = Annotated[str, OneOf(FORMATS)]
 MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"})]
 Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"^[^ ,\"'\\#]+$"})]
 
@@ -55,7 +67,7 @@ class Filesystem(Model, Kind):
     """A file system on a partition, an array or a volume."""
 
     device: Reference
-    type: Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "vfat"]
+    type: FormatName
     mount: MountPoint | None = None
     label: Label | None = None
     options: tuple[Option, ...] = ()
@@ -93,11 +105,12 @@ class Filesystem(Model, Kind):
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         device = self._device(name, path, site)
         length = len((self.label or "").encode())
-        if length > self.format.label_bytes:
+        longest = FILESYSTEMS[self.type].label_bytes
+        if length > longest:
             raise Impossible(
                 "label-too-long",
                 (*path, "label"),
-                f"a label of {self.type} has at most {self.format.label_bytes} bytes, "
+                f"a label of {self.type} has at most {longest} bytes, "
                 f"'{shortened(self.label or '')}' has {length}",
                 "shorten it",
             )

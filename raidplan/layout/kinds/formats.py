@@ -1,12 +1,13 @@
-"""The file system types as one table: what each takes, how it is made, what is read back.
+"""How each file system type is made: what it takes, its command, what is read back.
 
-To add a type, add a class here and a row to `FORMATS`.
+To add a type, add a class and a row to `FORMATS` here, and a row to `base/filesystems.py`, which has the rest of its life.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from fractions import Fraction
+from typing import Protocol
 
 from raidplan.base.identity import fat_form
 from raidplan.base.size import MIB, human
@@ -14,8 +15,29 @@ from raidplan.geometry import ext, xfs
 from raidplan.layout.kinds.device import Device
 from raidplan.plan.step import Value
 
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.filesystem import Filesystem
+
+class Wanted(Protocol):
+    """What a layout says of the file system that is to be made."""
+
+    @property
+    def type(self) -> str:
+        """A key of `FORMATS`."""
+
+    @property
+    def label(self) -> str | None:
+        """None for no label."""
+
+    @property
+    def inodes(self) -> int | None:
+        """ext: how many; None for as many as the ratio gives."""
+
+    @property
+    def inode_ratio(self) -> int | None:
+        """ext: bytes for each inode; None for mke2fs' own."""
+
+    @property
+    def reserved(self) -> Fraction:
+        """ext: blocks kept for root, in percent."""
 
 
 FAT_REFUSED = frozenset('*?.,;:/\\|+=<>[]"')
@@ -28,10 +50,6 @@ class BadLabel(ValueError):
 
 class Format(Protocol):
     """What a file system type knows."""
-
-    @property
-    def label_bytes(self) -> int:
-        """The longest label."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -47,19 +65,19 @@ class Format(Protocol):
     def least(self, sector: int) -> int:
         """The smallest device it can be made on, bytes; 0 where that depends on more than the sector."""
 
-    def check(self, wanted: Filesystem, device: Device) -> None:
+    def check(self, wanted: Wanted, device: Device) -> None:
         """Raises ValueError if it cannot be made on this device."""
 
-    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+    def argv(self, wanted: Wanted, device: Device, uuid: str) -> tuple[str, ...]:
         """The command that makes it."""
 
-    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+    def expect(self, wanted: Wanted, device: Device) -> dict[str, Value]:
         """The properties to read back."""
 
-    def say(self, wanted: Filesystem, device: Device) -> str:
+    def say(self, wanted: Wanted, device: Device) -> str:
         """What is special about it, in words; may be empty."""
 
-    def room(self, wanted: Filesystem, device: Device) -> int:
+    def room(self, wanted: Wanted, device: Device) -> int:
         """Bytes for files: at most that, less what its own trees and tables come to need."""
 
 
@@ -67,7 +85,6 @@ class Format(Protocol):
 class Ext:
     """ext2, ext3 and ext4: everything mke2fs would take from its configuration is written out."""
 
-    label_bytes: int = 16
     keys: frozenset[str] = frozenset({"inodes", "inode_ratio", "reserved"})
     fsck_pass: int = 2
 
@@ -77,7 +94,7 @@ class Ext:
     def least(self, sector: int) -> int:
         return 0
 
-    def geometry(self, wanted: Filesystem, device: Device) -> ext.ExtGeometry:
+    def geometry(self, wanted: Wanted, device: Device) -> ext.ExtGeometry:
         """The file system as mke2fs will make it. Raises ValueError."""
         return ext.ext(
             device.size,
@@ -90,10 +107,10 @@ class Ext:
             sector_bytes=device.logical_block,
         )
 
-    def check(self, wanted: Filesystem, device: Device) -> None:
+    def check(self, wanted: Wanted, device: Device) -> None:
         self.geometry(wanted, device)
 
-    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+    def argv(self, wanted: Wanted, device: Device, uuid: str) -> tuple[str, ...]:
         made = self.geometry(wanted, device)
         # No discard: it destroys what was there beyond recovery, and on parity arrays it is slow.
         extended = ("nodiscard", "lazy_itable_init=1", "lazy_journal_init=1")
@@ -101,7 +118,7 @@ class Ext:
         label = ("-L", wanted.label) if wanted.label else ()
         return ("mke2fs", "-q", *options, "-U", uuid, *label, device.node, str(made.device_blocks))
 
-    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+    def expect(self, wanted: Wanted, device: Device) -> dict[str, Value]:
         made = self.geometry(wanted, device)
         return {
             "block": made.block_size,
@@ -112,13 +129,13 @@ class Ext:
             "stripe_width": made.stripe_width,
         }
 
-    def say(self, wanted: Filesystem, device: Device) -> str:
+    def say(self, wanted: Wanted, device: Device) -> str:
         made = self.geometry(wanted, device)
         return f"{made.inodes:,} inodes" + (
             f", stride {made.stride}, stripe width {made.stripe_width}" if made.stride else ""
         )
 
-    def room(self, wanted: Filesystem, device: Device) -> int:
+    def room(self, wanted: Wanted, device: Device) -> int:
         made = self.geometry(wanted, device)
         bitmaps = 2 * made.groups
         taken = made.journal_blocks + made.reserved_blocks + bitmaps
@@ -129,7 +146,6 @@ class Ext:
 class Xfs:
     """XFS with the stripe of the array below."""
 
-    label_bytes: int = 12
     keys: frozenset[str] = frozenset()
     fsck_pass: int = 0
 
@@ -145,23 +161,23 @@ class Xfs:
         sector = device.physical_block if device.physical_block <= xfs.BLOCK else device.logical_block
         return xfs.xfs(device.size, su_bytes=device.chunk, sw=device.data_disks, sector_bytes=sector)
 
-    def check(self, wanted: Filesystem, device: Device) -> None:
+    def check(self, wanted: Wanted, device: Device) -> None:
         self.geometry(device)
 
-    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+    def argv(self, wanted: Wanted, device: Device, uuid: str) -> tuple[str, ...]:
         label = ("-L", wanted.label) if wanted.label else ()
         # -K: no discard. Without -f it refuses to write over anything it knows.
         options = xfs.mkfs_xfs_argv(self.geometry(device))
         return ("mkfs.xfs", "-q", "-K", "-m", f"crc=1,uuid={uuid}", *options, *label, device.node)
 
-    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+    def expect(self, wanted: Wanted, device: Device) -> dict[str, Value]:
         made = self.geometry(device)
         return {"block": made.block_size, "blocks": made.blocks, "su": made.su_bytes, "sw": made.sw}
 
-    def say(self, wanted: Filesystem, device: Device) -> str:
+    def say(self, wanted: Wanted, device: Device) -> str:
         return f"su {human(device.chunk)}, sw {device.data_disks}" if device.chunk else ""
 
-    def room(self, wanted: Filesystem, device: Device) -> int:
+    def room(self, wanted: Wanted, device: Device) -> int:
         made = self.geometry(device)
         return made.size_bytes - made.log_blocks * made.block_size
 
@@ -170,7 +186,6 @@ class Xfs:
 class Btrfs:
     """btrfs on one device: the redundancy is the array's, metadata is kept twice all the same."""
 
-    label_bytes: int = 255
     keys: frozenset[str] = frozenset()
     fsck_pass: int = 0
 
@@ -180,22 +195,22 @@ class Btrfs:
     def least(self, sector: int) -> int:
         return 256 * MIB
 
-    def check(self, wanted: Filesystem, device: Device) -> None:
+    def check(self, wanted: Wanted, device: Device) -> None:
         if device.size < self.least(device.logical_block):
             raise ValueError(f"btrfs needs 256 MiB to be of use, and {device.name} has {human(device.size)}")
 
-    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+    def argv(self, wanted: Wanted, device: Device, uuid: str) -> tuple[str, ...]:
         label = ("--label", wanted.label) if wanted.label else ()
         profile = ("--data", "single", "--metadata", "dup", "--nodiscard")
         return ("mkfs.btrfs", "--quiet", *profile, "--uuid", uuid, *label, device.node)
 
-    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+    def expect(self, wanted: Wanted, device: Device) -> dict[str, Value]:
         return {}
 
-    def say(self, wanted: Filesystem, device: Device) -> str:
+    def say(self, wanted: Wanted, device: Device) -> str:
         return ""
 
-    def room(self, wanted: Filesystem, device: Device) -> int:
+    def room(self, wanted: Wanted, device: Device) -> int:
         return device.size
 
 
@@ -203,7 +218,6 @@ class Btrfs:
 class Vfat:
     """FAT32, for an EFI system partition."""
 
-    label_bytes: int = 11
     keys: frozenset[str] = frozenset()
     fsck_pass: int = 2
 
@@ -213,7 +227,7 @@ class Vfat:
     def least(self, sector: int) -> int:
         return 33 * MIB if sector == 512 else 260 * MIB
 
-    def check(self, wanted: Filesystem, device: Device) -> None:
+    def check(self, wanted: Wanted, device: Device) -> None:
         least = self.least(device.logical_block)
         if device.size < least:
             raise ValueError(f"FAT32 needs {human(least)}, and {device.name} has {human(device.size)}")
@@ -225,17 +239,17 @@ class Vfat:
         if set(wanted.label or "") & FAT_REFUSED:
             raise BadLabel(f"mkfs.vfat refuses the label '{wanted.label}'", "write letters, digits, - and _")
 
-    def argv(self, wanted: Filesystem, device: Device, uuid: str) -> tuple[str, ...]:
+    def argv(self, wanted: Wanted, device: Device, uuid: str) -> tuple[str, ...]:
         label = ("-n", wanted.label) if wanted.label else ()
         return ("mkfs.vfat", "-F", "32", "-i", uuid.replace("-", ""), *label, device.node)
 
-    def expect(self, wanted: Filesystem, device: Device) -> dict[str, Value]:
+    def expect(self, wanted: Wanted, device: Device) -> dict[str, Value]:
         return {}
 
-    def say(self, wanted: Filesystem, device: Device) -> str:
+    def say(self, wanted: Wanted, device: Device) -> str:
         return ""
 
-    def room(self, wanted: Filesystem, device: Device) -> int:
+    def room(self, wanted: Wanted, device: Device) -> int:
         return device.size
 
 

@@ -93,6 +93,24 @@ class Written:
         return self.parse(single(value))
 
 
+class OneOf(Written):
+    """A word out of a table: its keys, as they are when a layout is read."""
+
+    def __init__(self, table: Mapping[str, object]) -> None:
+        super().__init__(self._word, {"enum": [*table]})
+        self._table = table
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """In the table's order."""
+        return tuple(self._table)
+
+    def _word(self, text: str) -> str:
+        if text not in self._table:
+            raise ValueError(f"'{text}' is none of {', '.join(self._table)}; choose one of them")
+        return text
+
+
 def single(value: object) -> str:
     """The text of a scalar. Raises ValueError for anything else."""
     if not isinstance(value, str):

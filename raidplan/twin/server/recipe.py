@@ -12,11 +12,11 @@ import json
 import tarfile
 from dataclasses import dataclass, field
 
+from raidplan.base.filesystems import packages
+
 PACKAGES = (
-    "btrfs-progs",
+    *(package.name for package in packages()),
     "dbus",
-    "dosfstools",
-    "e2fsprogs",
     "fdisk",
     "gdisk",
     "initramfs-tools",
@@ -33,7 +33,6 @@ PACKAGES = (
     "systemd-sysv",
     "udev",
     "util-linux",
-    "xfsprogs",
 )
 """The cloud kernel has md, virtio and device-mapper, and is less than half the size of the full one.
 

@@ -1,0 +1,64 @@
+"""The table of file system types: each has one owner, and whoever asks hears the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidplan.apply.preflight.versions import PACKAGES
+from raidplan.base.filesystems import FILESYSTEMS, FilesystemType
+from raidplan.facts.host import MODULES, VERSIONS
+from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.layout.kinds.formats import FORMATS
+from raidplan.layout.kinds.model import OneOf, fields
+from raidplan.twin.server.recipe import Recipe
+
+NODE = "/dev/md/a"
+RELABELLED = {
+    "ext2": "e2label /dev/md/a new",
+    "ext3": "e2label /dev/md/a new",
+    "ext4": "e2label /dev/md/a new",
+    "xfs": "xfs_admin -L new /dev/md/a",
+    "btrfs": "btrfs filesystem label /dev/md/a new",
+    "vfat": "fatlabel /dev/md/a new",
+}
+WITHOUT = {
+    "ext2": "e2label /dev/md/a ",
+    "ext3": "e2label /dev/md/a ",
+    "ext4": "e2label /dev/md/a ",
+    "xfs": "xfs_admin -L -- /dev/md/a",
+    "btrfs": "btrfs filesystem label /dev/md/a ",
+    "vfat": "fatlabel --reset /dev/md/a",
+}
+ALL = pytest.mark.parametrize("kind", FILESYSTEMS.values(), ids=FILESYSTEMS)
+
+
+def test_a_layout_can_name_every_type_and_no_other() -> None:
+    written = fields(Filesystem)["type"].hint.__metadata__[0]
+    assert isinstance(written, OneOf)
+    assert [*written.words] == [*FORMATS] == [*FILESYSTEMS]
+
+
+@ALL
+def test_diff_names_the_command_that_apply_runs(kind: FilesystemType) -> None:
+    argv = kind.relabel(NODE, "new", "")
+    assert " ".join(argv) == RELABELLED[kind.name]
+    assert " ".join(argv).startswith(kind.labelled.command + " ")
+    assert " ".join(kind.relabel(NODE, "", "")) == WITHOUT[kind.name]
+
+
+@ALL
+def test_what_has_to_be_unmounted_is_told_by_both(kind: FilesystemType) -> None:
+    assert kind.labelled.note == ("" if kind.labelled_mounted else "unmounted")
+    if kind.labelled_mounted:
+        assert kind.relabel(NODE, "new", "/srv")
+    else:
+        with pytest.raises(ValueError, match="not mounted: umount /srv"):
+            kind.relabel(NODE, "new", "/srv")
+
+
+@ALL
+def test_its_program_is_asked_for_its_version_and_is_on_the_virtual_server(kind: FilesystemType) -> None:
+    assert VERSIONS[kind.version] == kind.package.programs
+    assert (kind.package in PACKAGES) == bool(kind.package.oldest)
+    assert kind.package.name in Recipe().packages
+    assert not kind.module or kind.module in MODULES
