@@ -26,7 +26,7 @@ from raidplan.apply.teardown.hold import still_held
 from raidplan.apply.teardown.teardown import taken_apart
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, Step, plan_digest
+from raidplan.plan import Plan, Step, digests_of
 
 if TYPE_CHECKING:
     pass
@@ -95,7 +95,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         refusals += lines_do_not_conflict(situation)
     refusals += still_held(named) if refusals else []
     if plan.machine:
-        resumed = past.is_open and plan_digest(entire) in (past.plan_digest, *past.plans.values())
+        resumed = past.is_open and not digests_of(entire).isdisjoint((past.plan_digest, *past.plans.values()))
         refusals += changed(plan.machine, seen(asked.tools, disks, machine), resumed=resumed)
         refusals += _unasked(left, asked, resumed=resumed)
     # What is left may need fewer programs: the plan that is shown speaks of those alone.

@@ -69,10 +69,11 @@ def _exactly(plan: Plan, given: str) -> bool:
 def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
     """The list was shown to a person who can type; and it is not of the kind that is given up by habit."""
     from raidplan.plan import plan_digest
+    from raidplan.render.losses import loss_texts
 
     digest = plan_digest(plan)
     if plan.own:
-        for words in plan.own:
+        for words in loss_texts(plan.own):
             talk(f"raidplan: {words}")
         talk(f"what this layout made itself is given up only with --destroy {digest}")
         return False
@@ -80,6 +81,6 @@ def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
         talk(f"this plan destroys what is listed above: --confirm is not enough; give --destroy {digest}")
         return False
     if not sys.stdout.isatty():  # the list went into a file, or to another program
-        for words in plan.lost:
+        for words in loss_texts(plan.lost):
             talk(f"destroyed: {words}")
     return True

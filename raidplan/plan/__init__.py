@@ -1,13 +1,13 @@
 """The plan as data: steps with what they need, destroy and prove. Standard library only."""
 
-from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_data, plan_to_json
+from raidplan.plan.codec import digest, digests_of, plan_digest, plan_from_json, plan_to_data, plan_to_json
 from raidplan.plan.step import (
     ADDED,
     CLEARS,
-    OWN,
     PHASES,
     Action,
     DiskIdentity,
+    Loss,
     Plan,
     Proof,
     RenewInitramfs,
@@ -18,15 +18,16 @@ from raidplan.plan.step import (
     WriteBlock,
     WriteFile,
     Zero,
+    everything_on,
 )
 
 __all__ = [
     "ADDED",
     "CLEARS",
-    "OWN",
     "PHASES",
     "Action",
     "DiskIdentity",
+    "Loss",
     "Plan",
     "Proof",
     "RenewInitramfs",
@@ -38,6 +39,8 @@ __all__ = [
     "WriteFile",
     "Zero",
     "digest",
+    "digests_of",
+    "everything_on",
     "plan_digest",
     "plan_from_json",
     "plan_to_data",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from raidplan.plan.step import (
     Action,
     DiskIdentity,
+    Loss,
     Plan,
     Proof,
     RenewInitramfs,
@@ -24,7 +25,11 @@ from raidplan.plan.step import (
 )
 from raidplan.plan.unlike import unlike
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+SENTENCES = 1
+"""The version whose losses are sentences; it is still read."""
+OWN = ", made by this layout"
+"""How the sentence of such a loss ends if the layout made what is lost."""
 STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
 FORMS = ("argv", "zero", "initramfs", "file")
 """What a step is to do: the first word of each form."""
@@ -58,10 +63,16 @@ def step_to_data(step: Step) -> dict[str, Any]:
     data |= _action_to_data(step.action)
     for name in STEP_LISTS:
         data[name] = list(getattr(step, name))
+    data["destroys"] = [_loss_to_data(loss) for loss in step.destroys]
     data |= {"because": step.because, "line": step.line}
     if step.proof:
         data["proof"] = {"kind": step.proof.kind, "key": step.proof.key, "expect": dict(step.proof.expect)}
     return data
+
+
+def _loss_to_data(loss: Loss) -> dict[str, Any]:
+    """What is empty is left out."""
+    return {name: value for name, value in asdict(loss).items() if value}
 
 
 def _action_to_data(action: Action) -> dict[str, Any]:
@@ -92,9 +103,9 @@ def plan_from_json(text: str) -> Plan:
     try:
         data = json.loads(text, object_pairs_hook=_once)
         version = data["format_version"]
-        if version != FORMAT_VERSION:
+        if version not in (SENTENCES, FORMAT_VERSION) or type(version) is not int:
             raise ValueError(
-                f"format_version {version} is not known to this raidplan, which reads {FORMAT_VERSION}"
+                f"format_version {version} is not known to this raidplan, which reads {SENTENCES} and {FORMAT_VERSION}"
             )
         if data["digest"] != _digest_of(data):
             raise ValueError(
@@ -139,9 +150,17 @@ def _step_from_data(data: dict[str, Any]) -> Step:
         action=_action_from_data(data),
         because=_text(data["because"]),
         line=_of(int, data["line"]),
-        **{name: _texts(data[name]) for name in STEP_LISTS},
+        **{name: _texts(data[name]) for name in STEP_LISTS if name != "destroys"},
+        destroys=tuple(map(_loss_from_data, _of(list, data["destroys"]))),
         proof=Proof(_text(proof["kind"]), _text(proof["key"]), _values(proof["expect"])) if proof else None,
     )
+
+
+def _loss_from_data(data: object) -> Loss:
+    """Also of a sentence; one that speaks of what the layout made says so wherever it does."""
+    if isinstance(data, str):
+        return Loss(data.removesuffix(OWN), own=OWN in data)
+    return Loss(**_typed({"where": "", "uuid": "", "own": False, **_of(dict, data)}, LOSS))
 
 
 def _action_from_data(data: dict[str, Any]) -> Action:
@@ -166,6 +185,7 @@ def _action_from_data(data: dict[str, Any]) -> Action:
     return WriteFile(file, _text(data["content"]), mode)
 
 
+LOSS = {"what": str, "where": str, "uuid": str, "own": bool}
 FINDING = {
     "rule": str,
     "severity": str,
@@ -238,6 +258,25 @@ def _value(value: object) -> str | int | None:
 def plan_digest(plan: Plan) -> str:
     """What is to be done and on what: the plan without its findings, which do not change that."""
     return _digest_of(plan_to_data(plan))
+
+
+def digests_of(plan: Plan) -> frozenset[str]:
+    """Its digest, and the one by which an earlier raidplan spoke of it in a journal."""
+    return frozenset({plan_digest(plan), _digest_of(_with_sentences(plan_to_data(plan)))})
+
+
+def _with_sentences(data: dict[str, Any]) -> dict[str, Any]:
+    """The plan as version 1 wrote it."""
+    steps: dict[str, Any] = {
+        name: [{**step, "destroys": [_sentence(loss) for loss in step["destroys"]]} for step in data[name]]
+        for name in ("steps", "whole")
+        if name in data
+    }
+    return {**data, "format_version": SENTENCES, **steps}
+
+
+def _sentence(loss: Mapping[str, Any]) -> str:
+    return f"{loss['what']}{OWN}" if loss.get("own") else str(loss["what"])
 
 
 def _digest_of(data: Mapping[str, Any]) -> str:

@@ -92,6 +92,26 @@ class Zero:
         return tuple((first, last - first) for first, last in cut if first < last)
 
 
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that a step destroys.
+
+    `what` says what it is, and where it lies, for a person. `where` names the device alone, and `uuid` is empty where it has
+    none: programs read these two, and plans of before have neither, so two losses that differ in them only are the same.
+    """
+
+    what: str
+    where: str = field(default="", compare=False)
+    uuid: str = field(default="", compare=False)
+    own: bool = False
+    """This layout made it: it is given up with the digest of the plan only, and never by habit."""
+
+
+def everything_on(where: str) -> Loss:
+    """Whatever a device holds."""
+    return Loss(f"everything on {where}", where)
+
+
 Action = Run | RenewInitramfs | WriteFile | WriteBlock | SetAttribute | Zero
 
 
@@ -122,7 +142,7 @@ class Step:
     follows: tuple[str, ...] = ()
     """The steps after which this one is due again, whatever its proof says of the time before."""
     targets: tuple[str, ...] = ()
-    destroys: tuple[str, ...] = ()
+    destroys: tuple[Loss, ...] = ()
     guard: tuple[str, ...] = ()
     awaits: tuple[str, ...] = ()
     clears: tuple[str, ...] = ()
@@ -168,9 +188,6 @@ class Step:
         assert isinstance(rows, list)
         return tuple((int(start), int(size)) for _, start, size, _ in (row.split() for row in rows))
 
-
-OWN = ", made by this layout"
-"""How the words end for what has a UUID that the plan itself gives: nobody is to give that up by habit."""
 
 ADDED = "+"
 """Between a step's id and what is done for it on one machine alone; no name in a layout holds it."""
@@ -231,20 +248,20 @@ class Plan:
         return tuple(sorted(named | renewed))
 
     @property
-    def lost(self) -> tuple[str, ...]:
-        """What stands on the machine now and is destroyed, in words: for this a person has to say yes."""
+    def lost(self) -> tuple[Loss, ...]:
+        """What stands on the machine now and is destroyed: for this a person has to say yes."""
         steps = (step for step in self.steps if step.phase == "teardown" or CLEARS in step.id)
-        words = (lost for step in steps for lost in step.destroys or _unnamed(step))
-        return tuple(dict.fromkeys(words))
+        found = (loss for step in steps for loss in step.destroys or _unnamed(step))
+        return tuple(dict.fromkeys(found))
 
     @property
-    def own(self) -> tuple[str, ...]:
+    def own(self) -> tuple[Loss, ...]:
         """What is lost and was made by this layout: never given up by habit."""
-        return tuple(words for words in self.lost if words.endswith(OWN))
+        return tuple(loss for loss in self.lost if loss.own)
 
 
-def _unnamed(step: Step) -> tuple[str, ...]:
+def _unnamed(step: Step) -> tuple[Loss, ...]:
     """What goes with a device that is cleared although its step names nothing that stands there."""
     if step.phase == "teardown" and step.clears and isinstance(step.action, Zero):
-        return (f"whatever is on {step.action.device}",)
+        return (Loss(f"whatever is on {step.action.device}", step.action.device),)
     return ()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from raidplan.base.words import counted
 from raidplan.plan import Plan, Step, plan_digest
 from raidplan.render import overview
+from raidplan.render.losses import loss_texts
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
 from raidplan.render.plan_text import action_lines
 from raidplan.render.visible import visible
@@ -62,7 +63,7 @@ def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
     """What stands on the machine now and is destroyed."""
     yield f"**{counted(len(plan.lost), 'thing')} on this machine will be destroyed:**"
     yield ""
-    yield from (f"- {cell(words)}" for words in plan.lost[:most])
+    yield from (f"- {cell(words)}" for words in loss_texts(plan.lost[:most]))
     if len(plan.lost) > most:
         yield f"- and {len(plan.lost) - most} more"
     yield ""
@@ -107,7 +108,7 @@ def _steps(plan: Plan, room: int) -> str:
 
 def _row(number: int, step: Step) -> str:
     mark = "**!**" if overview.symbol(step) == "!" else ""
-    return f"| {number} | {mark} | {cell(step.say)} | {_listed(step.destroys)} | {step.line} |"
+    return f"| {number} | {mark} | {cell(step.say)} | {_listed(loss_texts(step.destroys))} | {step.line} |"
 
 
 def _commands(plan: Plan, room: int) -> str:

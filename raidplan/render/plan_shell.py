@@ -23,6 +23,7 @@ from raidplan.plan import (
 from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.render import overview
 from raidplan.render.command import disk_name, quoted
+from raidplan.render.losses import loss_texts
 from raidplan.render.visible import visible
 
 WIDTH = 110
@@ -120,7 +121,7 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
         yield f"require_room_for_initramfs {BOOT}"
     if plan.lost:
         kind = "own" if plan.own else "listed"
-        listed = "".join(f"  ! {visible(words)}\n" for words in plan.lost)
+        listed = "".join(f"  ! {visible(words)}\n" for words in loss_texts(plan.lost))
         command = f'consent {quoted(plan.host)} {plan_digest(plan)} {kind} "$@"'
         yield from _with_input(command, stdin_of(listed))
 
@@ -165,7 +166,7 @@ def _variables(disks: Sequence[DiskIdentity]) -> dict[str, str]:
 
 def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> Iterator[str]:
     yield f"# {visible(step.say)}"
-    lost = f"; destroys {visible(', '.join(step.destroys))}" if step.destroys else ""
+    lost = f"; destroys {visible(', '.join(loss_texts(step.destroys)))}" if step.destroys else ""
     yield f"# {visible(overview.origin(step))}{lost}"
     yield f"step {number}/{count} {quoted(visible(step.say))}"
     yield from (f"require_blank {_word(guard, variables)}" for guard in step.guard)

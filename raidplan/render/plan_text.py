@@ -22,6 +22,7 @@ from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
+from raidplan.render.losses import loss_texts
 from raidplan.render.visible import visible
 
 INDENT = " " * 7
@@ -78,7 +79,7 @@ def _symbol(step: Step, style: Styles) -> str:
 
 
 def _destroys(step: Step, style: Styles) -> Iterator[str]:
-    for lost in step.destroys:
+    for lost in loss_texts(step.destroys):
         yield INDENT + style["destroy"](f"destroys: {visible(lost)}")
 
 
@@ -152,7 +153,7 @@ def _findings(plan: Plan, style: Styles) -> Iterator[str]:
 def _lost(plan: Plan, style: Styles) -> Iterator[str]:
     """Everything that a person has to say yes to, and how to say it without a terminal."""
     yield style["destroy"](f"{counted(len(plan.lost), 'thing')} on this machine will be destroyed:")
-    yield from (f"  {style['destroy']('!')} {visible(words)}" for words in plan.lost)
+    yield from (f"  {style['destroy']('!')} {visible(words)}" for words in loss_texts(plan.lost))
     yield f"The digest that says yes to exactly this: --destroy {plan_digest(plan)}"
 
 

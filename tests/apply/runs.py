@@ -16,6 +16,7 @@ from raidplan.apply.session import carry_out
 from raidplan.plan import Plan
 from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.plan.unlike import unlike
+from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
 from tests.apply.simulated import AtOnce, Simulated, State
 from tests.initramfs import boot
@@ -60,7 +61,7 @@ def apply(plan: Plan, world: Simulated) -> str:
         return "; ".join(decision.refusals)
     assert [*unlike(decision.left)] == [], "it could be given to apply as a file as well"
     if decision.left.lost:
-        return "asks: " + "; ".join(decision.left.lost)
+        return "asks: " + "; ".join(loss_texts(decision.left.lost))
     journal = open_journal(folder, world)
     if not decision.left.steps:
         if journal.past.is_open:

@@ -21,6 +21,7 @@ from raidplan.apply.world import World
 from raidplan.facts import in_use
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Zero
+from raidplan.render.losses import loss_texts
 from tests.apply.loop_devices import LAYOUT, SIZE, Loops, decided, nothing_left
 from tests.apply.stacks import plan_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
@@ -99,7 +100,8 @@ def test_f23_superblocks_on_disks(plan: Plan, loops: Loops, tmp_path: Path, vers
         member(loops.files[number], version, slot=number)
     decision = torn_down(plan, tmp_path)
     assert any(
-        "a member of the array" in words and f"metadata {version}" in words for words in decision.left.lost
+        "a member of the array" in words and f"metadata {version}" in words
+        for words in loss_texts(decision.left.lost)
     )
     nothing_left(loops)
 
@@ -111,7 +113,7 @@ def test_f23_superblocks_on_partitions(plan: Plan, loops: Loops, tmp_path: Path,
         loops.parts(number)
         member(loops.files[number], version, start=MIB, size=100 * MIB, slot=number)
     decision = torn_down(plan, tmp_path)
-    assert any("on partition 1 of d1" in words for words in decision.left.lost)
+    assert any("on partition 1 of d1" in words for words in loss_texts(decision.left.lost))
     nothing_left(loops)
     for file in loops.files[:2]:
         part = tmp_path / "part"
@@ -141,7 +143,7 @@ def test_f24_superblocks_that_mdadm_does_not_take(
     bad[40] ^= 0xFF
     put(loops.files[0], PLACES[version](SIZE), bytes(bad))
     decision = torn_down(plan, tmp_path)
-    assert any("bad checksum" in words for words in decision.left.lost)
+    assert any("bad checksum" in words for words in loss_texts(decision.left.lost))
     nothing_left(loops)
     tool("cmp", f"--bytes={SIZE}", loops.files[0], "/dev/zero")
 
@@ -161,7 +163,7 @@ def test_f25_what_stands_on_a_disk(
 ) -> None:
     tool(*argv, loops.nodes[0])
     decision = torn_down(plan, tmp_path)
-    assert words in decision.left.lost
+    assert words in loss_texts(decision.left.lost)
     nothing_left(loops)
 
 
@@ -182,7 +184,8 @@ def test_f25_inside_old_members(plan: Plan, loops: Loops, tmp_path: Path) -> Non
         member(loops.files[number], "1.2", slot=number, data_offset=10 * MIB)
     decision = torn_down(plan, tmp_path)
     assert any(
-        words.startswith("ext4 'ghost'") and "inside the array on d0" in words for words in decision.left.lost
+        words.startswith("ext4 'ghost'") and "inside the array on d0" in words
+        for words in loss_texts(decision.left.lost)
     )
     with loops.files[0].open("rb") as opened:
         opened.seek(10 * MIB)
@@ -193,7 +196,7 @@ def test_f27_a_volume_group(plan: Plan, loops: Loops, tmp_path: Path) -> None:
     tool("pvcreate", "--yes", "--quiet", loops.nodes[0], loops.nodes[1])
     tool("vgcreate", "--quiet", f"raidplan-{os.getpid()}", loops.nodes[0], loops.nodes[1])
     decision = torn_down(plan, tmp_path)
-    assert f"the volume group 'raidplan-{os.getpid()}' with no volumes" in decision.left.lost
+    assert f"the volume group 'raidplan-{os.getpid()}' with no volumes" in loss_texts(decision.left.lost)
     assert f"raidplan-{os.getpid()}" not in tool("vgs")
     nothing_left(loops)
 
@@ -222,7 +225,7 @@ def test_f28_a_member_beside_is_refused(plan: Plan, loops: Loops) -> None:
 def test_f31_random_bytes(plan: Plan, loops: Loops, tmp_path: Path) -> None:
     put(loops.files[0], 0, random.Random(31).randbytes(64 * MIB))
     decision = torn_down(plan, tmp_path)
-    assert decision.left.lost == ("data on d0 that nothing here recognises, from byte 0 on",)
+    assert loss_texts(decision.left.lost) == ("data on d0 that nothing here recognises, from byte 0 on",)
     nothing_left(loops)
 
 

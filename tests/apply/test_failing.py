@@ -24,6 +24,7 @@ from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
 from raidplan.plan import Plan
+from raidplan.render.losses import loss_texts
 from tests.apply.others import Others
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
@@ -83,7 +84,7 @@ def apply(plan: Plan, world: Simulated) -> str:
         if decision.refusals:
             return "refused: " + "; ".join(decision.refusals)
         if decision.left.lost:
-            return "asks: " + "; ".join(decision.left.lost)
+            return "asks: " + "; ".join(loss_texts(decision.left.lost))
         journal = open_journal(folder, world)
         if not decision.left.steps:
             if journal.past.is_open:

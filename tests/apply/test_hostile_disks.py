@@ -17,6 +17,7 @@ from raidplan.cli import run
 from raidplan.facts.machine import Trace
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Run, WriteBlock, WriteFile
+from raidplan.render.losses import loss_texts
 from tests.apply.stacks import GIB, GROUP, LAYOUT, MIB, OLD, OTHER, PHOTOS, Box, old_pair, plan_of
 from tests.images import image, put, superblock, traces
 
@@ -121,7 +122,7 @@ def test_f68_whatever_is_decided_is_said_in_harmless_words(
     some: list[str] = []
     for which in plans.values():
         decision = decide(which, box(text).machine(), past, here=False)
-        said = (*decision.refusals, *decision.notes, *decision.standing, *decision.left.lost)
+        said = (*decision.refusals, *decision.notes, *decision.standing, *loss_texts(decision.left.lost))
         some += said
         assert [words for words in said if not harmless(words)] == []
         for step in decision.left.steps:
@@ -188,5 +189,5 @@ def test_f68_bytes_of_a_superblock_become_words(name: bytes, tmp_path: Path) -> 
     (trace,) = traces(file)
     assert trace.label == name.decode(errors="replace")
     box = Box().disk("sdb", "PAIR-0", trace).disk("sdc", "PAIR-1")
-    (listed, *_) = decide(plan_of(LAYOUT, tmp_path), box.machine(), Past(), here=False).left.lost
+    (listed, *_) = loss_texts(decide(plan_of(LAYOUT, tmp_path), box.machine(), Past(), here=False).left.lost)
     assert harmless(listed) and plain(trace.label) in listed

@@ -96,7 +96,7 @@ def undigested(data: Data) -> None:
         (doubled, "its digest is not that of what stands in it"),
         (further, "its digest is not that of what stands in it"),
         (consented, "its digest is not that of what stands in it"),
-        (newer, "format_version 2 is not known to this raidplan"),
+        (newer, "format_version 3 is not known to this raidplan"),
         (undigested, "this is not a plan: KeyError 'digest'"),
     ],
 )

@@ -17,7 +17,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.cli.consent import confirmed
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
-from raidplan.plan import Plan, plan_digest, plan_from_json
+from raidplan.plan import Plan, digest, digests_of, plan_digest, plan_from_json, plan_to_json
 from tests.apply import runs, wiped
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
@@ -157,3 +157,24 @@ def test_the_event_log_has_the_same_fields(name: str, tmp_path: Path) -> None:
 
 def shape(log: str) -> list[dict[str, object]]:
     return [{**json.loads(line), "time": "", "seconds": 0} for line in log.splitlines()]
+
+
+def test_a_word_more_in_a_loss_drops_no_question(tmp_path: Path) -> None:
+    """The record says who made it: not the words, nor what comes after them."""
+    plan = plan_from_json(text_of("own.plan.json"))
+    losses = tuple(replace(loss, what=f"{loss.what}, and more") for loss in plan.own)
+    step = replace(plan.steps[-1], id="x", phase="teardown", destroys=losses)
+    assert {loss.what for loss in losses} <= {loss.what for loss in replace(plan, steps=(step,)).own}
+    data = json.loads(text_of("own.plan.json"))
+    for each in (*data["steps"], *data["whole"]):
+        each["destroys"] = [f"{words}." for words in each["destroys"]]
+    data["digest"] = digest({key: value for key, value in data.items() if key not in ("digest", "findings")})
+    assert len(plan_from_json(json.dumps(data)).own) == len(plan.own)
+
+
+def test_a_plan_that_is_written_again_is_the_same(tmp_path: Path) -> None:
+    """A journal of before knows it by the digest of then."""
+    text = text_of("own.plan.json")
+    plan, known = plan_from_json(text), json.loads(text)["digest"]
+    assert plan_from_json(plan_to_json(plan)) == plan
+    assert digests_of(plan) == {known, plan_digest(plan)} and known != plan_digest(plan)

@@ -9,6 +9,7 @@ import pytest
 
 from raidplan.apply.journal.past import Past
 from raidplan.plan import Plan, Proof
+from raidplan.render.losses import loss_texts
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 
 
@@ -40,7 +41,7 @@ def test_what_it_made_is_given_up_with_the_digest_only(renamed: tuple[str, str],
     )
     decision = decided(later, standing(plan), Past(made=made))
     assert not decision.refusals
-    (lost,) = (words for words in decision.left.own if words.startswith("ext4 "))
+    (lost,) = (words for words in loss_texts(decision.left.own) if words.startswith("ext4 "))
     assert lost.endswith("899 GiB, on the array 'pair:data' (/dev/md_data), made by this layout")
     assert decision.standing == (), "nobody is told that it stays"
     assert decided(later, standing(plan)).left.lost, "of others, and still a loss"

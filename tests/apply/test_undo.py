@@ -24,6 +24,7 @@ from raidplan.cli.undo import undo
 from raidplan.facts import Machine, read_machine
 from raidplan.facts.run import Result
 from raidplan.plan import Plan
+from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
 from tests.apply.simulated import Killed
 
@@ -157,7 +158,7 @@ def test_what_somebody_made_between_two_parts_of_a_run_comes_back(tmp_path: Path
         apply(plan, Cut(tmp_path), folder)
     subprocess.run(["mke2fs", "-q", "-F", "-L", "HOLIDAY", loops[1]], check=True, capture_output=True)
     before = hashes(loops)
-    assert any("HOLIDAY" in lost for lost in decide(plan, Real(tmp_path).read(plan), read_past(folder), here=False).left.lost)  # fmt: skip
+    assert any("HOLIDAY" in lost for lost in loss_texts(decide(plan, Real(tmp_path).read(plan), read_past(folder), here=False).left.lost))  # fmt: skip
     apply(plan, Real(tmp_path), folder)
     assert hashes(loops) != before
     assert undone(Real(tmp_path), folder) == 0

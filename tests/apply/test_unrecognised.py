@@ -21,6 +21,7 @@ from raidplan.apply.world import World
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Run
 from raidplan.plan.identities import PARTITION
+from raidplan.render.losses import loss_texts
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GROUP, LAYOUT, Box, decided, order, plan_of
 from tests.images import MIB, put, tool
@@ -109,7 +110,7 @@ def test_an_array_is_stopped_for_its_name_when_what_stood_on_it_is_cleared(tmp_p
     )
     decision = decided(plan, box, past)
     assert decision.refusals == ()
-    assert any("ext4 'photos'" in words for words in decision.left.lost)
+    assert any("ext4 'photos'" in words for words in loss_texts(decision.left.lost))
     gone, steps = f"teardown.group.{GROUP}.remove", {step.id: step for step in decision.left.steps}
     assert gone in steps["array.data.create+name.stop"].needs
     assert "array.data.create+name.assemble" in steps["teardown.data.zero"].needs
@@ -121,7 +122,7 @@ def test_where_the_layout_says_so_it_is_named_and_cleared(tmp_path: Path) -> Non
     box, past = made_before(plan)
     decision = decided(plan, box, past)
     assert decision.refusals == ()
-    assert [words.partition(", ")[0] for words in decision.left.lost] == [DATA]
+    assert [words.partition(", ")[0] for words in loss_texts(decision.left.lost)] == [DATA]
     assert "teardown.data.zero" in {step.id for step in decision.left.steps}
     assert decision.written_over == frozenset(), "it is cleared, at its ends, by this plan itself"
 
@@ -149,7 +150,7 @@ def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Pa
         past = interrupted(plan, past, box)
         past = replace(past, ended=past.ended | {"ghosts.data"})
         decision = decided(plan, box, past)
-        assert [words.partition(", ")[0] for words in decision.left.lost] == wanted
+        assert [words.partition(", ")[0] for words in loss_texts(decision.left.lost)] == wanted
         assert decision.refusals == ()
 
 

@@ -14,6 +14,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, Zero
+from raidplan.render.losses import loss_texts
 from tests.apply.others import NODES, Others
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GIB, OLD, TB
@@ -94,7 +95,7 @@ def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
     decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
         return "; ".join(decision.refusals)
-    assert set(decision.left.lost) <= agreed, set(decision.left.lost) - agreed
+    assert set(loss_texts(decision.left.lost)) <= agreed, set(loss_texts(decision.left.lost)) - agreed
     if not decision.left.steps:
         return "nothing to do"
     outcome = carry_out(decision, open_journal(folder, world), lambda event: None, workers=1)
@@ -110,7 +111,9 @@ def end(world: Simulated) -> object:
 
 
 def undisturbed(plan: Plan, world: Old) -> tuple[object, set[str]]:
-    agreed = set(decide(plan, world.read(plan), read_past(world.root / "none"), here=False).left.lost)
+    agreed = set(
+        loss_texts(decide(plan, world.read(plan), read_past(world.root / "none"), here=False).left.lost)
+    )
     assert len(agreed) == 4, agreed
     assert apply(plan, world, agreed) == "done"
     assert not world.path(HOLD).exists()

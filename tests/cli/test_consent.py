@@ -13,7 +13,8 @@ from raidplan.apply import decision, world
 from raidplan.cli import run
 from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
-from raidplan.plan import OWN, Plan, Step, plan_digest
+from raidplan.plan import Loss, Plan, Step, plan_digest
+from raidplan.render.losses import loss_texts
 from tests.apply.cut_off import JOURNAL, Cut
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated
@@ -67,7 +68,9 @@ def test_a_list_that_went_into_a_file_is_shown_where_the_name_is_typed(
     """`raidplan apply LAYOUT >log`: the person is asked for things listed above, and saw nothing of them."""
     assert asked(plan, monkeypatch, "pair")
     said = capsys.readouterr().err
-    assert all(f"destroyed: {words}\n" in said.partition("Type the host name")[0] for words in plan.lost)
+    assert all(
+        f"destroyed: {words}\n" in said.partition("Type the host name")[0] for words in loss_texts(plan.lost)
+    )
     monkeypatch.setattr("sys.stdout", Terminal())
     assert asked(plan, monkeypatch, "pair")
     assert "destroyed: " not in capsys.readouterr().err
@@ -93,7 +96,7 @@ def test_the_digest_says_yes_to_exactly_one_plan(plan: Plan, monkeypatch: pytest
     assert asked(plan, monkeypatch, destroy=digest)
     for other in ("", "sha256:", digest[:-1], digest.upper(), "pair", "yes"):
         assert not asked(plan, monkeypatch, "pair", confirm="pair", destroy=other)
-    more = replace(plan.steps[-1], id="x", phase="teardown", destroys=("something more",))
+    more = replace(plan.steps[-1], id="x", phase="teardown", destroys=(Loss("something more"),))
     assert not asked(replace(plan, steps=(*plan.steps, more)), monkeypatch, destroy=digest)
 
 
@@ -108,7 +111,7 @@ def test_what_the_layout_made_itself_is_never_given_up_by_typing(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def own(step: Step) -> Step:
-        return replace(step, destroys=tuple(words + OWN for words in step.destroys))
+        return replace(step, destroys=tuple(replace(loss, own=True) for loss in step.destroys))
 
     plan = replace(plan, steps=tuple(own(step) if step.phase == "teardown" else step for step in plan.steps))
     assert not asked(plan, monkeypatch, "pair") and not asked(plan, monkeypatch, confirm="pair")

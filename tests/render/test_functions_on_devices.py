@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.plan import DiskIdentity, Plan, Run, Step
+from raidplan.plan import DiskIdentity, Plan, Run, Step, everything_on
 from raidplan.render.plan_shell import plan_shell
 from tests.render.scripts import FUNCTIONS
 
@@ -77,7 +77,7 @@ def test_the_script_makes_it_once(device: str) -> None:
     label = "$(x) `y` 'z'"
     step = Step(
         "filesystem.x.make", "format", "make x", Run(("mke2fs", "-q", "-L", label, "{d0}")), "filesystems.x",
-        targets=("d0",), destroys=("everything on d0",), guard=("{d0}",),
+        targets=("d0",), destroys=(everything_on("d0"),), guard=("{d0}",),
     )  # fmt: skip
     named = DiskIdentity("d0", 64 * MIB, device=device)
     script = plan_shell(Plan("h", "sha256:0", "", (named,), (step,)))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from raidplan.plan import DiskIdentity, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan import DiskIdentity, Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
@@ -28,7 +28,7 @@ MARKUP = [
 def step(number: int, say: str = "make it", lost: str = "", action: Run | None = None) -> Step:
     return Step(
         f"a{number}", "partition", say, action or Run(("tool", f"{{d{number}}}")), "hardware.disks", 7,
-        destroys=(lost,) if lost else (), guard=(f"{{d{number}}}",) if lost else (),
+        destroys=(Loss(lost),) if lost else (), guard=(f"{{d{number}}}",) if lost else (),
         proof=Proof("table", str(number), {}),
     )  # fmt: skip
 
@@ -42,7 +42,7 @@ def test_every_step_of_the_machine_is_told() -> None:
     text = render_plan(made)
     for number, each in enumerate(made.steps, start=1):
         assert re.search(rf"^ *{number} [!~>] {re.escape(each.say)}", text, re.MULTILINE), each.say
-        assert all(f"destroys: {lost}" in text for lost in each.destroys)
+        assert all(f"destroys: {loss.what}" in text for loss in each.destroys)
     assert text.count("destroys:") == sum(len(each.destroys) for each in made.steps)
     assert f"{len(made.steps)} steps; writes over 40 disks: d00, d01, " in text
     assert "makes 40 partition tables, 5 arrays, 5 file systems" in text

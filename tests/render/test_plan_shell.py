@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from raidplan.plan import (
     Action,
     DiskIdentity,
+    Loss,
     Plan,
     RenewInitramfs,
     Run,
@@ -52,7 +53,7 @@ def test_any_text_is_inert(tmp_path_factory: pytest.TempPathFactory, text: str) 
     file = bench.folder / "file"
     script = plan_shell(
         plan(
-            step(Run(("tool", text), stdin=text + "\n"), say=text, destroys=(text,)),
+            step(Run(("tool", text), stdin=text + "\n"), say=text, destroys=(Loss(text),)),
             step(WriteFile(str(file), text + "\n"), say=text),
         )
     )

@@ -9,7 +9,7 @@ from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.plan import ADDED, Plan, Step, Value, Zero
+from raidplan.plan import ADDED, Loss, Plan, Step, Value, Zero, everything_on
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
 
 BITMAP = {"bitmap": "internal", "resync": "none"}
@@ -85,7 +85,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
         after=before,
         targets=(node,),
         guard=(node,),
-        destroys=(f"everything on {node}",),
+        destroys=(everything_on(node),),
     )
 
 
@@ -123,7 +123,7 @@ def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tu
         line=step.line,
         needs=(*step.needs, *after),
         targets=(*step.targets, node),
-        destroys=(f"the md superblock and bitmap on {node}, and all else at its ends",),
+        destroys=(Loss(f"the md superblock and bitmap on {node}, and all else at its ends", node, uuid),),
         clears=(node,),
     )
 

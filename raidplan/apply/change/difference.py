@@ -10,7 +10,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain
-from raidplan.plan import ADDED, Plan, Proof, Run, Step, Value
+from raidplan.plan import ADDED, Loss, Plan, Proof, Run, Step, Value
 
 
 class NotInPlace(Exception):
@@ -64,7 +64,7 @@ class Difference:
         targets: Sequence[str] = (),
         guard: Sequence[str] = (),
         clears: Sequence[str] = (),
-        destroys: Sequence[str] = (),
+        destroys: Sequence[Loss] = (),
     ) -> Step:
         """A step of the change; its proof is that the property is as planned.
 

@@ -11,7 +11,7 @@ from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.signatures import plain
-from raidplan.plan import OWN, Proof
+from raidplan.plan import Loss, Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """What sfdisk writes; libblkid reads no identity from them."""
@@ -44,17 +44,19 @@ def _ours(word: str, proof: Proof) -> bool:
     return uuid == proof.key and kind == TYPES.get(proof.kind, kind)
 
 
-def lost(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
-    """What is ours and may have been used since, or may be of the step or of somebody else: in words for the list."""
+def lost(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
+    """What is ours and may have been used since, or may be of the step or of somebody else."""
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
     if proof.kind == "filesystem" and machine.carried(device) and not fresh:
         label = f" '{plain(str(found['label']))}'" if found.get("label") else ""
         size = next((f", {human(block.size)}" for block in machine.blocks if block.identity == device), "")
         kind = plain(str(found.get("type", "a file system")))
-        yield f"{kind}{label}{size}, on {_called(device, machine)}{OWN}"
+        where = _called(device, machine)
+        yield Loss(f"{kind}{label}{size}, on {where}", where, proof.key, own=True)
     if proof.kind not in ("table", "array") and (stain := _stain(device, machine)):
-        yield f"{stain}, on {_called(device, machine)}: of the step that was cut off there, or of somebody else"
+        where = _called(device, machine)
+        yield Loss(f"{stain}, on {where}: of the step that was cut off there, or of somebody else", where)
 
 
 def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:

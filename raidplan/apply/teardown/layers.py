@@ -10,7 +10,7 @@ from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.apply.teardown.kept import GROUP
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.facts.ranges import ends_of, offsets
-from raidplan.plan import Run, Step, Zero
+from raidplan.plan import Loss, Run, Step, Zero
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
 """States of an array that can be written to."""
@@ -88,8 +88,7 @@ class Layers:
         visible = [block for block in volumes if block.identity.startswith("volume:")]
         cleared = [self._clear(f"teardown.volume.{uuid}.{n}", one, after) for n, one in enumerate(visible)]
         after = (*after, *cleared)
-        words = lost.group(self.given.stack, name) if name else f"the volume group {uuid}"
-        short, select = words.partition(" with ")[0], ("--select", f"vg_uuid={uuid}")
+        short, select = lost.group_called(name, uuid), ("--select", f"vg_uuid={uuid}")
         if volumes:
             stop = Run(("vgchange", "--activate", "n", *select))
             after = (self._add(f"teardown.group.{uuid}.stop", f"deactivate {short}", stop, after, uuid),)
@@ -97,7 +96,14 @@ class Layers:
         if name and not group.get("missing"):
             remove = Run(("vgremove", "--yes", "--force", *select))
             after = (
-                self._add(f"teardown.group.{uuid}.remove", f"remove {short}", remove, after, uuid, words),
+                self._add(
+                    f"teardown.group.{uuid}.remove",
+                    f"remove {short}",
+                    remove,
+                    after,
+                    uuid,
+                    lost.group(self.given.stack, name, uuid),
+                ),
             )
         return after
 
@@ -109,7 +115,7 @@ class Layers:
         return self._add(id, f"wipe the start and end of {called}", zero, needs, block.name, *words)
 
     def _add(
-        self, id: str, say: str, action: Run | Zero, needs: Iterable[str], target: str, *destroys: str
+        self, id: str, say: str, action: Run | Zero, needs: Iterable[str], target: str, *destroys: Loss
     ) -> str:
         step = Step(
             id=id,

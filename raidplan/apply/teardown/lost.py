@@ -1,4 +1,4 @@
-"""What a teardown destroys, in words for the list that a person says yes to. Everything read from a disk is spelled out."""
+"""What a teardown destroys, for the list that a person says yes to. Everything read from a disk is spelled out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
 from raidplan.facts.traces import FUTURE, INSIDE
-from raidplan.plan import OWN, Plan
+from raidplan.plan import Loss, Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
 
@@ -21,7 +21,7 @@ def own_identities(plan: Plan) -> frozenset[str]:
     return frozenset(step.proof.key for step in plan.steps if step.proof and step.proof.kind in kinds)
 
 
-def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[str]:
+def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
     """What was found on a target: on a disk or partition every trace, on an array or volume what libblkid says."""
     block, traces = stack.blocks.get(name), stack.traces(name)
     disk = block.below[0] if block and block.kind == "partition" else name
@@ -29,7 +29,8 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[str]:
     yield from (_trace(trace, stack.named(disk), own) for trace in listed)
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
-        yield from (f"{plain(words)} on {stack.named(name)}" for words in found)
+        where = stack.named(name)
+        yield from (Loss(f"{plain(words)} on {where}", where) for words in found)
     if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
 
@@ -42,7 +43,11 @@ def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
     return any(trace.type == "data" and trace.place in (place, data.place) for trace in earlier)
 
 
-def _trace(trace: Trace, disk: str, own: frozenset[str]) -> str:
+def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
+    return Loss(_words(trace, disk), disk, trace.uuid, trace.uuid in own)
+
+
+def _words(trace: Trace, disk: str) -> str:
     where = f"on {trace.place} of {disk}" if trace.place else f"on {disk}"
     if trace.place.startswith(INSIDE):
         where = f"{trace.place} of {disk}".replace(f"{INSIDE}the disk of ", INSIDE)
@@ -53,31 +58,29 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> str:
     label = f" '{plain(trace.label)}'" if trace.label else ""
     if trace.type == "linux_raid_member":
         detail = f" ({trace.detail})" if trace.detail else ""
-        return f"a member of the array{label}{detail} {where}" + _made(trace.uuid, own)
-    return f"{plain(trace.type)}{label}, {human(trace.room)}, {where}" + _made(trace.uuid, own)
+        return f"a member of the array{label}{detail} {where}"
+    return f"{plain(trace.type)}{label}, {human(trace.room)}, {where}"
 
 
-def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[str]:
+def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Loss]:
     """The content of an array or a volume."""
+    where = stack.called(block)
     for words, line in zip_longest(block.content, block.found, fillvalue=""):
-        yield f"{plain(words)}, {human(block.size)}, on {stack.called(block)}" + _made(
-            line.rpartition(" ")[2], own
-        )
+        uuid = line.rpartition(" ")[2]
+        yield Loss(f"{plain(words)}, {human(block.size)}, on {where}", where, uuid, uuid in own)
 
 
-def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> str:
+def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     """A running array as a whole."""
     uuid = block.identity.partition(":")[2]
     found = stack.machine.observe("array", uuid) or {}
     members = found.get("members")
     count = f" of {len(members)}" if isinstance(members, list) and members else ""
-    return (
-        f"{stack.called(block)}, {plain(str(found.get('level') or 'not started'))}{count}, {human(block.size)}"
-        + _made(uuid, own)
-    )
+    where, level = stack.called(block), plain(str(found.get("level") or "not started"))
+    return Loss(f"{where}, {level}{count}, {human(block.size)}", where, uuid, uuid in own)
 
 
-def group(stack: Stack, name: str) -> str:
+def group(stack: Stack, name: str, uuid: str) -> Loss:
     """A volume group with its volumes."""
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
     listed = [
@@ -85,10 +88,16 @@ def group(stack: Stack, name: str) -> str:
         for key, found in volumes.items()
         if key.partition("/")[0] == name
     ]
-    return f"the volume group '{plain(name)}' with {', '.join(listed) or 'no volumes'}"
+    where = group_called(name, uuid)
+    return Loss(f"{where} with {', '.join(listed) or 'no volumes'}", where, uuid)
 
 
-def absent(traces: Iterable[Trace]) -> Iterator[str]:
+def group_called(name: str, uuid: str) -> str:
+    """A volume group by its name, or by its UUID where LVM shows none."""
+    return f"the volume group '{plain(name)}'" if name else f"the volume group {uuid}"
+
+
+def absent(traces: Iterable[Trace]) -> Iterator[Loss]:
     """Arrays of which members are nowhere to be found: what those carry cannot be cleared here."""
     arrays: dict[str, list[Trace]] = {}
     for trace in traces:
@@ -98,8 +107,5 @@ def absent(traces: Iterable[Trace]) -> Iterator[str]:
         missing = found[0].members - len(found)
         if missing > 0:
             name = f" '{plain(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
-            yield f"the array{name}, of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
-
-
-def _made(uuid: str, own: frozenset[str]) -> str:
-    return OWN if uuid in own else ""
+            away = f"of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
+            yield Loss(f"the array{name}, {away}", f"the array{name}", found[0].uuid)

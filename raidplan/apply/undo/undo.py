@@ -22,7 +22,7 @@ from raidplan.apply.undo.since import since
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, plan_digest, plan_from_json
+from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 
 AGAIN = ("prepare", "array", "configure")
@@ -51,7 +51,7 @@ def plan_of_run(folder: Path, past: Past) -> Plan:
     """The plan of the run that the journal speaks of last. Raises OSError, ValueError."""
     file = folder / PLAN
     plan = plan_from_json(file.read_text(encoding="utf-8"))
-    if plan_digest(plan) != past.plan_digest:
+    if past.plan_digest not in digests_of(plan):
         raise ValueError(
             f"{file} is not the plan of the apply of which the journal speaks last, which was killed before its first "
             "step: apply that one again, then undo it"

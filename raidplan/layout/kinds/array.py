@@ -26,7 +26,7 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.naming import array_state, device_node, kernel_name, sync_action
 from raidplan.layout.kinds.pool import Pool
-from raidplan.plan.step import Proof, Run, SetAttribute, Step
+from raidplan.plan.step import Proof, Run, SetAttribute, Step, everything_on
 
 
 class Array(Model, Kind):
@@ -224,7 +224,7 @@ class Array(Model, Kind):
                 *dict.fromkeys(step for part in parts for step in part.made_by),
             ),
             targets=(name, *(part.name for part in parts)),
-            destroys=tuple(f"everything on {part.name}" for part in parts),
+            destroys=tuple(everything_on(part.name) for part in parts),
             guard=tuple(part.node for part in parts),
             awaits=(device_node(name),),
             proof=Proof("array", site.devices[name].uuid, made(self, name, site, parts, geometry)),

@@ -26,7 +26,7 @@ from raidplan.layout.kinds.model import (
     size_or,
 )
 from raidplan.plan.partitions import TYPE_CODES
-from raidplan.plan.step import Proof, Run, Step
+from raidplan.plan.step import Loss, Proof, Run, Step
 
 
 class Partition(Model):
@@ -200,7 +200,7 @@ class Disk(Model, Kind):
             ),
             because=".".join(map(str, path)),
             targets=(name,),
-            destroys=(f"everything on the disk {name}",),
+            destroys=(Loss(f"everything on the disk {name}", name),),
             guard=(f"{{{name}}}",),
             awaits=tuple(f"/dev/disk/by-partuuid/{uuid}" for *_, uuid in parts),
             proof=Proof("table", disk, {"disk": f"{{{name}}}", "partitions": [

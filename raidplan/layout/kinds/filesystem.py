@@ -27,7 +27,7 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.mount_flags import flags
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step
+from raidplan.plan.step import Proof, Run, Step, everything_on
 
 KERNEL_FOLDERS = ("dev", "proc", "sys")
 """Below which no folder lasts, and no file is on a disk."""
@@ -142,7 +142,7 @@ class Filesystem(Model, Kind):
             because=because,
             needs=device.made_by,
             targets=(device.name,),
-            destroys=(f"everything on {device.name}",),
+            destroys=(everything_on(device.name),),
             guard=(device.node,),
             awaits=(f"/dev/disk/by-uuid/{uuid}",),
             proof=Proof("filesystem", uuid, {"type": self.type, "device": identity(device), "label": self.label or "", **self.format.expect(self, device)}),

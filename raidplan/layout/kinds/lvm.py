@@ -11,7 +11,7 @@ from raidplan.geometry import lvm
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Site, Use
 from raidplan.layout.kinds.model import AnySize, Model, Name, Reference, Size, size_or
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step
+from raidplan.plan.step import Proof, Run, Step, everything_on
 
 
 class Volume(Model):
@@ -153,7 +153,7 @@ class VolumeGroup(Model, Kind):
             because=because,
             needs=part.made_by,
             targets=(part.name,),
-            destroys=(f"everything on {part.name}",),
+            destroys=(everything_on(part.name),),
             guard=(part.node,),
             proof=Proof("physical_volume", uuid, {"device": identity(part), "data_start": start}),
         )  # fmt: skip

@@ -11,7 +11,7 @@ from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, U
 from raidplan.layout.kinds.filesystem import MountPoint, fstab_field
 from raidplan.layout.kinds.model import Integer, Label, Model, Reference, Size
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step
+from raidplan.plan.step import Proof, Run, Step, everything_on
 
 LABEL_BYTES = 15
 
@@ -81,7 +81,7 @@ class Swap(Model, Kind):
             because=because,
             needs=device.made_by,
             targets=(device.name,),
-            destroys=(f"everything on {device.name}",),
+            destroys=(everything_on(device.name),),
             guard=(device.node,),
             awaits=(f"/dev/disk/by-uuid/{uuid}",),
             proof=Proof("swap", uuid, {"device": identity(device), "label": self.label or ""}),

@@ -10,6 +10,7 @@ from raidplan.plan import PHASES, Plan, Run, Step
 from raidplan.render import overview
 from raidplan.render.estimate_words import alike
 from raidplan.render.html.source import Place
+from raidplan.render.losses import loss_texts
 from raidplan.render.plan_text import action_lines, shape
 
 
@@ -97,7 +98,7 @@ def _kind(group: Sequence[Step], place: Place) -> Kind:
         first.phase,
         tuple(step.say for step in group),
         overview.symbol(first),
-        tuple(lost for step in group for lost in step.destroys),
+        loss_texts(loss for step in group for loss in step.destroys),
         tuple(action_lines(first)),
         place,
     )
