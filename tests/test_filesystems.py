@@ -6,7 +6,7 @@ import pytest
 
 from raidplan.apply.preflight.versions import PACKAGES
 from raidplan.base.filesystems import FILESYSTEMS, FilesystemType
-from raidplan.facts.host import MODULES, VERSIONS
+from raidplan.facts.host import VERSIONS, modules
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.formats import FORMATS
 from raidplan.layout.kinds.model import OneOf, fields
@@ -61,4 +61,4 @@ def test_its_program_is_asked_for_its_version_and_is_on_the_virtual_server(kind:
     assert VERSIONS[kind.version] == kind.package.programs
     assert (kind.package in PACKAGES) == bool(kind.package.oldest)
     assert kind.package.name in Recipe().packages
-    assert not kind.module or kind.module in MODULES
+    assert not kind.module or kind.module in modules()

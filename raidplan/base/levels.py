@@ -1,14 +1,26 @@
-"""The RAID levels as one table: how many members, what may be lost, which options they take.
+"""The RAID levels as one table: their members, copies and parity, layouts and options; all other code asks it.
 
-Sources: mdadm(8) 4.2-4.6, md(4); `Create.c` of mdadm for the minimum numbers of members; `analyse_change` in its Grow.c
-and `takeover` in drivers/md/raid{0,1,5,10}.c of Linux for what an array can become.
+Sources: mdadm(8) 4.2-4.6, md(4); `Create.c` of mdadm for the numbers of members; `maps.c` of mdadm and
+raid5.h of Linux for the layouts; `analyse_change` in its Grow.c and `takeover` in drivers/md/raid{0,1,5,10}.c of Linux for what an array can become.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from raidplan.base.size import KIB
+
+
+class Copies(Enum):
+    """How many members hold the same data."""
+
+    ONE = "one"
+    EVERY = "every member"
+    BY_LAYOUT = "as many as the layout of the array says"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,44 +30,111 @@ class Level:
     name: str
     minimum: int
     """Least number of members mdadm accepts without --force."""
-    parity: int = 0
-    """Members' worth of space that holds parity."""
-    chunked: bool = True
-    """Takes a chunk size (mdadm 4.2 refuses one for RAID1)."""
-    layouts: tuple[str, ...] = ()
-    """The layouts it takes, the default first; RAID10's are checked by `raid10_copies`."""
-    module: str = ""
+    module: str
     """The kernel module that must be loadable."""
+    forced_minimum: int
+    """Least number of members mdadm accepts with --force."""
+    maximum: int | None = None
+    """Most members mdadm accepts; None where only the metadata and the consistency policy limit them."""
+    parity: int = 0
+    """Members' worth of space that holds parity. Without layouts the last members hold it, and nothing else."""
+    copies: Copies = Copies.ONE
+    chunked: bool = True
+    """Deals its data out in chunks; else one member holds what follows until its end."""
+    unequal: bool = False
+    """Uses each member to its own end, instead of all as far as the smallest goes."""
+    layouts: Mapping[str, int] = field(default_factory=dict)
+    """The layouts it takes, mdadm's default first, and the kernel's number of each; RAID10's are checked by `raid10_copies`."""
+    force: bool = False
+    """mdadm --create leaves one member out and rebuilds it, unless it is told --force."""
+    ppl: bool = False
+    """Takes a partial parity log."""
+    metadata_090: bool = True
+    """The 0.90 superblock has a field for all that the level needs."""
+    rounding: int = 0
+    """Bytes to a multiple of which a member's share is rounded down, where the level has no chunk."""
 
     @property
     def redundant(self) -> bool:
         """At least one member may be lost."""
-        return self.name not in ("linear", "raid0")
+        return self.parity > 0 or self.copies is not Copies.ONE
 
     @property
     def has_stripe_cache(self) -> bool:
         """The levels of the raid456 module have a stripe cache, group threads, PPL and a journal."""
         return self.parity > 0
 
+    @property
+    def arranged(self) -> bool:
+        """The layout of the array decides where the copies lie, and how many there are."""
+        return self.copies is Copies.BY_LAYOUT
 
-PARITY_LAYOUTS = (
-    "left-symmetric", "left-asymmetric", "right-symmetric", "right-asymmetric",
-    "parity-first", "parity-last",
-)  # fmt: skip
-RAID6_LAYOUTS = (*PARITY_LAYOUTS, "ddf-zero-restart", "ddf-N-restart", "ddf-N-continue",
-                 "left-symmetric-6", "left-asymmetric-6", "right-symmetric-6", "right-asymmetric-6",
-                 "parity-first-6")  # fmt: skip
+    def copies_of(self, members: int, layout: str | None) -> int:
+        """How many members hold the same data. Raises ValueError for a RAID10 layout that is none."""
+        match self.copies:
+            case Copies.ONE:
+                return 1
+            case Copies.EVERY:
+                return members
+            case Copies.BY_LAYOUT:
+                return raid10_copies(layout or next(iter(self.layouts)))[1]
+
+    def data_members(self, members: int, layout: str | None) -> Fraction:
+        """How many members' worth of data an array holds. Raises ValueError for a RAID10 layout that is none."""
+        if self.copies is Copies.EVERY:
+            return Fraction(1)
+        return Fraction(members - self.parity, self.copies_of(members, layout))
+
+    def parity_slots(self, layout: str | None, members: int) -> frozenset[int]:
+        """The members that hold nothing but parity."""
+        layout, last = layout or "", members - 1
+        if not self.parity:
+            return frozenset()
+        if layout == "parity-first-6":
+            return frozenset((0, last))
+        if layout.endswith("-6"):
+            return frozenset((last,))
+        if layout == "parity-first":
+            return frozenset(range(self.parity))
+        if layout == "parity-last" or not self.layouts:
+            return frozenset(range(members - self.parity, members))
+        return frozenset()
+
+    def layout_of(self, number: int) -> str:
+        """The kernel's number of a layout in mdadm's words; empty where the level has none, the number if unknown."""
+        if self.arranged:
+            near, far, offset = number & 0xFF, number >> 8 & 0xFF, number >> 16 & 1
+            if far > 1:
+                return f"{'o' if offset else 'f'}{far}" + (f" n{near}" if near > 1 else "")
+            return f"n{near}"
+        words = {each: word for word, each in self.layouts.items()}
+        return words.get(number, str(number)) if words else ""
+
+
+PARITY_LAYOUTS = {
+    "left-symmetric": 2, "left-asymmetric": 0, "right-symmetric": 3, "right-asymmetric": 1,
+    "parity-first": 4, "parity-last": 5,
+}  # fmt: skip
+RAID6_LAYOUTS = PARITY_LAYOUTS | {
+    "ddf-zero-restart": 8, "ddf-N-restart": 9, "ddf-N-continue": 10,
+    "left-symmetric-6": 18, "left-asymmetric-6": 16, "right-symmetric-6": 19, "right-asymmetric-6": 17,
+    "parity-first-6": 20,
+}  # fmt: skip
 
 LEVELS = {
     level.name: level
     for level in (
-        Level("linear", 2, chunked=False, module="linear"),
-        Level("raid0", 2, module="raid0"),
-        Level("raid1", 2, chunked=False, module="raid1"),
-        Level("raid4", 2, parity=1, module="raid456"),
-        Level("raid5", 2, parity=1, layouts=PARITY_LAYOUTS, module="raid456"),
-        Level("raid6", 4, parity=2, layouts=RAID6_LAYOUTS, module="raid456"),
-        Level("raid10", 2, layouts=("n2",), module="raid10"),
+        Level("linear", 2, "linear", forced_minimum=1, chunked=False, unequal=True),
+        # 0.90 has no field for the order of the zones of a RAID0 (mdadm 4.2).
+        Level("raid0", 2, "raid0", forced_minimum=1, unequal=True, metadata_090=False),
+        # 64 KiB leave the way open to a later reshape to RAID5.
+        Level("raid1", 2, "raid1", forced_minimum=1, copies=Copies.EVERY, chunked=False, rounding=64 * KIB),
+        Level("raid4", 2, "raid456", forced_minimum=2, parity=1, force=True),
+        Level(
+            "raid5", 2, "raid456", forced_minimum=2, parity=1, force=True, layouts=PARITY_LAYOUTS, ppl=True
+        ),
+        Level("raid6", 4, "raid456", forced_minimum=4, parity=2, layouts=RAID6_LAYOUTS, maximum=256),
+        Level("raid10", 2, "raid10", forced_minimum=2, copies=Copies.BY_LAYOUT, layouts={"n2": 0x102}),
     )
 }
 LEVELS_CHANGED = frozenset(
@@ -73,6 +152,11 @@ def level_named(text: str) -> Level:
     if name not in LEVELS:
         raise ValueError(f"'{text}' is not a RAID level; write one of {', '.join(LEVELS)}")
     return LEVELS[name]
+
+
+def level_numbers() -> list[int]:
+    """The numbers that a level can be written as, in the table's order."""
+    return [int(name.removeprefix("raid")) for name in LEVELS if name.startswith("raid")]
 
 
 def raid10_copies(layout: str) -> tuple[str, int]:
@@ -108,7 +192,7 @@ def redundancy(level: str, members: int, layout: str | None) -> Iterator[tuple[t
     A RAID10 layout that is none counts as no redundancy.
     """
     try:
-        if level == "raid10":
+        if LEVELS[level].arranged:
             yield from ((slots, len(slots) - 1) for slots in copy_sets(layout or "n2", members))
         elif members:
             yield tuple(range(members)), min(losses_survived(level, members, layout), members - 1)
@@ -117,11 +201,6 @@ def redundancy(level: str, members: int, layout: str | None) -> Iterator[tuple[t
 
 
 def losses_survived(level: str, members: int, layout: str | None) -> int:
-    """How many members can always be lost, whichever they are."""
-    match level:
-        case "raid1":
-            return members - 1
-        case "raid10":
-            return raid10_copies(layout or "n2")[1] - 1
-        case _:
-            return LEVELS[level].parity
+    """How many members can always be lost, whichever they are. Raises ValueError for a RAID10 layout that is none."""
+    known = LEVELS[level]
+    return known.parity + known.copies_of(members, layout) - 1

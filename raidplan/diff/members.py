@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from raidplan.base.levels import LEVELS, redundancy
+from raidplan.base.levels import LEVELS, Copies, redundancy
 from raidplan.diff.changes import Way, noted
 from raidplan.diff.grow import Shape, slot_after
 from raidplan.diff.places import Place
@@ -83,7 +83,8 @@ class Members:
     @property
     def _mirrored(self) -> bool:
         """Every member has all data: it does not matter which slot it has."""
-        return self.before.level == self.after.level == "raid1"
+        same = self.before.level == self.after.level
+        return same and LEVELS[self.after.level].copies is Copies.EVERY
 
     @cached_property
     def _left(self) -> list[int]:

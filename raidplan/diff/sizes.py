@@ -6,7 +6,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from raidplan.base.levels import LEVELS, raid10_copies
+from raidplan.base.levels import LEVELS
 from raidplan.base.size import human, human_beside
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def size_words(old: Place, new: Place, found: Trend) -> tuple[str, str]:
 
 def data_members(level: str, members: int, layout: str | None) -> Fraction:
     """How many members' worth of data an array holds. Raises ValueError for a RAID10 layout that is none."""
-    if level == "raid10":
-        return Fraction(members, raid10_copies(layout or "n2")[1])
-    return Fraction(1 if level == "raid1" else members - LEVELS[level].parity)
+    return LEVELS[level].data_members(members, layout)
 
 
 def _compared(old: int | Fraction, new: int | Fraction) -> Trend:

@@ -57,7 +57,7 @@ class _Whole:
         path, count = ("arrays", name), len(array.named_members)
         device, redundant = self._topology.devices.get(name), LEVELS[array.level].redundant
         entries = array.stripe_cache_size or STRIPE_CACHE
-        layout = f" ({array.layout})" if array.layout and array.level == "raid10" else ""
+        layout = f" ({array.layout})" if array.layout and LEVELS[array.level].arranged else ""
         return Estimate(
             name=name,
             what=f"{array.level}{layout} of {count}",
@@ -138,10 +138,11 @@ class _Whole:
 
 def _notes(array: Array) -> Iterator[str]:
     """What makes the real figures lower, and is not in them."""
+    level = LEVELS[array.level]
     if array.policy == "ppl":
         # Documentation/driver-api/md/raid5-ppl.rst
         yield "the partial parity log takes up to 30 to 40 % of the writes that do not fill a stripe"
-    if array.level == "raid10" and (array.effective_layout or "").startswith("f"):
+    if level.arranged and (array.effective_layout or "").startswith("f"):
         yield "writes to far copies seek across the disk, which is not counted"
-    if array.level == "linear":
+    if not (level.chunked or level.redundant):
         yield "one member works at a time; the slowest counts"

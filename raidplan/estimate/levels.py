@@ -36,19 +36,14 @@ class Ops:
 
 def reading(level: str, layout: str | None, members: int) -> list[Part]:
     """A long sequential read by one reader."""
-    slots = range(members)
-    match level:
-        case "linear" | "raid1":
-            return [Part(tuple(slots), 1, 1)]
-        case "raid0":
-            return [Part((slot,), 1 / members, 1 / members) for slot in slots]
-        case "raid10":
-            return _copies_read(layout or "n2", members)
-        case _:
-            fixed = _parity_slots(level, layout, members)
-            data = members - LEVELS[level].parity
-            spread = members - len(fixed)
-            return [Part((slot,), 1 / spread, 1 / data) for slot in slots if slot not in fixed]
+    known = LEVELS[level]
+    if not known.chunked:
+        return [Part(tuple(range(members)), 1, 1)]
+    if known.arranged:
+        return _copies_read(layout or "n2", members)
+    fixed = known.parity_slots(layout, members)
+    data, spread = members - known.parity, members - len(fixed)
+    return [Part((slot,), 1 / spread, 1 / data) for slot in range(members) if slot not in fixed]
 
 
 def _copies_read(layout: str, members: int) -> list[Part]:
@@ -64,32 +59,26 @@ def _copies_read(layout: str, members: int) -> list[Part]:
 
 def writing(level: str, layout: str | None, members: int) -> list[Part]:
     """A long sequential write of whole stripes."""
-    slots = range(members)
-    match level:
-        case "linear":
-            return [Part(tuple(slots), 1, 1)]
-        case "raid1":
-            written = 1.0
-        case "raid10":
-            written = raid10_copies(layout or "n2")[1] / members
-        case _:
-            written = 1 / (members - LEVELS[level].parity)
-    return [Part((slot,), written, written) for slot in slots]
+    known = LEVELS[level]
+    if not (known.chunked or known.redundant):
+        return [Part(tuple(range(members)), 1, 1)]
+    written = known.copies_of(members, layout) / (members - known.parity)
+    return [Part((slot,), written, written) for slot in range(members)]
 
 
 def read_ops(level: str, layout: str | None, members: int) -> list[Ops]:
     """Small reads all over the array by many readers: every copy serves."""
-    fixed = _parity_slots(level, layout, members)
+    fixed = LEVELS[level].parity_slots(layout, members)
     return [Ops(slot, 1 / (members - len(fixed)), 0) for slot in range(members) if slot not in fixed]
 
 
 def write_ops(level: str, layout: str | None, members: int) -> list[Ops]:
     """Small writes all over the array; for parity levels the stripe is not in the cache."""
-    parity = LEVELS[level].parity
+    known = LEVELS[level]
+    parity = known.parity
     if not parity:
-        copies = {"raid1": members, "raid10": raid10_copies(layout or "n2")[1] if level == "raid10" else 1}
-        return [Ops(slot, 0, copies.get(level, 1) / members) for slot in range(members)]
-    fixed = _parity_slots(level, layout, members)
+        return [Ops(slot, 0, known.copies_of(members, layout) / members) for slot in range(members)]
+    fixed = known.parity_slots(layout, members)
     modify = 1 + parity <= members - parity - 1
     reads = 1 + parity if modify else members - parity - 1
     spread = members - len(fixed)
@@ -98,19 +87,3 @@ def write_ops(level: str, layout: str | None, members: int) -> list[Ops]:
         Ops(slot, float(modify), 1) if slot in fixed else Ops(slot, on_data.reads, on_data.writes)
         for slot in range(members)
     ]
-
-
-def _parity_slots(level: str, layout: str | None, members: int) -> frozenset[int]:
-    """The members that hold nothing but parity."""
-    parity, layout, last = LEVELS[level].parity, layout or "", members - 1
-    if not parity:
-        return frozenset()
-    if layout == "parity-first-6":
-        return frozenset((0, last))
-    if layout.endswith("-6"):
-        return frozenset((last,))
-    if layout == "parity-first":
-        return frozenset(range(parity))
-    if layout == "parity-last" or level == "raid4":
-        return frozenset(range(members - parity, members))
-    return frozenset()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
+from raidplan.base.levels import LEVELS
 from raidplan.estimate.levels import Ops, Part, read_ops, reading, write_ops, writing
 from raidplan.estimate.machine import Amount, Load, Machine, Needs, bound
 from raidplan.geometry.md_shape import check_count, raid10_layout
@@ -80,7 +81,7 @@ class Loads:
         count = len(members)
         try:
             check_count(level, count)
-            if level == "raid10":
+            if LEVELS[level].arranged:
                 raid10_layout(layout, count)
         except ValueError:
             return  # a finding says so

@@ -9,22 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from raidplan.base.levels import LEVELS
 from raidplan.base.size import SECTOR
 from raidplan.facts.block import Block, Names, number_of, read_at, read_blocks, text_of
 from raidplan.facts.members import superblock
 from raidplan.facts.signatures import Ask
 from raidplan.plan.step import Value
-
-PARITY_LAYOUTS = {
-    0: "left-asymmetric", 1: "right-asymmetric", 2: "left-symmetric", 3: "right-symmetric",
-    4: "parity-first", 5: "parity-last",
-}  # fmt: skip
-RAID6_LAYOUTS = PARITY_LAYOUTS | {
-    8: "ddf-zero-restart", 9: "ddf-N-restart", 10: "ddf-N-continue",
-    16: "left-asymmetric-6", 17: "right-asymmetric-6", 18: "left-symmetric-6", 19: "right-symmetric-6",
-    20: "parity-first-6",
-}  # fmt: skip
-"""The kernel's numbers (raid5.h) in mdadm's words (maps.c)."""
 
 TUNABLE = (
     "md/stripe_cache_size",
@@ -208,17 +198,7 @@ def _first(array: Array, names: Names, listed: list[Member | None]) -> dict[str,
 
 def layout_words(level: str, number: int) -> str:
     """The kernel's layout number as mdadm says it; empty where a level has none, the number if unknown."""
-    match level:
-        case "raid5":
-            return PARITY_LAYOUTS.get(number, str(number))
-        case "raid6":
-            return RAID6_LAYOUTS.get(number, str(number))
-        case "raid10":
-            near, far, offset = number & 0xFF, number >> 8 & 0xFF, number >> 16 & 1
-            if far > 1:
-                return f"{'o' if offset else 'f'}{far}" + (f" n{near}" if near > 1 else "")
-            return f"n{near}"
-    return ""
+    return LEVELS[level].layout_of(number) if level in LEVELS else ""
 
 
 def tuning(array: Array) -> dict[str, Value]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.levels import LEVELS
 from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
@@ -17,10 +18,13 @@ from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS, MKINITRAMFS
 
-MODULES = (
-    "md_mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm_mod",
-    *(each.module for each in FILESYSTEMS.values() if each.module),
-)  # fmt: skip
+
+def modules() -> tuple[str, ...]:
+    """The kernel modules that a plan may need."""
+    levels = (each.module for each in LEVELS.values())
+    filesystems = (each.module for each in FILESYSTEMS.values() if each.module)
+    return tuple(dict.fromkeys(("md_mod", "dm_mod", *levels, *filesystems)))
+
 
 VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("mdadm", "--version"): ("mdadm",),
@@ -54,14 +58,15 @@ def machine_id(root: Path) -> str:
 
 def read_modules(root: Path, kernel: str, ask: Ask) -> Objects:
     """`loaded` (or built in) and `loadable`; modprobe is asked about what is there and not yet loaded."""
-    loaded = {module for module in MODULES if (root / "sys/module" / module).is_dir()}
-    others = set(MODULES) - loaded
+    known = modules()
+    loaded = {module for module in known if (root / "sys/module" / module).is_dir()}
+    others = set(known) - loaded
     folder = root / "lib/modules" / kernel
     if others:
         loaded |= others & _module_names(folder / "modules.builtin")
         others &= _module_names(folder / "modules.dep") - loaded
     loadable = loaded | _loadable(sorted(others), ask)
-    return {module: {"loaded": module in loaded, "loadable": module in loadable} for module in MODULES}
+    return {module: {"loaded": module in loaded, "loadable": module in loadable} for module in known}
 
 
 def _module_names(index: Path) -> set[str]:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, SECTOR, align_down
 from raidplan.geometry.md_member import (
     METADATA,
-    STRIPED,
-    UNEQUAL,
     Component,
     bitmap_bytes,
     bitmap_chunk,
@@ -39,8 +38,6 @@ from raidplan.geometry.md_shape import (
 
 __all__ = [
     "METADATA",
-    "STRIPED",
-    "UNEQUAL",
     "ArrayGeometry",
     "Component",
     "Raid10Layout",
@@ -124,7 +121,7 @@ def array(
     size = min(parts)
     if size_limit is not None:
         size = _limited(size_limit, size, level, chunk_bytes)
-    shares = tuple(parts) if level in UNEQUAL else (size,) * count
+    shares = tuple(parts) if LEVELS[level].unequal else (size,) * count
     optimal = io_opt(level, count, chunk, layout, member_io_opt=member_io_opt)
     return ArrayGeometry(
         component_bytes=size,
@@ -132,7 +129,7 @@ def array(
         used_bytes=kernel_component(level, size, count, chunk=chunk, layout=layout),
         data_offset_bytes=offset,
         size_bytes=array_size(level, shares, chunk=chunk, layout=layout),
-        stripe_bytes=chunk_bytes * data_disks(level, count, layout) if level in STRIPED else 0,
+        stripe_bytes=chunk_bytes * data_disks(level, count, layout) if LEVELS[level].chunked else 0,
         io_min=io_min(level, chunk, member_io_min=member_io_min),
         io_opt=optimal,
         read_ahead_bytes=read_ahead_bytes(optimal),
@@ -144,7 +141,7 @@ def array_bitmap_chunk(
 ) -> int:
     """The bytes per bit of an array's default internal bitmap; raid10's covers the array, not a member."""
     covered = component_bytes
-    if level == "raid10":
+    if LEVELS[level].arranged:
         covered = component_bytes // KIB * members // raid10_layout(layout, members).copies * KIB
     return bitmap_chunk(covered, component_bytes=component_bytes, metadata=metadata)
 
@@ -166,7 +163,7 @@ def journal_bytes(device_bytes: int, *, data_offset_bytes: int, metadata: str = 
 
 
 def _limited(size_limit: int, largest: int, level: str, chunk_bytes: int) -> int:
-    if level in UNEQUAL:
+    if LEVELS[level].unequal:
         raise ValueError(f"{level} has no component size to limit, but {size_limit} B was given")
     size = align_down(size_limit, chunk_bytes or KIB)
     if size <= 0:
@@ -179,9 +176,11 @@ def _limited(size_limit: int, largest: int, level: str, chunk_bytes: int) -> int
 def _check_limits(level: str, members: int, spares: int, metadata: str, ppl: bool) -> None:
     if metadata not in METADATA:
         raise ValueError(f"unknown metadata {metadata!r}: must be one of {', '.join(METADATA)}")
-    if level == "raid0" and metadata == "0.90":
-        raise ValueError("mdadm 4.2 makes no raid0 with 0.90 metadata, which has no field for a raid0 layout")
-    if level in UNEQUAL and spares:
+    if metadata == "0.90" and not LEVELS[level].metadata_090:
+        raise ValueError(
+            f"mdadm 4.2 makes no {level} with 0.90 metadata, which has no field for a {level} layout"
+        )
+    if LEVELS[level].unequal and spares:
         raise ValueError(f"{level} takes no spares, but {spares} were given")
     most = _MOST_090 if metadata == "0.90" else _MOST_1X
     if members + spares > most:

@@ -10,13 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from raidplan.base.levels import DEFAULT_CHUNK, LEVELS
+from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, Copies
 from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB, align_down, align_up, is_power_of_two
 
 METADATA: Final = ("0.90", "1.0", "1.1", "1.2")
-STRIPED: Final = frozenset(name for name, level in LEVELS.items() if level.chunked)
-UNEQUAL: Final = frozenset({"linear", "raid0"})
-"""Levels that use each member to its own end instead of the smallest member's size."""
 
 _PPL_BYTES: Final = MIB
 _HEADROOM_BYTES: Final = 128 * MIB
@@ -45,10 +42,11 @@ def check_chunk(level: str, chunk: int | None) -> int:
     """
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}: must be one of {', '.join(LEVELS)}")
-    if level == "raid1" and chunk is not None:
-        raise ValueError(f"raid1 has no chunk, but chunk {chunk} B was given")
+    known = LEVELS[level]
+    if known.copies is Copies.EVERY and chunk is not None:
+        raise ValueError(f"{level} has no chunk, but chunk {chunk} B was given")
     if chunk is None:
-        return DEFAULT_CHUNK if level in STRIPED else 0
+        return DEFAULT_CHUNK if known.chunked else 0
     if chunk < 4 * KIB or not is_power_of_two(chunk):
         raise ValueError(f"chunk {chunk} B is not a power of two of at least 4096 B")
     return chunk
@@ -117,7 +115,7 @@ def component(
     """
     chunk_bytes = check_chunk(level, chunk)
     super_bytes = superblock_offset(member_bytes, metadata)
-    if ppl and (level != "raid5" or metadata == "0.90"):
+    if ppl and (not LEVELS[level].ppl or metadata == "0.90"):
         raise ValueError(f"a partial parity log needs raid5 with 1.x metadata, not {level} with {metadata}")
     if data_offset_bytes is None:
         data_offset_bytes = default_data_offset(
@@ -125,20 +123,21 @@ def component(
         )
     sectors_bytes = align_down(member_bytes, SECTOR)
     free = _free_bytes(sectors_bytes, metadata, ppl, data_offset_bytes)
+    rounding, unequal = LEVELS[level].rounding, LEVELS[level].unequal
     demanded = align_down(free, max(chunk_bytes, KIB))
-    if demanded <= 0 or (level == "raid1" and demanded < 64 * KIB):
+    if demanded < max(rounding, 1):
         raise ValueError(
             f"a member of {member_bytes} B is too small for {level} with {metadata} metadata: "
             f"data offset {data_offset_bytes} B, chunk {chunk_bytes} B, {max(free, 0)} B left"
         )
-    if level == "raid1":
-        size = align_down(free, 64 * KIB)  # leaves the way open to a later reshape to raid5
-    elif level in UNEQUAL:
+    if rounding:
+        size = align_down(free, rounding)
+    elif unequal:
         space = super_bytes - 4 * KIB if metadata == "1.0" else free
         size = align_down(space, chunk_bytes or SECTOR)
     else:
         size = demanded
-    if level not in UNEQUAL and metadata == "0.90" and size >= 4 * TIB:
+    if not unequal and metadata == "0.90" and size >= 4 * TIB:
         raise ValueError(f"0.90 metadata holds less than 4 TiB per member, not {size} B")
     return Component(size, data_offset_bytes, super_bytes)
 

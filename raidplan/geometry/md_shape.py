@@ -15,11 +15,9 @@ from typing import Final
 
 from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.base.size import KIB, SECTOR, align_down, ceil_div
-from raidplan.geometry.md_member import STRIPED, UNEQUAL, check_chunk
+from raidplan.geometry.md_member import check_chunk
 
 PAGE: Final = 4 * KIB
-_FEWEST: Final = {"linear": 1, "raid0": 1, "raid1": 1, "raid4": 2, "raid5": 2, "raid6": 4, "raid10": 2}
-"""What mdadm takes with --force; ``raidplan.base.levels`` holds what is sensible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +53,11 @@ def check_count(level: str, members: int) -> None:
     """Raises ``ValueError`` for an unknown level or a number of members mdadm refuses even with --force."""
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}: must be one of {', '.join(LEVELS)}")
-    if members < _FEWEST[level]:
-        raise ValueError(f"{level} needs at least {_FEWEST[level]} members, not {members}")
-    if level == "raid6" and members > 256:
-        raise ValueError(f"mdadm makes raid6 of at most 256 members, not {members}")
+    fewest, most = LEVELS[level].forced_minimum, LEVELS[level].maximum
+    if members < fewest:
+        raise ValueError(f"{level} needs at least {fewest} members, not {members}")
+    if most is not None and members > most:
+        raise ValueError(f"mdadm makes {level} of at most {most} members, not {members}")
 
 
 def data_disks(level: str, members: int, layout: str | None = None) -> int:
@@ -68,9 +67,9 @@ def data_disks(level: str, members: int, layout: str | None = None) -> int:
     number. linear and raid1 have no stripe and count 1.
     """
     check_count(level, members)
-    if level in ("linear", "raid1"):
+    if not LEVELS[level].chunked:
         return 1
-    if level == "raid10":
+    if LEVELS[level].arranged:
         near = raid10_layout(layout, members).near
         return members // near if members % near == 0 else members
     return members - LEVELS[level].parity
@@ -78,7 +77,7 @@ def data_disks(level: str, members: int, layout: str | None = None) -> int:
 
 def io_min(level: str, chunk: int | None, *, member_io_min: int = 0) -> int:
     """``minimum_io_size`` in bytes: the chunk of a striped level, stacked with what the members report."""
-    own = check_chunk(level, chunk) if level in STRIPED else 0
+    own = check_chunk(level, chunk) if LEVELS[level].chunked else 0
     return max(own, member_io_min)
 
 
@@ -90,7 +89,7 @@ def io_opt(
     ``member_io_opt`` is what the members export themselves (most disks 0, a nested array its stripe); the
     kernel takes the least common multiple of both.
     """
-    own = check_chunk(level, chunk) * data_disks(level, members, layout) if level in STRIPED else 0
+    own = check_chunk(level, chunk) * data_disks(level, members, layout) if LEVELS[level].chunked else 0
     return math.lcm(own, member_io_opt) if own and member_io_opt else own or member_io_opt
 
 
@@ -125,15 +124,16 @@ def array_size(
     smallest = min(components)
     if smallest < max(chunk_bytes, SECTOR):
         raise ValueError(f"a component of {smallest} B is smaller than the chunk of {chunk_bytes} B")
-    if level in UNEQUAL:
+    known = LEVELS[level]
+    if known.unequal:
         return sum(align_down(each, chunk_bytes or SECTOR) for each in components)
-    if level == "raid1":
+    if not known.chunked:
         return smallest
     chunks = smallest // chunk_bytes
-    if level == "raid10":
+    if known.arranged:
         plan = raid10_layout(layout, count)
         return chunks // plan.far * count // plan.near * chunk_bytes
-    return chunks * chunk_bytes * (count - LEVELS[level].parity)
+    return chunks * chunk_bytes * (count - known.parity)
 
 
 def kernel_component(
@@ -143,7 +143,7 @@ def kernel_component(
 
     Only raid10 may use less than mdadm offered: an odd number of chunks under f2, say.
     """
-    if level != "raid10":
+    if not LEVELS[level].arranged:
         return component_bytes
     size = array_size(level, [component_bytes] * members, chunk=chunk, layout=layout)
     chunk_bytes = check_chunk(level, chunk)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
-from raidplan.base.levels import raid10_copies
+from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.estimate.survival import survive
 from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.model import Layout
@@ -136,7 +136,7 @@ def _demand(
     array, kind, count = topology.layout.arrays[name], pool.spread, pool.count
     component = {number: _component(devices[number], kind, topology) for number in free}
     level, layout = array.level, array.effective_layout
-    if level == "raid10" and not _has_copies(layout, count):
+    if LEVELS[level].arranged and not _has_copies(layout, count):
         level, layout = "raid0", None  # what is wrong with it is said elsewhere
     return Demand(name, level, layout, count, kind, tuple(free), component)
 

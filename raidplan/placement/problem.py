@@ -42,10 +42,14 @@ class Demand:
     component: Mapping[int, str]
     """Where each of them hangs; what shares nothing with others is a component of its own."""
 
+    @property
+    def _arranged(self) -> bool:
+        return LEVELS[self.level].arranged
+
     @cached_property
     def copies(self) -> int:
         """Of a RAID10, else 1."""
-        return raid10_copies(self.layout or "n2")[1] if self.level == "raid10" else 1
+        return LEVELS[self.level].copies_of(self.count, self.layout) if self._arranged else 1
 
     @cached_property
     def may_lose(self) -> int:
@@ -53,7 +57,7 @@ class Demand:
 
         Of a RAID10 at most one copy of every chunk, if the copies are kept apart.
         """
-        if self.level == "raid10":
+        if self._arranged:
             return self.count // self.copies if self.copies > 1 else 0
         return min(losses_survived(self.level, self.count, self.layout), self.count - 1)
 
@@ -64,10 +68,10 @@ class Demand:
         A read does not move the parity and the other copies that lie between the data. Where it leaves whole
         members out (mirrors, parity on members of its own), writing is what counts, and moves everything.
         """
-        rotates = self.level in ("raid5", "raid6") and not (self.layout or "").startswith("parity-")
-        if rotates and not (self.layout or "").endswith("-6"):
-            return self.count / max(1, self.count - LEVELS[self.level].parity)
-        if self.level == "raid10":
+        level = LEVELS[self.level]
+        if level.parity and not level.parity_slots(self.layout, self.count):
+            return self.count / max(1, self.count - level.parity)
+        if self._arranged:
             kind, copies = raid10_copies(self.layout or "n2")
             return copies if kind == "offset" or (kind == "near" and self.count % copies) else 1
         return 1

@@ -167,7 +167,7 @@ def _copies(array: Array) -> str:
     """The layout word of a raid10 that mdadm would take, else an empty text."""
     word = array.effective_layout or ""
     try:
-        return word if array.level == "raid10" and losses_survived("raid10", 2, word) else ""
+        return word if LEVELS[array.level].arranged and losses_survived(array.level, 2, word) else ""
     except ValueError:
         return ""
 

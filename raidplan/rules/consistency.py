@@ -76,7 +76,7 @@ def _without_redundancy(name: str, array: Array) -> tuple[str, str, str] | None:
 def _conflict(name: str, array: Array) -> tuple[str, str, str] | None:
     """Key, message and hint of the first conflict."""
     policy, bitmap = array.policy, array.bitmap
-    if policy == "ppl" and array.level != "raid5":
+    if policy == "ppl" and not LEVELS[array.level].ppl:
         return (
             "consistency",
             f"ppl works on raid5 only, and {name} is {array.level}",
@@ -204,7 +204,7 @@ def write_hole(topology: Topology) -> Iterator[Hit]:
 
 def _protection(topology: Topology, array: Array) -> str:
     """How this array can be protected, with what this machine has."""
-    if array.level == "raid5" and array.metadata != "0.90" and len(array.named_members) <= MOST_PPL:
+    if LEVELS[array.level].ppl and array.metadata != "0.90" and len(array.named_members) <= MOST_PPL:
         instead = " in place of the bitmap" if array.bitmap == "internal" else ""
         return f"write consistency: ppl{instead}, which costs up to 40 % of the rate of writes, or have a UPS stop it cleanly"
     disks = topology.layout.hardware.disks
@@ -248,7 +248,7 @@ def ppl_write_cost(topology: Topology) -> Iterator[Hit]:
     Source: https://docs.kernel.org/driver-api/md/raid5-ppl.html.
     """
     for name, path, array in arrays(topology):
-        if "database" in work_on(topology, path) and array.level == "raid5" and array.policy == "ppl":
+        if "database" in work_on(topology, path) and array.policy == "ppl" and LEVELS[array.level].ppl:
             yield Hit(
                 (*path, "consistency"),
                 f"the log of {name} takes up to 40 % of the rate of writes, and the workload is database",

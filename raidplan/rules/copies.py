@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Related, Severity
-from raidplan.base.levels import copy_sets
+from raidplan.base.levels import LEVELS, copy_sets
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted, listed
 from raidplan.rules.engine import Hit, rule
@@ -66,7 +66,7 @@ def mirror_pair_shares_component(topology: Topology) -> Iterator[Hit]:
     Source: md(4), "RAID10"; mdadm(8), "CREATE MODE" (the order of the devices).
     """
     for name, path, array in arrays(topology):
-        disks = own_disks(topology, array) if array.level == "raid10" else []
+        disks = own_disks(topology, array) if LEVELS[array.level].arranged else []
         try:
             sets = copy_sets(array.layout or "n2", len(disks)) if disks else []
         except ValueError:

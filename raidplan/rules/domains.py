@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
+from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, counted, listed
 from raidplan.rules.elsewhere import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.engine import Hit, rule
@@ -167,7 +168,7 @@ def _killers(topology: Topology, name: str, array: Array) -> list[Killer]:
     nested = not own_disks(topology, array)
     for part, members in topology.once(fatal_parts).get(name, ()):
         whole = part.kind == "controller" and members == len(array.named_members) and not nested
-        pairs = array.level == "raid10" and members <= most_together(array)
+        pairs = LEVELS[array.level].arranged and members <= most_together(array)
         severity = _gravity(topology, name, array, part, members)
         if severity is not None and not (whole or pairs or _holds_one_of(topology, part, found)):
             found[part.path] = Killer(part, members, severity)

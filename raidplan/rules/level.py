@@ -139,10 +139,10 @@ def _layout_problem(array: Array) -> tuple[str, str] | None:
     word, known = array.layout or "", LEVELS[array.level].layouts
     if not known:
         return f"{array.level} takes no layout", "remove 'layout'"
-    if array.level == "raid10":
+    if LEVELS[array.level].arranged:
         try:
             # As if there were members enough: too few of them is another rule's finding.
-            raid10_layout(word, max(len(array.named_members), LEVELS["raid10"].minimum))
+            raid10_layout(word, max(len(array.named_members), LEVELS[array.level].minimum))
         except ValueError as error:
             return str(error).partition(";")[
                 0

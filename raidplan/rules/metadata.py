@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
-MOST_090, MOST_1X, MOST_RAID6, MOST_PPL, MOST_JOURNAL = 27, 1920, 256, 64, 203
+MOST_090, MOST_1X, MOST_PPL, MOST_JOURNAL = 27, 1920, 64, 203
 KERNEL_NAME = 31
 """Characters of `md_NAME`."""
 MOST_NUMBER = 2**20 - 1
@@ -81,8 +81,8 @@ def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
         return None
     if devices > MOST_090:
         return f"metadata 0.90 holds at most {MOST_090} devices, and {name} has {devices}"
-    if array.level == "raid0":
-        return f"metadata 0.90 cannot hold the layout of raid0, and {name} is raid0"
+    if not LEVELS[array.level].metadata_090:
+        return f"metadata 0.90 cannot hold the layout of {array.level}, and {name} is {array.level}"
     if array.policy == "ppl":
         return f"metadata 0.90 has no room for PPL, and {name} uses it"
     sizes = [topology.devices[part].size for part in array.named_members if part in topology.devices]
@@ -93,8 +93,9 @@ def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
 
 def _most_devices(array: Array) -> tuple[int, str]:
     """How many members the array may have, and what sets the limit."""
-    if array.level == "raid6" and array.policy != "journal":
-        return MOST_RAID6, "raid6"
+    most = LEVELS[array.level].maximum
+    if most is not None and array.policy != "journal":
+        return most, array.level
     if array.policy == "ppl":
         return MOST_PPL, "PPL"
     if array.policy == "journal":

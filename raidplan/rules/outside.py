@@ -148,6 +148,6 @@ def _read(topology: Topology, name: str) -> float:
     if not known or len(known) < len(paces):
         return 0
     level = LEVELS[array.level]
-    if array.level == "raid10":  # near copies stream from half of the members, far ones from all
+    if level.arranged:  # near copies stream from half of the members, far ones from all
         return len(known) / 2 * min(known)
     return (len(known) - level.parity if level.chunked else 1) * min(known)

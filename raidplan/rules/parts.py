@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from raidplan.base.levels import LEVELS
 from raidplan.rules.subjects import arrays, losses, own_disks
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def most_together(array: Array) -> int:
     Of raid10, all but one copy of everything: copies lie on neighbours, so every other slot may go.
     """
     count = len(array.named_members)
-    if array.level != "raid10":
+    if not LEVELS[array.level].arranged:
         return losses(array)
     copies = losses(array) + 1
     return count * (copies - 1) // copies

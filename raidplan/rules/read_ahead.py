@@ -27,9 +27,8 @@ def _stripe(topology: Topology, name: str, array: Array) -> int:
         return topology.devices[name].stripe
     if any(member in topology.layout.arrays for member in array.named_members):
         return 0
-    layout = array.effective_layout if array.level == "raid10" else None
     try:
-        return md.io_opt(array.level, len(array.named_members), array.effective_chunk, layout)
+        return md.io_opt(array.level, len(array.named_members), array.effective_chunk, array.effective_layout)
     except ValueError:
         return 0
 

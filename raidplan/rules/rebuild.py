@@ -134,7 +134,7 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
 
 def _left(array: Array) -> str:
     """What an array that survives one loss depends on in a rebuild."""
-    return "no disk that holds the other copy" if array.level == "raid10" else "no other disk"
+    return "no disk that holds the other copy" if LEVELS[array.level].arranged else "no other disk"
 
 
 def _more(array: Array) -> str:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB
 from raidplan.geometry import md, md_member
 
@@ -52,7 +53,7 @@ def test_as_mdadm_and_the_kernel_made_it(row: dict[str, Any]) -> None:
     assert made.data_offset_bytes == row["data_offset_sectors"] * SECTOR
     assert (made.io_min, made.io_opt) == (row["io_min"], row["io_opt"])
     assert made.read_ahead_bytes == row["read_ahead_kib"] * KIB
-    if row["level"] not in md.UNEQUAL:  # the kernel shows 0 for those
+    if not LEVELS[row["level"]].unequal:  # the kernel shows 0 for those
         assert made.used_bytes == row["component_kib"] * KIB
     if "superblock_sectors" in row:
         assert md.superblock_offset(row["members"][0], row["metadata"]) == row["superblock_sectors"] * SECTOR
@@ -287,7 +288,7 @@ def test_never_more_than_the_members_hold(level: str, sizes: list[int], chunk: i
     assert made.used_bytes <= made.component_bytes
     for share, size in zip(made.components_bytes, sizes, strict=True):
         assert share + made.data_offset_bytes <= size
-    if level in md.STRIPED:
+    if LEVELS[level].chunked:
         assert made.size_bytes % chunk == 0
         assert made.io_opt % made.io_min == 0
 

@@ -46,7 +46,6 @@ SHOWN_BY = {
     "metadata.MOST_JOURNAL": "triggers::test_most_members_of_a_log",
     "metadata.MOST_NUMBER": "names::test_numbers_as_names_of_arrays",
     "metadata.MOST_PPL": "triggers::test_most_members_of_a_log",
-    "metadata.MOST_RAID6": "triggers::test_most_devices",
     "mount_options.SHORTEST": "filesystems::test_mount_blocks_boot",
     "multipliers.UNEVEN": "wiring::test_unbalanced_multipliers",
     "outside.PAYLOAD": "disks::test_network_slower_than_array",

@@ -136,7 +136,7 @@ class Array(Model, Kind):
                 [part.size for part in members],
                 self.level,
                 self.effective_chunk,
-                self.effective_layout if self.level == "raid10" else None,
+                self.effective_layout,
                 self.metadata,
                 self.policy == "ppl",
                 spares_bytes=[part.size for part in spares],

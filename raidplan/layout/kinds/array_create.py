@@ -64,7 +64,7 @@ def create_argv(array: Wanted, name: str, site: Site, parts: list[Device]) -> tu
         argv += [f"--layout={array.effective_layout}"]
     if level.redundant:
         argv += _policy_argv(array)
-    if array.level in ("raid4", "raid5"):
+    if level.force:
         # All members active and parity computed: what is written is redundant at once, not after a rebuild.
         argv += ["--force"]
     if level.redundant:
@@ -97,7 +97,7 @@ def made(
     }
     if array.metadata != "0.90":
         expect["name"] = stored_name(site.host, name)
-    if array.effective_chunk and array.level != "linear":
+    if array.effective_chunk:
         expect["chunk"] = array.effective_chunk
     if array.effective_layout:
         expect["layout"] = array.effective_layout

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, Self, TypeVar, dataclas
 
 from raidplan.base import size
 from raidplan.base.hidden import is_seen
-from raidplan.base.levels import level_named
+from raidplan.base.levels import LEVELS, level_named, level_numbers
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -277,5 +277,4 @@ Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATT
 Reference = Annotated[str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"})]
 Word = Annotated[str, Written(_word, {"type": ["string", "number"]})]
 Label = Annotated[str, Written(_label, {"type": ["string", "number"]})]
-LevelName = Annotated[str, Written(_level, {"enum": ["linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10",
-                                                     0, 1, 4, 5, 6, 10]})]  # fmt: skip
+LevelName = Annotated[str, Written(_level, {"enum": [*LEVELS, *level_numbers()]})]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
+from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.base.words import counted
 from raidplan.estimate.survival import structure
@@ -160,7 +161,7 @@ def _things(item: Item, topology: Topology) -> Iterator[Thing]:
 
 def _array(array: Array) -> str:
     level = array.level.replace("raid", "RAID")
-    layout = f" {array.layout}" if array.level == "raid10" and array.layout else ""
+    layout = f" {array.layout}" if LEVELS[array.level].arranged and array.layout else ""
     members = counted(len(array.named_members), "member")
     spares = f" + {counted(len(array.spares), 'spare')}" if array.spares else ""
     return f"{level}{layout}, {members}{spares}"
