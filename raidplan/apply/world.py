@@ -35,6 +35,8 @@ class World:
 
     def __init__(self, keep: Sequence[int] = ()) -> None:
         self.keep = tuple(keep)
+        self.clock = 0
+        """When the run began, in seconds since 1970: the time that makers of file systems write down."""
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
         """Does one thing that outlives this process: `run`, `write`, `cut`, `sync`, `rename`, `remove`, `set`, `zero` or `restore`."""
@@ -107,7 +109,7 @@ class World:
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
         """Runs a program that changes the machine, to its end: no time limit, nothing is ever killed."""
-        return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep))
+        return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep, clock=self.clock))
 
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""

@@ -27,6 +27,9 @@ ENVIRONMENT = {
 systemctl waits ten minutes for systemd, not 25 seconds (sd_bus_set_method_call_timeout(3)): that is busy while many arrays appear.
 """
 
+CLOCKS = {"mke2fs": "E2FSPROGS_FAKE_TIME", "mkfs.vfat": "SOURCE_DATE_EPOCH"}
+"""The variable by which a program is given the time of day, in seconds since 1970; mkfs.vfat knows it from 4.2 on."""
+
 NOT_FOUND = 127
 TIMED_OUT = 124
 """As timeout(1) and the shell say it."""
@@ -75,14 +78,16 @@ def run(
     timeout: float | None = None,
     check: bool = False,
     keep: Sequence[int] = (),
+    clock: int = 0,
 ) -> Result:
     """Run a program to its end, in a session of its own, where neither ^C nor a hang-up reaches it.
 
     `keep` are open files that it holds as well: a lock then lasts as long as the program, whatever becomes of us.
+    `clock` (seconds since 1970) is the time of day for those of `CLOCKS`, so that another run writes the same.
     `timeout` (seconds) kills it: for commands that only read, never for one that writes to a disk.
     Raises CommandFailed with `check` for any return code but 0. Safe from several threads at once.
     """
-    result = _run(find_tool(argv[0]), argv, stdin, timeout, keep)
+    result = _run(find_tool(argv[0]), argv, stdin, timeout, keep, clock)
     if check and not result.ok:
         raise CommandFailed(result.argv, result.returncode, result.stderr)
     return result
@@ -131,7 +136,9 @@ def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _run(program: str, argv: Sequence[str], stdin: str, timeout: float | None, keep: Sequence[int]) -> Result:
+def _run(
+    program: str, argv: Sequence[str], stdin: str, timeout: float | None, keep: Sequence[int], clock: int
+) -> Result:
     if not program:
         return Result(tuple(argv), NOT_FOUND, "", f"{argv[0]} is not installed")
     import sh  # takes 70 ms, so only where something runs
@@ -141,7 +148,7 @@ def _run(program: str, argv: Sequence[str], stdin: str, timeout: float | None, k
             _in=given,
             _out=out,
             _err=err,
-            _env=ENVIRONMENT,
+            _env=ENVIRONMENT | ({CLOCKS[argv[0]]: str(clock)} if clock and argv[0] in CLOCKS else {}),
             _pass_fds=set(keep),
             _new_session=True,
             _tty_out=False,

@@ -19,7 +19,7 @@ def ext(read: Reader) -> dict[str, Value]:
     `block` and `inode_size` in bytes, `made_at` in seconds since 1970, `stride`, `stripe_width` and the rest in blocks.
     """
     sb = read(1024, 1024)
-    if len(sb) < 1024 or _le(sb, "H", 0x38) != 0xEF53:
+    if len(sb) < 1024 or not is_ext(sb):
         return {}
     large = bool(_le(sb, "I", 0x60) & 0x80)  # INCOMPAT_64BIT
     high, high_reserved = (_le(sb, "I", 0x150), _le(sb, "I", 0x154)) if large else (0, 0)
@@ -33,6 +33,28 @@ def ext(read: Reader) -> dict[str, Value]:
         "inode_size": _le(sb, "H", 0x58),
         "made_at": _le(sb, "I", 0x108) + (sb[0x276] << 32),
     }
+
+
+def is_ext(sector: bytes) -> bool:
+    """The first 512 bytes of a superblock of ext2, ext3 or ext4, or of a copy of one."""
+    return len(sector) >= 0x3A and _le(sector, "H", 0x38) == 0xEF53
+
+
+def ext_inodes(read: Reader) -> tuple[int, int]:
+    """Where the inodes of the first group begin, and the size of one; both in bytes (ext4.h, `struct ext4_group_desc`)."""
+    sb = read(1024, 1024)
+    block, first = KIB << _le(sb, "I", 0x18), _le(sb, "I", 0x14)
+    group = read((first + 1) * block, 64)
+    large = _le(sb, "I", 0x60) & 0x80 and _le(sb, "H", 0xFE) >= 64  # INCOMPAT_64BIT, s_desc_size
+    table = _le(group, "I", 0x8) + ((_le(group, "I", 0x28) << 32) if large else 0)
+    return table * block, _le(sb, "H", 0x58)
+
+
+def fat_data(read: Reader) -> int:
+    """Where the second cluster of FAT32 begins, behind the root folder, in bytes (Microsoft's FAT specification, 3.1 and 3.3)."""
+    sb = read(0, 512)
+    sector, cluster, reserved, fats = struct.unpack_from("<HBHB", sb, 11)
+    return int(sector * (reserved + fats * _le(sb, "I", 36) + cluster))
 
 
 def _le(block: bytes, form: str, offset: int) -> int:

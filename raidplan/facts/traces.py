@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from raidplan.base.size import KIB
+from raidplan.base.size import GIB, KIB, SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.magic import recognised
 from raidplan.facts.members import superblocks
@@ -23,6 +23,8 @@ EDGE = 1024 * KIB
 """Bytes looked at from both ends: every md superblock, both GPTs, and nearly every format lie within."""
 SAMPLES, SAMPLE = 32, 4 * KIB
 """Places between the ends, and bytes at each: a disk one fifth full of data is taken for blank once in 1,260."""
+SMALL = GIB
+"""Bytes of a device that is read whole."""
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
 FUTURE = "the range of a future partition"
@@ -62,7 +64,7 @@ class Window:
     @property
     def stain(self) -> int | None:
         """Where the first byte is that is not blank; None if all are."""
-        return next(iter(_stains(((0, self.front), (self.size - len(self.back), self.back)))), None)
+        return next(iter(first_bytes(((0, self.front), (self.size - len(self.back), self.back)))), None)
 
 
 def read_traces(read: Reader, sector: int, disk: Place, others: Iterable[Place] = ()) -> tuple[Trace, ...]:
@@ -81,6 +83,14 @@ def read_traces(read: Reader, sector: int, disk: Place, others: Iterable[Place] 
         detail = f"{len(places)} ranges, of which {MOST_PLACES} were looked at"
         traces.append(Trace(0, "unreadable", 0, disk.size, detail=detail))
     return tuple(sorted(traces, key=lambda trace: (trace.offset, -trace.room))) or tuple(_between(read, disk))
+
+
+def read_all(read: Reader, size: int) -> Iterator[Trace]:
+    """Everything on a device with nothing below it, read whole if it has up to a GiB. Raises OSError for what is read whole."""
+    yield from read_traces(read, SECTOR, Place(0, size))
+    if size <= SMALL:
+        parts = ((at, read(at, min(EDGE, size - at))) for at in range(0, size, EDGE))
+        yield from (Trace(at, "data", 0, size) for at in first_bytes(parts))
 
 
 def words(trace: Trace) -> str:
@@ -203,13 +213,13 @@ def _between(read: Reader, disk: Place) -> Iterator[Trace]:
     except OSError as error:
         yield Trace(0, "unreadable", 0, disk.size, detail=error.strerror or "cannot be read")
         return
-    first = next(iter(_stains(samples)), None)
+    first = next(iter(first_bytes(samples)), None)
     if first is not None:
         yield Trace(first, "data", 0, disk.size)
 
 
-def _stains(parts: Iterable[tuple[int, bytes]]) -> Iterator[int]:
-    """The first place in each part where a byte is not the blank one; that is the first byte of all."""
+def first_bytes(parts: Iterable[tuple[int, bytes]]) -> Iterator[int]:
+    """The first place in each part (its offset, its bytes) where a byte is not the blank one; that is the first byte of all."""
     blank = None
     for start, data in parts:
         if not data:

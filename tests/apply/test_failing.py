@@ -29,6 +29,8 @@ from tests.apply.others import Others
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 LAYOUT = """\
 version: 1

@@ -22,6 +22,8 @@ from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
 from tests.apply.runs import LAYOUTS, apply, end, gone_on, impatient, in_order, machine, plan_of
 from tests.apply.simulated import Killed, Simulated, State
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["impatient"]
 
 HOWS = ("before", "during", "after")

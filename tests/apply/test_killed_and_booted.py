@@ -19,6 +19,8 @@ from tests.apply.others import Others
 from tests.apply.runs import apply, end, gone_on, impatient, machine, plan_of
 from tests.apply.simulated import Simulated
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["impatient"]
 
 LAYOUTS = ("raid1-pair", "raid50", "raid5-ppl", "raid5-2005-lvm", "two levels")

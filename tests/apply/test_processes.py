@@ -28,6 +28,8 @@ from raidplan.plan import Plan, Run, Step
 from tests.apply.silent import Silent, carried_out
 from tests.apply.stacks import LAYOUT
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -28,6 +28,8 @@ from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
 from tests.apply.simulated import Killed
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
 MIB = 2**20

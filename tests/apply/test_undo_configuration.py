@@ -18,6 +18,8 @@ from tests.apply.runs import apply, impatient, machine, plan_of
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.undone import FOLDER, LINK, killed_before, undone, undone_on
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["impatient"]
 
 

@@ -17,6 +17,8 @@ import yaml
 from tests.ci.action import ROOT, SHIM
 from tests.ci.layouts import BAD, GOOD, git
 
+pytestmark = pytest.mark.slow
+
 
 def snippet() -> dict[str, Any]:
     """The job on the page."""

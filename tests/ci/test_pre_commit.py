@@ -15,6 +15,8 @@ import yaml
 from tests.ci.action import ROOT
 from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 
+pytestmark = pytest.mark.slow
+
 HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
 
 

@@ -14,6 +14,8 @@ import pytest
 from raidplan.cli import run
 from raidplan.facts import run as processes
 
+pytestmark = pytest.mark.slow
+
 HARDWARE = "disks: {d<0-3>: {serial: S<1>, size: 3TB}}\n"
 LAYOUT = "version: 1\nhost: h\nhardware: h.hardware.yaml\narrays: {a: {level: raid1, members: [d<0-1>]}}\nfilesystems: {f: {device: a, type: xfs, mount: /srv}}\n"
 OTHER = LAYOUT.replace("d<0-1>", "d<2-3>").replace("raid1", "raid0")

@@ -8,6 +8,8 @@ import pytest
 
 from raidplan.facts.run import NOT_FOUND, TIMED_OUT, CommandFailed, Result, find_tool, run
 
+pytestmark = pytest.mark.slow
+
 
 def test_result():
     assert run(["sh", "-c", "echo out; echo err >&2; exit 3"]) == Result(

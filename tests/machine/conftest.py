@@ -7,12 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 from tests.machine.look import Arrays, arrays, serials
-from tests.machine.servers import JBOD, MIXED, Running, Server, running
+from tests.machine.servers import EVERYDAY, JBOD, MIXED, Running, Server, running
 
 
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(JBOD, id="jbod"), pytest.param(MIXED, id="mixed", marks=pytest.mark.long)],
+    params=[
+        EVERYDAY,
+        pytest.param(JBOD, marks=pytest.mark.long),
+        pytest.param(MIXED, marks=pytest.mark.long),
+    ],
+    ids=lambda server: server.name,
 )
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server after apply and a reboot."""

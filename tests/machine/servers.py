@@ -15,6 +15,7 @@ import yaml
 
 from raidplan.plan import Plan
 from raidplan.review.pipeline import Loaded, check, plan
+from raidplan.twin.loops import scaled
 from raidplan.twin.server import Disk, Twin
 from raidplan.twin.server.install import install_raidplan
 from raidplan.twin.server.wiring import disks_of
@@ -31,9 +32,15 @@ class Server:
     name: str
     examples: tuple[str, ...]
     memory_mib: int
+    scale: int = 1
+    """Sizes are divided by it."""
+    quick: bool = False
+    """Its initramfs is made as `quick_initramfs` says."""
 
 
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
+EVERYDAY = Server("jbod-16", ("tel-aviv-jbod",), 10240, scale=16, quick=True)
+"""The same 40 disks, arrays, chunks and links; logs of full size and a whole initramfs are most of an apply in emulation."""
 MIXED = Server(
     "mixed",
     ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
@@ -58,13 +65,26 @@ class Running:
     second_code: int
 
 
-def joined(server: Server) -> str:
+def text_of(server: Server) -> str:
     """The layout of a server as YAML text, under one host name."""
+    if len(server.examples) == 1 and server.scale == 1:
+        return (EXAMPLES / f"{server.examples[0]}.yaml").read_text()
+    if len(server.examples) == 1:
+        return yaml.safe_dump(scaled(_data(server.examples[0]), server.scale), sort_keys=False)
+    return joined(server)
+
+
+def _data(example: str) -> Any:
+    document = check(str(EXAMPLES / f"{example}.yaml")).document
+    assert document is not None, example
+    return document.root.plain()
+
+
+def joined(server: Server) -> str:
+    """The layouts of several examples as one, under one host name."""
     whole: dict[str, Any] = {}
     for example in server.examples:
-        document = check(str(EXAMPLES / f"{example}.yaml")).document
-        assert document is not None, example
-        whole = _merge(whole, document.root.plain())
+        whole = _merge(whole, _data(example))
     if "storagearray" in whole.get("filesystems", {}):
         # ext3 writes every inode table, which takes minutes in emulation: once, on the array without LVM, is enough.
         whole["filesystems"]["storagearray"]["type"] = "ext4"
@@ -146,9 +166,7 @@ def _gone_after(folder: Path) -> Iterator[None]:
 def running(server: Server, folder: Path) -> Iterator[Running]:
     """Boots the server, applies its layout twice, reboots it."""
     file = folder / "layout.yaml"
-    file.write_text(
-        (EXAMPLES / f"{server.examples[0]}.yaml").read_text() if len(server.examples) == 1 else joined(server)
-    )
+    file.write_text(text_of(server))
     loaded = check(str(file))
     whole, loaded = plan(loaded)
     assert whole is not None and loaded.layout is not None, [item.finding for item in loaded.findings]
@@ -163,6 +181,8 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
         Twin.start(disks_of(loaded.layout), memory_mib=server.memory_mib, directory=place, say=say) as twin,
     ):
         install_raidplan(twin, say=say)
+        if server.quick:
+            quick_initramfs(twin)
         twin.put(file, LAYOUT)
         command = f"raidplan apply {LAYOUT} --confirm {loaded.layout.host} 2>&1"
         say(command)

@@ -13,6 +13,8 @@ from raidplan.placement.problem import UNKNOWN, Demand, Device, Problem
 from tests.placement import brute
 from tests.placement.problems import KINDS, chosen, problems
 
+pytestmark = pytest.mark.slow
+
 Wish = tuple[str, str | None, int]
 """Level, layout, members."""
 

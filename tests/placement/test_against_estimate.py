@@ -18,6 +18,8 @@ from raidplan.layout.model import Layout
 from raidplan.placement import place
 from raidplan.topology import Topology, resolve
 
+pytestmark = pytest.mark.slow
+
 READ = ("raid0", "raid5", "raid6", "raid10, layout: f2", "raid10, layout: o2")
 """Every member reads. Of the others one of several does, and all of them write."""
 WRITTEN = ("raid1", "raid4", "raid10")

@@ -13,6 +13,8 @@ from raidplan.review.pipeline import Loaded
 from tests.render.browser import Browser, chromium
 from tests.render.findings import checked, located
 
+pytestmark = pytest.mark.slow
+
 WIDE, NARROW = 1300, 360
 LONG = "x" * 500
 PAGES: dict[str, list[str] | list[Loaded]] = {

@@ -10,9 +10,9 @@ from functools import partial
 
 from raidplan.apply.decide.bare import TABLE_SIGNATURES
 from raidplan.apply.decide.half_made import others_on
+from raidplan.apply.decide.maker import foreign, pristine
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.given_up import may_be_wiped
-from raidplan.base.size import SECTOR
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.device_stack import Stack
@@ -21,7 +21,7 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.facts.superblock import Reader, is_swap
 from raidplan.facts.tables import extent
-from raidplan.facts.traces import Place, read_traces, words
+from raidplan.facts.traces import Place, read_all, read_traces, words
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
@@ -41,26 +41,43 @@ def looked_at(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past:
             identities = [identity_of(node, made) for node in ours]
             identities += [f"array:{step.proof.key}"] if step.proof.kind == "array" and ours else []
             for one in identities:
-                found |= _device(plan, step, one, machine, disks)
+                found |= _device(plan, step, one, machine, disks, past.clocks.get(step.id, 0))
     objects = {kind: dict(of_kind) for kind, of_kind in machine.objects.items()}
     for (kind, key), more in found.items():
         objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
     return replace(machine, objects=objects)
 
 
-def _device(plan: Plan, step: Step, identity: str, machine: Machine, disks: Mapping[str, DiskFact]) -> Found:
+def _device(
+    plan: Plan, step: Step, identity: str, machine: Machine, disks: Mapping[str, DiskFact], clock: int
+) -> Found:
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:
         return {}
     node = f"/dev/{block.name}"
+    read = partial(read_at, node)
     disk = disks.get(identity[1:-1])
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
-        stains = _stains(step, identity, partial(read_at, node), block.size, machine, disk, wiped)
+        stains = _stains(step, identity, read, block.size, machine, disk, wiped, clock)
         amiss = {"stain": next(stains, ""), "used": ", ".join(used_by_others(node))}
+        more = _as_made(step, identity, read, block.size, machine, clock)
     except OSError as error:
-        amiss = {"stain": f"what cannot be read ({error.strerror})"}
-    return {("content", identity): {"carries": [], **(machine.observe("content", identity) or {}), **amiss}}
+        amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
+    return more | {
+        ("content", identity): {"carries": [], **(machine.observe("content", identity) or {}), **amiss}
+    }
+
+
+def _as_made(step: Step, identity: str, read: Reader, size: int, machine: Machine, clock: int) -> Found:
+    """That a file system of ours is as its maker left it, where its superblock alone does not tell. Raises OSError."""
+    assert step.proof is not None
+    found = machine.observe(step.proof.kind, step.proof.key) or {}
+    if step.proof.kind != "filesystem" or found.get("device") != identity or found.get("untouched"):
+        return {}
+    if not pristine(step, size, clock, read):
+        return {}
+    return {(step.proof.kind, step.proof.key): {**found, "untouched": True}}
 
 
 def _stains(
@@ -71,6 +88,7 @@ def _stains(
     machine: Machine,
     disk: DiskFact | None,
     wiped: bool,
+    clock: int,
 ) -> Iterator[str]:
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
@@ -90,7 +108,7 @@ def _stains(
             if not (wiped and trace.type == "data" and FRONT <= trace.offset < size - BACK):
                 yield words(trace)
     elif not machine.carried(identity):
-        yield from _bytes(read, size)
+        yield from map(words, foreign(step, size, clock, read))
 
 
 def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: int) -> bytes:
@@ -102,7 +120,7 @@ def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: in
 
 
 def _bytes(read: Reader, size: int) -> Iterator[str]:
-    yield from map(words, read_traces(read, SECTOR, Place(0, size)))
+    return map(words, read_all(read, size))
 
 
 def _file(file: str, machine: Machine) -> Found:

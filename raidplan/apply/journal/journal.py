@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of
+from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -72,7 +72,7 @@ class Journal:
             with suppress(FileNotFoundError):
                 self.world.keep_beside(file, kept)
         # First the record: until the plan is there no step is begun, and the old plan is still the one that is kept.
-        self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id())
+        self.world.clock = seconds(self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id()))
         self.world.replace(file, plan.encode(), like=file, mode=0o600)
 
     def intent(self, step: str) -> None:
@@ -130,7 +130,8 @@ class Journal:
     def _on(self, step: str) -> dict[str, dict[str, str]]:
         return {"on": dict(self.marks[step])} if self.marks.get(step) else {}
 
-    def _add(self, kind: str, **more: object) -> None:
+    def _add(self, kind: str, **more: object) -> str:
+        """Writes a record; its time."""
         with self._lock:
             if self._lost:
                 raise self._lost
@@ -147,6 +148,7 @@ class Journal:
                 raise
             self._number += 1
             self._hash = hashlib.sha256(line).hexdigest()
+            return now
 
 
 def open_journal(folder: Path, world: World) -> Journal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 PLAN = "plan.json"
@@ -36,6 +37,8 @@ class Past:
     """Steps whose end is not known."""
     plans: Mapping[str, str] = field(default_factory=dict)
     """Of each of those, the digest of the plan by which it was begun."""
+    clocks: Mapping[str, int] = field(default_factory=dict)
+    """Of each of those, when the run began that began it, in seconds since 1970: `World.clock` of that run."""
     ended: frozenset[str] = frozenset()
     order: tuple[str, ...] = ()
     """The steps that ended in this run, in the order in which they did."""
@@ -62,6 +65,14 @@ class Past:
         return PLAN if digest == self.plan_digest else kept_as(digest)
 
 
+def seconds(time: str) -> int:
+    """A time of a record in seconds since 1970; 0 for what is none."""
+    try:
+        return int(datetime.fromisoformat(time).timestamp())
+    except ValueError:
+        return 0
+
+
 def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
@@ -73,6 +84,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     marks: dict[str, Mapping[str, str]] = {}
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
+    clock, clocks = 0, dict[str, int]()
     last = _Run()
     for record in records:
         step = str(record.get("step", ""))
@@ -87,8 +99,9 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 before = before if opened else frozenset(settings)
                 opened = opened or record
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
+                clock = seconds(str(record.get("time", "")))
             case "intent":
-                begun[step] = plan
+                begun[step], clocks[step] = plan, clock
                 ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
@@ -129,6 +142,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         began=since,
         begun=frozenset(begun),
         plans=begun,
+        clocks={step: clocks[step] for step in begun},
         ended=frozenset(ended),
         order=tuple(ended),
     )
