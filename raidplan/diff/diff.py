@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from raidplan.diff.found import found_and_gone
+from raidplan.diff.judge import judge
 from raidplan.diff.losses import losses
 from raidplan.diff.machine import machine_things
 from raidplan.diff.measures import measure
 from raidplan.diff.result import Diff, Fate, Side, Thing
-from raidplan.diff.storage import Storage
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path
+    from raidplan.diff.storage import Storage
     from raidplan.layout.model import Layout
 
 BUILT = ("arrays", "volume_groups", "filesystems", "swap")
@@ -22,7 +23,7 @@ BUILT = ("arrays", "volume_groups", "filesystems", "swap")
 
 def diff(old: Side, new: Side) -> Diff:
     """What the new layout means for what the old one describes. Both can be built; no machine is looked at."""
-    storage = Storage(old.topology, new.topology)
+    storage = judge(old.topology, new.topology)
     tolerance, figures = measure(storage)
     found, gone, accepted = found_and_gone(old, new, storage)
     return Diff(
@@ -40,7 +41,7 @@ def diff(old: Side, new: Side) -> Diff:
 def forgotten(old: Side) -> Diff:
     """What a layout described whose file is gone; that destroys nothing, since nothing can be applied."""
     host = old.topology.host
-    storage = Storage(old.topology, nothing(host).topology)
+    storage = judge(old.topology, nothing(host).topology)
     things = (*_built(storage), *machine_things(storage))
     left = (replace(thing, fate=Fate.FORGOTTEN) for thing in things if thing.fate is Fate.DESTROYED)
     return Diff((host, host), (), tuple(left), (), (), (), ())

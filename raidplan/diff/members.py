@@ -12,7 +12,7 @@ from raidplan.diff.changes import Way, noted
 from raidplan.diff.grow import Shape, slot_after
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import size_words, trend
+from raidplan.diff.sizes import readable, size_words, stays, trend
 
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage
@@ -39,7 +39,7 @@ class Members:
     def gone(self) -> frozenset[int]:
         """The old slots whose bytes nobody can read: the disk has left, or the new members lie on them."""
         return frozenset(
-            slot for slot, place in enumerate(self.old) if not self.storage.readable(place, self.new)
+            slot for slot, place in enumerate(self.old) if not readable(place, self.new, self.storage)
         )
 
     @cached_property
@@ -94,7 +94,7 @@ class Members:
 
     def _stays_as(self, old: Place) -> int | None:
         """The new slot that has the same bytes, whatever its number."""
-        return next((slot for slot, place in enumerate(self.new) if self.storage.stays(old, place)), None)
+        return next((slot for slot, place in enumerate(self.new) if stays(old, place, self.storage)), None)
 
     @cached_property
     def _came(self) -> list[int]:
@@ -109,7 +109,7 @@ class Members:
         staying = set[int]()
         for slot, place in enumerate(self.old):
             after = slot_after(slot, self.before, self.after)
-            if after is not None and self.storage.stays(place, self.new[after]):
+            if after is not None and stays(place, self.new[after], self.storage):
                 staying.add(after)
             elif after is not None:
                 found.setdefault(after, slot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -41,6 +42,20 @@ def trend(old: Place, new: Place, storage: Storage) -> Trend:
     if old.device in storage.old.layout.arrays and new.device in storage.new.layout.arrays:
         return _array(old.device, new.device, storage)
     return _volume(old.device, new.device, storage)
+
+
+def stays(old: Place, new: Place, storage: Storage) -> bool:
+    """The same bytes, and all that were there still have room."""
+    return storage.same(old, new) and trend(old, new, storage).holds
+
+
+def readable(old: Place, made: Iterable[Place], storage: Storage) -> bool:
+    """The old bytes are there until what is made at the new places is filled with them."""
+    if any(storage.overwrites(new, old) and not stays(old, new, storage) for new in made):
+        return False
+    if old.disk is None and old.device in storage.new.provider:
+        return not storage.lost(old.device)
+    return all(disk in storage.disks for disk in storage.disks_of(0, old))
 
 
 def size_words(old: Place, new: Place, found: Trend) -> tuple[str, str]:

@@ -1,34 +1,22 @@
-"""Everything that is built, old against new, from the disks upward: what stays, in which way, and what does not."""
+"""Two layouts side by side: where everything is in each, and what becomes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
-from raidplan.diff.arrays import array_changes
 from raidplan.diff.disks import paired
-from raidplan.diff.filesystems import filesystem_changes, swap_changes
-from raidplan.diff.names import renames
 from raidplan.diff.places import Place, Places, path_of
 from raidplan.diff.result import Change, Fate
-from raidplan.diff.sizes import trend
-from raidplan.diff.volumes import group_changes, volume_changes
-from raidplan.diff.words import change
-from raidplan.estimate.survival import structure
 from raidplan.layout.kinds.array import Array
-from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
-from raidplan.layout.kinds.swap import Swap
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.device import Use
     from raidplan.topology import Topology
-
-RESHAPING = frozenset(("level", "layout", "raid-devices", "chunk", "size"))
-"""Changes of an array that move its data, or the end of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +28,7 @@ class Verdict:
 
 
 class Storage:
-    """Two layouts side by side."""
+    """Two layouts side by side; the verdicts are `judge`'s, which gives them from the disks upward."""
 
     def __init__(self, old: Topology, new: Topology) -> None:
         self.old, self.new = old, new
@@ -51,55 +39,13 @@ class Storage:
         """The old name of each new disk that was there."""
         self.verdicts: dict[Path, Verdict] = {}
         """Of everything in either layout, by its path; volumes of a group on their own."""
-        for path in structure(old).stands:
-            if len(path) == 2:
-                self._judge(path)
-        self.stood = frozenset(self.verdicts)
-        """Everything of the old layout."""
-        for path in _all_paths(new):
-            self.verdicts.setdefault(path, Verdict(Fate.CREATED))
+        self.renames: Mapping[Path, Path] = {}
+        """What has gone and stands by another name, and that."""
 
     def fate(self, path: Path) -> Fate:
         """What becomes of a thing; what nothing is known of stays."""
         verdict = self.verdicts.get(path)
         return verdict.fate if verdict else Fate.KEPT
-
-    def _judge(self, path: Path) -> None:
-        old, new = _at(self.old, path), _at(self.new, path)
-        match old, new:
-            case Array(), Array():
-                self._note(path, array_changes(path, old, new, self))
-            case Filesystem(), Filesystem():
-                self._note(path, filesystem_changes(path, old, new, self))
-            case Swap(), Swap():
-                self._note(path, swap_changes(path, old, new, self))
-            case VolumeGroup(), VolumeGroup():
-                self._note(path, group_changes(path, old, new, self))
-                lost = self.fate(path).loses
-                for name in old.volumes:
-                    at = (*path, "volumes", name)
-                    if name not in new.volumes:
-                        self.verdicts[at] = Verdict(Fate.DESTROYED)
-                    else:
-                        self._note(at, volume_changes(name, path, lost, self))
-            case _:
-                self.verdicts[path] = Verdict(Fate.DESTROYED)
-                for name in old.volumes if isinstance(old, VolumeGroup) else ():
-                    self.verdicts[(*path, "volumes", name)] = Verdict(Fate.DESTROYED)
-
-    def _note(self, path: Path, found: Iterable[Change]) -> None:
-        listed = [*self._host(), *found]
-        if any(each.how is None for each in listed):
-            fate = Fate.RECREATED
-        elif path[0] == "arrays" and any(each.key in RESHAPING for each in listed):
-            fate = Fate.RESHAPED
-        else:
-            fate = Fate.CHANGED if listed else Fate.KEPT
-        self.verdicts[path] = Verdict(fate, tuple(listed))
-
-    def _host(self) -> Iterator[Change]:
-        if self.old.host != self.new.host:
-            yield change("host", self.old.host, self.new.host, None)
 
     def old_place(self, use: Use) -> Place:
         """Where the old layout has the device of a use."""
@@ -145,23 +91,12 @@ class Storage:
     def same(self, old: Place, new: Place) -> bool:
         """The same bytes, as far as both have them; an array or volume only if its data stays."""
         if old.disk is None or new.disk is None:
-            return old.disk == new.disk and old.device == new.device and not self._lost(old.device)
+            return old.disk == new.disk and old.device == new.device and not self.lost(old.device)
         return self.disks.get(old.disk) == new.disk and old.start == new.start
 
-    def _lost(self, device: str) -> bool:
+    def lost(self, device: str) -> bool:
+        """What is on an array or volume of the old layout does not stay."""
         return self.fate(path_of(device, self.old.provider[device])).loses
-
-    def stays(self, old: Place, new: Place) -> bool:
-        """The same bytes, and all that were there still have room."""
-        return self.same(old, new) and trend(old, new, self).holds
-
-    def readable(self, old: Place, made: Iterable[Place]) -> bool:
-        """The old bytes are there until what is made at the new places is filled with them."""
-        if any(self._overwrites(new, old) and not self.stays(old, new) for new in made):
-            return False
-        if old.disk is None and old.device in self.new.provider:
-            return not self._lost(old.device)
-        return all(disk in self.disks for disk in self._disks(0, old))
 
     def free(self, new: Place, array: Path = ()) -> bool:
         """Nothing of the old layout that stays in the new one has its data there; spares have none.
@@ -170,7 +105,7 @@ class Storage:
         """
         used, made = self.places[0].used, self._made(new)
         if made:
-            users = [use for disk in self._disks(1, new) for _, use in used.get(disk, [])]
+            users = [use for disk in self.disks_of(1, new) for _, use in used.get(disk, [])]
         else:
             old = self._in_old(new)
             users = [use for place, use in used.get(old.disk or old.device, []) if place.meets(old)]
@@ -181,29 +116,29 @@ class Storage:
         path = use.path[:2]
         if "spares" in use.path or path == without[0]:
             return False
-        if path != without[1] and _at(self.new, path) is not None:
+        if path != without[1] and entry_at(self.new, path) is not None:
             return True
-        thing = _at(self.old, path)
+        thing = entry_at(self.old, path)
         above = thing.provides(str(path[1])) if isinstance(thing, Array | VolumeGroup) else ()
         return any(
             self._carries(each, without) for name in above for _, each in self.places[0].used.get(name, [])
         )
 
-    def _overwrites(self, new: Place, old: Place) -> bool:
+    def overwrites(self, new: Place, old: Place) -> bool:
         """What is made at the new place lies on bytes of the old one."""
         if new.disk is not None and old.disk is not None:
             return new.disk in self.was and old.meets(self._in_old(new))
         if new.disk is None and not self._made(new):
             return new.device == old.device
-        return not self._disks(0, old).isdisjoint(self._disks(1, new))
+        return not self.disks_of(0, old).isdisjoint(self.disks_of(1, new))
 
     def _made(self, new: Place) -> Path:
         """The path of an array or volume that is made, or made anew; empty for all that stays."""
-        if new.disk is not None or (new.device in self.old.provider and not self._lost(new.device)):
+        if new.disk is not None or (new.device in self.old.provider and not self.lost(new.device)):
             return ()
         return self.new.provider[new.device].path
 
-    def _disks(self, side: int, place: Place) -> frozenset[str]:
+    def disks_of(self, side: int, place: Place) -> frozenset[str]:
         """The disks that a place is on, by their old names."""
         topology = (self.old, self.new)[side]
         disks = frozenset((place.disk,)) if place.disk else topology.disks_below(place.device)
@@ -212,11 +147,6 @@ class Storage:
     def _in_old(self, new: Place) -> Place:
         """A new place by the old name of its disk; a new disk has none, and nothing is on it."""
         return new if new.disk is None else replace(new, disk=self.was.get(new.disk, ""))
-
-    @cached_property
-    def renames(self) -> Mapping[Path, Path]:
-        """What has gone and stands by another name, and that."""
-        return renames(self)
 
     @cached_property
     def carried(self) -> Mapping[str, tuple[str, ...]]:
@@ -229,15 +159,7 @@ class Storage:
         return {disk: tuple(names) for disk, names in found.items()}
 
 
-def _at(topology: Topology, path: Path) -> object:
+def entry_at(topology: Topology, path: Path) -> object:
+    """The thing with the path in a layout; None if there is none, and for paths that are no thing's."""
     section = getattr(topology.layout, str(path[0]), {}) if len(path) == 2 else {}
     return section.get(path[1]) if isinstance(section, dict) else None
-
-
-def _all_paths(topology: Topology) -> Iterator[Path]:
-    layout = topology.layout
-    for section in ("arrays", "volume_groups", "filesystems", "swap"):
-        for name, entry in getattr(layout, section).items():
-            yield section, name
-            if isinstance(entry, VolumeGroup):
-                yield from ((section, name, "volumes", volume) for volume in entry.volumes)

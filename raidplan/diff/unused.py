@@ -13,7 +13,7 @@ from raidplan.base.words import listed
 from raidplan.diff.names import hint
 from raidplan.diff.places import Place
 from raidplan.diff.reasons import because, needed, of_disks
-from raidplan.diff.result import Loss
+from raidplan.diff.result import Fate, Loss
 from raidplan.diff.sizes import size_words, trend
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def _changed(old: Place, new: Place, storage: Storage) -> str:
     if use is None:
         return ""
     taker = use.path[:2]
-    if taker in storage.stood and not storage.fate(taker).loses:
+    fate = storage.fate(taker)
+    if fate is not Fate.CREATED and not fate.loses:
         return f"{taker[1]}, which stands already, takes it by {JOINED.get(str(taker[0]), 'hand')}, and nothing asks what is on it"
     disks = storage.new.layout.hardware.disks
     wiped = [disk for disk in sorted(storage.new.disks_below(new.device)) if disks[disk].wipe]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidplan.diff import changes as ways
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, size_words, trend
+from raidplan.diff.sizes import Trend, readable, size_words, trend
 from raidplan.diff.words import change
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
         if place.device not in anew:
             yield change("devices", None, place.device, ways.GROUP_EXTENDED)
     if removed:
-        room = fits and all(storage.readable(place, after) for place in removed)
+        room = fits and all(readable(place, after, storage) for place in removed)
         for place in removed:
             if place.device in anew:
                 yield Change("device", f"{place.device} as it is", f"{place.device} made anew", None)

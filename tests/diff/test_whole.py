@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from raidplan.diff.judge import judge
 from raidplan.diff.losses import losses
-from raidplan.diff.storage import Storage
 from tests.diff.blocks import array, readable
 from tests.diff.layouts import compared, fates, lost, side
 
@@ -48,7 +48,7 @@ def test_no_loss_is_told_only_where_all_can_be_read(
 ) -> None:
     level, layout, count, serials, members = change
     old = text(level, [f"d{n}" for n in range(count)], [f"S{n}" for n in range(8)], layout)
-    storage = Storage(side(old).topology, side(text(level, members, serials, layout)).topology)
+    storage = judge(side(old).topology, side(text(level, members, serials, layout)).topology)
     left = {int(serial[1:]) for serial in serials if serial[0] == "S"}
     held = array(level, count, layout or "n2")
     whole = readable(disk for n, disk in enumerate(held) if n in left) == readable(held)
@@ -96,7 +96,7 @@ def test_nor_where_the_level_changes_too(
     if len(members) < LEAST[after]:
         return
     old = text(level, [f"d{n}" for n in range(count)], [f"S{n}" for n in range(8)], layout)
-    storage = Storage(side(old).topology, side(text(after, members, serials)).topology)
+    storage = judge(side(old).topology, side(text(after, members, serials)).topology)
     left = {int(serial[1:]) for serial in serials if serial[0] == "S"}
     held = array(level, count, layout or "n2")
     if not list(losses(storage)):
