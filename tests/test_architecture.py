@@ -132,3 +132,13 @@ def test_no_test_imports_from_another_one() -> None:
         for file in sorted(tests.rglob("*.py"))
         if importing.search(file.read_text()) and file != Path(__file__)
     ] == []
+
+
+def test_no_code_asks_an_id_why_a_step_is_there() -> None:
+    """Its origin says so; only what reads files of before has nothing but the id."""
+    asked = re.compile(r"\b(?:id|step)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split|replace)\(|[\"\w] in \w+\.id\b")  # fmt: skip
+    searched = [file for file in FILES if part(file) in ("apply", "plan", "cli", "render")]
+    found = {str(file.relative_to(PACKAGE)) for file in searched if asked.search(file.read_text())}
+    assert found == {"plan/origin.py"}
+    users = {str(file.relative_to(PACKAGE)) for file in FILES if "origin_of_id" in file.read_text()}
+    assert users == {"plan/origin.py", "plan/codec.py", "apply/journal/past.py"}

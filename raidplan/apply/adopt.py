@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.apply.change.change import changes
-from raidplan.apply.change.undescribed import BACK
-from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.teardown import REMADE
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
@@ -29,6 +26,9 @@ ADVICE = {
     NOT_WHOLE: ": mend it with its own tools, or clear it from the top if nobody misses it (wipefs --all of its device)",
     NOT_LOOKED_AT: " may be sound: leave it as it is, and find out by hand why the command that is named does not read it",
 }
+
+LASTING = ("layout", "change", "clear")
+"""The origins of steps that a plan has whatever machine it is compared with, or that are added for those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str
 def unplanned(plan: Plan, past: Past) -> list[str]:
     """The steps that were begun, never ended, and are not in this plan; of its own ones, nobody but it knows what to clear."""
     # A teardown is made anew from what is still there.
-    begun = {planned_for(step) for step in past.begun if not step.startswith((*REMADE, BACK))}
+    begun = {past.planned_for(step) for step in past.begun if past.origin(step).kind in LASTING}
     return sorted(begun - {step.id for step in plan.steps})
 
 

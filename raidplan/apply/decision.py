@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.adopt import unplanned
 from raidplan.apply.change.left import left_running, left_standing
-from raidplan.apply.change.undescribed import BACK, taken_back, with_renewal
+from raidplan.apply.change.undescribed import taken_back, with_renewal
 from raidplan.apply.configuration.blocks import BrokenBlock
 from raidplan.apply.configuration.conflicts import put_inside, unheard
 from raidplan.apply.decide.against import against, unknown_origin
 from raidplan.apply.decide.blank import shows_through, written_over
 from raidplan.apply.decide.called import called_otherwise
 from raidplan.apply.decide.closer import looked_at
-from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.decide.seen import changed, machine_digest, seen
 from raidplan.apply.journal.marks import held_against, marks
 from raidplan.apply.journal.past import Past
@@ -111,8 +110,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
 
 def _split(plan: Plan) -> tuple[Plan, tuple[Step, ...]]:
     """The plan of a layout, and the steps that take back what an earlier one said: those depend on the machine."""
-    back = tuple(step for step in plan.steps if step.id.startswith(BACK))
-    return replace(plan, steps=tuple(step for step in plan.steps if not step.id.startswith(BACK))), back
+    back = tuple(step for step in plan.steps if step.origin.kind == "taken_back")
+    return replace(plan, steps=tuple(step for step in plan.steps if step.origin.kind != "taken_back")), back
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
@@ -142,7 +141,7 @@ def _forgotten(plan: Plan, past: Past) -> list[str]:
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
-    files = sorted({past.plan_file(step) for step in past.begun if planned_for(step) in lost})
+    files = sorted({past.plan_file(step) for step in past.begun if past.planned_for(step) in lost})
     return [
         (
             f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "

@@ -16,6 +16,7 @@ from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.plan import plan_digest, plan_to_json
+from raidplan.plan.origin import LAYOUT
 
 if TYPE_CHECKING:
     from raidplan.apply.execute import Event, Outcome
@@ -34,6 +35,8 @@ def carry_out(
     try:
         try:
             journal.marks = marks(decision.whole, decision.disks)
+            added = (step for step in decision.left.steps if step.origin != LAYOUT)
+            journal.origins = {step.id: step.origin for step in added}
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
             journal.copied(*keep(start, journal.folder))
         except OSError as error:

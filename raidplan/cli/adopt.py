@@ -82,7 +82,6 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     """Raises OSError."""
     from raidplan.apply.adopt import ADVICE, gone, look, unplanned
     from raidplan.apply.decide.not_started import not_started
-    from raidplan.apply.decide.redo import planned_for
     from raidplan.cli import FINDINGS, OK, REFUSED
     from raidplan.cli.output import talk
     from raidplan.facts.run import run as ask
@@ -105,7 +104,7 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
         talk(f"gone: {step.because} (line {step.line}); `apply` makes it anew")
     for id in unplanned(plan, journal.past):
         for each in sorted(journal.past.begun):
-            if planned_for(each) == id:
+            if journal.past.planned_for(each) == id:
                 journal.forgotten(each)
         talk(
             f"not in this layout: {id}, which was cut off; what it left stays where it is, and nothing clears it"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
+from raidplan.plan.origin import LAYOUT, Kind, Origin, origin_of_id
 from raidplan.plan.step import (
     Action,
     DiskIdentity,
@@ -63,16 +64,18 @@ def step_to_data(step: Step) -> dict[str, Any]:
     data |= _action_to_data(step.action)
     for name in STEP_LISTS:
         data[name] = list(getattr(step, name))
-    data["destroys"] = [_loss_to_data(loss) for loss in step.destroys]
+    data["destroys"] = [_filled(asdict(loss)) for loss in step.destroys]
     data |= {"because": step.because, "line": step.line}
     if step.proof:
         data["proof"] = {"kind": step.proof.kind, "key": step.proof.key, "expect": dict(step.proof.expect)}
+    if step.origin != LAYOUT:
+        data["origin"] = _filled(asdict(step.origin))
     return data
 
 
-def _loss_to_data(loss: Loss) -> dict[str, Any]:
+def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
     """What is empty is left out."""
-    return {name: value for name, value in asdict(loss).items() if value}
+    return {name: value for name, value in data.items() if value}
 
 
 def _action_to_data(action: Action) -> dict[str, Any]:
@@ -153,6 +156,7 @@ def _step_from_data(data: dict[str, Any]) -> Step:
         **{name: _texts(data[name]) for name in STEP_LISTS if name != "destroys"},
         destroys=tuple(map(_loss_from_data, _of(list, data["destroys"]))),
         proof=Proof(_text(proof["kind"]), _text(proof["key"]), _values(proof["expect"])) if proof else None,
+        origin=_origin_from_data(data["origin"]) if "origin" in data else origin_of_id(_text(data["id"])),
     )
 
 
@@ -161,6 +165,13 @@ def _loss_from_data(data: object) -> Loss:
     if isinstance(data, str):
         return Loss(data.removesuffix(OWN), own=OWN in data)
     return Loss(**_typed({"where": "", "uuid": "", "own": False, **_of(dict, data)}, LOSS))
+
+
+def _origin_from_data(data: object) -> Origin:
+    found = _typed({"step": "", **_of(dict, data)}, dict.fromkeys(("kind", "step"), str))
+    if found["kind"] not in get_args(Kind):
+        raise TypeError(f"{found['kind']!r:.80} is no origin of a step")
+    return Origin(**found)
 
 
 def _action_from_data(data: dict[str, Any]) -> Action:
@@ -261,18 +272,23 @@ def plan_digest(plan: Plan) -> str:
 
 
 def digests_of(plan: Plan) -> frozenset[str]:
-    """Its digest, and the one by which an earlier raidplan spoke of it in a journal."""
-    return frozenset({plan_digest(plan), _digest_of(_with_sentences(plan_to_data(plan)))})
+    """Its digest, and those by which earlier versions of raidplan spoke of it in a journal."""
+    data = plan_to_data(plan)
+    unnamed = _each_step(data, lambda step: {key: step[key] for key in step if key != "origin"})
+    return frozenset(map(_digest_of, (data, unnamed, _with_sentences(unnamed))))
 
 
 def _with_sentences(data: dict[str, Any]) -> dict[str, Any]:
     """The plan as version 1 wrote it."""
-    steps: dict[str, Any] = {
-        name: [{**step, "destroys": [_sentence(loss) for loss in step["destroys"]]} for step in data[name]]
-        for name in ("steps", "whole")
-        if name in data
-    }
-    return {**data, "format_version": SENTENCES, **steps}
+
+    def written(step: dict[str, Any]) -> dict[str, Any]:
+        return {**step, "destroys": [_sentence(loss) for loss in step["destroys"]]}
+
+    return {**_each_step(data, written), "format_version": SENTENCES}
+
+
+def _each_step(data: dict[str, Any], of: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    return {**data, **{name: [*map(of, data[name])] for name in ("steps", "whole") if name in data}}
 
 
 def _sentence(loss: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.plan.origin import LAYOUT, Origin
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, MKINITRAMFS
 
 Value = str | int | bool | None | list[str]
@@ -148,6 +149,7 @@ class Step:
     clears: tuple[str, ...] = ()
     """The devices (as in `guard`) that it makes blank for the steps that need it."""
     proof: Proof | None = None
+    origin: Origin = LAYOUT
 
     def among(self, known: Container[str]) -> Step:
         """The step in a plan that has only the `known` ones."""
@@ -167,7 +169,12 @@ class Step:
     @property
     def changes(self) -> bool:
         """It changes what stands, or clears up after another step, on the machine that the plan was held against."""
-        return ADDED in self.id
+        return self.origin.kind in ("change", "clear")
+
+    @property
+    def planned_for(self) -> str:
+        """The id of the layout's step that it was added for; else its own."""
+        return self.origin.step if self.changes else self.id
 
     @property
     def creates(self) -> bool:
@@ -250,7 +257,7 @@ class Plan:
     @property
     def lost(self) -> tuple[Loss, ...]:
         """What stands on the machine now and is destroyed: for this a person has to say yes."""
-        steps = (step for step in self.steps if step.phase == "teardown" or CLEARS in step.id)
+        steps = (step for step in self.steps if step.phase == "teardown" or step.origin.kind == "clear")
         found = (loss for step in steps for loss in step.destroys or _unnamed(step))
         return tuple(dict.fromkeys(found))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
-from raidplan.plan.step import CLEARS, PHASES, Plan, Run, Step, Zero
+from raidplan.plan.step import PHASES, Plan, Run, Step, Zero
 
 MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate": "physical_volume"}
 """Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
@@ -94,7 +94,7 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
             if device not in made:
                 yield f"the step {step.id} clears {device} whatever is on it, and no step that it needs makes that"
         case Zero(device, _, found):
-            anew = CLEARS in step.id and any(
+            anew = step.origin.kind == "clear" and any(
                 step.id in other.needs and device in other.guard for other in steps
             )
             forgotten = step.changes and bool(step.destroys) and _of_arrays(found or (), arrays)

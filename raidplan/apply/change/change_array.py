@@ -11,6 +11,7 @@ from raidplan.facts import Machine
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import ADDED, Loss, Plan, Step, Value, Zero, everything_on
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
+from raidplan.plan.origin import Origin
 
 BITMAP = {"bitmap": "internal", "resync": "none"}
 """The word of `mdadm --grow --bitmap` for each policy that it brings about."""
@@ -125,6 +126,7 @@ def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tu
         targets=(*step.targets, node),
         destroys=(Loss(f"the md superblock and bitmap on {node}, and all else at its ends", node, uuid),),
         clears=(node,),
+        origin=Origin("change", step.id),
     )
 
 

@@ -11,6 +11,7 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain
 from raidplan.plan import ADDED, Loss, Plan, Proof, Run, Step, Value
+from raidplan.plan.origin import Origin
 
 
 class NotInPlace(Exception):
@@ -85,4 +86,5 @@ class Difference:
             guard=tuple(guard),
             clears=tuple(clears),
             proof=Proof(proof.kind, proof.key, {self.name: self.planned}),
+            origin=Origin("change", self.step.id),
         )

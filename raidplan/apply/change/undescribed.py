@@ -13,6 +13,7 @@ from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
     CHECK,
     DEFAULTS,
@@ -25,7 +26,7 @@ from raidplan.plan.places import (
 )
 
 BACK = "back."
-"""What the ids of these steps begin with; the rest is that of the step that is taken back."""
+"""How the ids of these steps begin."""
 RULES = f"{BACK}udev"
 DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 
@@ -43,10 +44,10 @@ def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
         elif past.is_open and written.id in past.begun | past.ended:
             # It was killed in between: what reads the file has yet to hear of it.
             yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
-    if DEGRADED in past.settings and all(step.id != DEGRADED for step in plan.steps):
+    if DEGRADED in past.finished and all(step.id != DEGRADED for step in plan.steps):
         say = "start degraded arrays at boot by themselves again"
         yield _step("degraded", say, Run(("systemctl", "unmask", LAST_RESORT)), LAST_RESORT)
-    if MAIL in past.settings and all(step.id != MAIL for step in plan.steps):
+    if MAIL in past.finished and all(step.id != MAIL for step in plan.steps):
         yield _unwatched()
 
 
@@ -148,4 +149,5 @@ def _step(
         follows=after,
         targets=tuple(each for each in targets if isinstance(each, str)),
         proof=proof,
+        origin=Origin("taken_back", f"config.{name}"),
     )

@@ -11,7 +11,7 @@ from raidplan.apply.change.difference import NotInPlace
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, wanted_text
 from raidplan.apply.decide.bare import NotOurs
 from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.decide.redo import anew, half_done, planned_for
+from raidplan.apply.decide.redo import anew, half_done
 from raidplan.apply.decide.renamed import InUse, under_its_name
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.marks import disks_below
@@ -62,7 +62,7 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
     # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
     first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
     rest = [step for step in kept.values() if step.id not in first]
-    shown = {planned_for(step.id): step.id for step in rest if step.changes and step.awaits}
+    shown = {step.planned_for: step.id for step in rest if step.changes and step.awaits}
     rest = [
         replace(step, needs=(*step.needs, *names, *(shown[n] for n in step.needs if n in shown)))
         for step in rest
@@ -123,7 +123,7 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     pending = {step.id for step in left.steps}
     if not pending:
         return []
-    changed = {planned_for(step) for step in pending}
+    changed = {step.planned_for for step in left.steps}
     strangers = [
         step
         for step in plan.steps

@@ -19,8 +19,9 @@ from raidplan.facts.machine import BlockFact
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import ends_of, offsets
 from raidplan.facts.signatures import plain
-from raidplan.plan import ADDED, CLEARS, Proof, Run, Step, Zero
+from raidplan.plan import CLEARS, Proof, Run, Step, Zero
 from raidplan.plan.identities import identity_of
+from raidplan.plan.origin import Origin
 
 
 def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
@@ -59,11 +60,6 @@ def half_done(step: Step, machine: Machine, past: Past) -> bool:
     file = step.proof.key.removeprefix("file:") if step.proof.key.startswith("file:") else ""
     shown = machine.observe(step.proof.kind, step.proof.key) is not None
     return bool(file) and step.id in past.ended and not shown and machine.observe("file", file) is not None
-
-
-def planned_for(step: str) -> str:
-    """The id of the step that another one was added for; any other id as it is."""
-    return step.partition(ADDED)[0]
 
 
 def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, str]) -> Iterator[Step]:
@@ -132,4 +128,5 @@ def _clear(step: Step, number: int, verb: str, action: Run | Zero, after: tuple[
         line=step.line,
         needs=(*step.needs, *after),
         targets=step.targets,
+        origin=Origin("clear", step.id),
     )

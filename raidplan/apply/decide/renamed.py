@@ -9,6 +9,7 @@ from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences
 from raidplan.plan import ADDED, Run, Step
+from raidplan.plan.origin import Origin
 
 LINKS = "/dev/md/"
 
@@ -63,6 +64,7 @@ def _step(
         needs=(*step.needs, *after),
         targets=step.targets,
         awaits=awaits,
+        origin=Origin("change", step.id),
     )
 
 

@@ -20,6 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds
+from raidplan.plan.origin import Origin
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -50,6 +51,8 @@ class Journal:
     past: Past = field(default_factory=Past)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By step, for its records: what it does to which device."""
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """By step, why it stands in the plan, for those that no layout asks for."""
     _number: int = 0
     _hash: str = FIRST
     _lock: Lock = field(default_factory=Lock)
@@ -77,7 +80,7 @@ class Journal:
 
     def intent(self, step: str) -> None:
         """The step's effect comes next."""
-        self._add("intent", step=step, **self._on(step))
+        self._add("intent", step=step, **self._on(step), **self._why(step))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """Its action ended well; `made` is the object that it creates, `kind:key`."""
@@ -129,6 +132,10 @@ class Journal:
 
     def _on(self, step: str) -> dict[str, dict[str, str]]:
         return {"on": dict(self.marks[step])} if self.marks.get(step) else {}
+
+    def _why(self, step: str) -> dict[str, str]:
+        origin = self.origins.get(step)
+        return {"origin": origin.kind, "for": origin.step} if origin else {}
 
     def _add(self, kind: str, **more: object) -> str:
         """Writes a record; its time."""

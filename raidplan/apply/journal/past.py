@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast, get_args
+
+from raidplan.plan.origin import Kind, Origin, origin_of_id
 
 PLAN = "plan.json"
 """The file beside the journal with the plan of its last run."""
@@ -56,8 +58,19 @@ class Past:
     """Of each step that was begun or ended: what it did to which device, as `marks.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of each of those, once held against a plan and its disks: the devices that this very step worked on."""
-    settings: frozenset[str] = frozenset()
-    """The steps of configuration (`config.…`) that ended in any run and were not taken back since (`back.…`)."""
+    finished: frozenset[str] = frozenset()
+    """The steps of layouts that ended in any run and were not taken back since."""
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """Why each step that was begun stood in its plan."""
+
+    def origin(self, step: str) -> Origin:
+        """Why the step that has this id stood in its plan."""
+        return self.origins.get(step) or origin_of_id(step)
+
+    def planned_for(self, step: str) -> str:
+        """The id of the layout's step that another one was added for; any other id as it is."""
+        origin = self.origin(step)
+        return origin.step if origin.kind in ("change", "clear") else step
 
     def plan_file(self, step: str) -> str:
         """The file beside the journal with the plan by which a step was begun."""
@@ -77,8 +90,9 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
     made_at: dict[str, str] = {}
-    settings: set[str] = set()
-    before: frozenset[str] = frozenset()  # the settings, when the last run began
+    finished: set[str] = set()
+    origins: dict[str, Origin] = {}
+    before: frozenset[str] = frozenset()  # what was finished, when the last run began
     begun: dict[str, str] = {}  # to the plan that says so
     ended: dict[str, None] = {}  # in order
     marks: dict[str, Mapping[str, str]] = {}
@@ -96,18 +110,20 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
         match record.get("kind"):
             case "open":
-                before = before if opened else frozenset(settings)
+                before = before if opened else frozenset(finished)
                 opened = opened or record
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
                 clock = seconds(str(record.get("time", "")))
             case "intent":
                 begun[step], clocks[step] = plan, clock
+                origins[step] = _origin(record)
                 ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
                 ended[step] = None
-                settings |= {step} if step.startswith("config.") else set()
-                settings -= {step.replace("back.", "config.", 1)} if step.startswith("back.") else set()
+                origin = origins.get(step) or origin_of_id(step)
+                finished |= {step} if origin.kind == "layout" else set()
+                finished -= {origin.step} if origin.kind == "taken_back" else set()
             case "forgotten":
                 begun.pop(step, None)
                 ended.pop(step, None)
@@ -118,7 +134,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 marks.clear()
                 if kind == "undone":
                     made -= last.made
-                    settings = set(before)
+                    finished = set(before)
                     last = _Run()
     known = Past(
         made=frozenset(made),
@@ -130,7 +146,8 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         undoing=last.undoing,
         restored=last.restored,
         marks=marks,
-        settings=frozenset(settings),
+        finished=frozenset(finished),
+        origins=origins,
     )
     if opened is None:
         return known
@@ -145,6 +162,16 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         clocks={step: clocks[step] for step in begun},
         ended=frozenset(ended),
         order=tuple(ended),
+    )
+
+
+def _origin(record: Mapping[str, Any]) -> Origin:
+    """Of a record of before, or of a step of a layout, the one that its id tells."""
+    kind, step = str(record.get("origin", "")), str(record.get("for", ""))
+    return (
+        Origin(cast(Kind, kind), step)
+        if kind in get_args(Kind)
+        else origin_of_id(str(record.get("step", "")))
     )
 
 

@@ -15,6 +15,7 @@ from raidplan.facts import Machine
 from raidplan.facts.arrays import coloned
 from raidplan.facts.host import HOLD
 from raidplan.plan import Run, Step, WriteFile
+from raidplan.plan.origin import RELEASE, TEARDOWN
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -58,6 +59,7 @@ def hold(text: str, because: str, line: int, needs: Sequence[str] = ()) -> tuple
         line=line,
         needs=tuple(needs),
         targets=(HOLD,),
+        origin=TEARDOWN,
     )
     return write, Step(
         id=HOLDING[1],
@@ -68,6 +70,7 @@ def hold(text: str, because: str, line: int, needs: Sequence[str] = ()) -> tuple
         line=line,
         needs=(write.id,),
         targets=("udev",),
+        origin=TEARDOWN,
     )
 
 
@@ -92,6 +95,7 @@ def release(needs: Sequence[str], nodes: Sequence[str], because: str, line: int)
             line=line,
             needs=before,
             targets=(target,),
+            origin=RELEASE,
         )
         before = (step.id,)
         yield step

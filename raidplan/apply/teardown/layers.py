@@ -11,6 +11,7 @@ from raidplan.apply.teardown.kept import GROUP
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.facts.ranges import ends_of, offsets
 from raidplan.plan import Loss, Run, Step, Zero
+from raidplan.plan.origin import TEARDOWN
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
 """States of an array that can be written to."""
@@ -127,6 +128,7 @@ class Layers:
             needs=(self.first, *needs),
             targets=(target,),
             destroys=destroys,
+            origin=TEARDOWN,
         )
         self.steps.append(step)
         return id

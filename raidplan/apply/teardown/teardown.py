@@ -19,12 +19,11 @@ from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, offsets
 from raidplan.plan import Plan, Run, Step, Zero
 from raidplan.plan.order import ordered
+from raidplan.plan.origin import GHOST, TEARDOWN
 
 MAKING = ("partition", "array", "volume")
 """The phases in which new devices appear."""
 SETTLED = "teardown.settle"
-REMADE = ("teardown.", "ghosts.", "release.")
-"""How the ids of steps begin that a plan gets when it is held against a machine."""
 
 
 def taken_apart(
@@ -100,13 +99,14 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         targets=(node.strip("{}"),),
         destroys=tuple(dict.fromkeys(lost.on_device(stack, name, layers.own))),
         clears=(node,),
+        origin=TEARDOWN,
     )
 
 
 def _openers(left: Plan, name: str | None) -> Iterator[str]:
     """The steps after which an array that is there already can be written to."""
     yield from _untuned(
-        step.id for step in left.steps if step.phase in MAKING and not step.guard and step.targets[0] == name
+        step for step in left.steps if step.phase in MAKING and not step.guard and step.targets[0] == name
     )
 
 
@@ -125,6 +125,7 @@ def _settled(given: GivenUp, targets: Sequence[Step]) -> Step:
         targets=("udev",),
         destroys=tuple(lost.absent(trace for name in given.targets for trace in given.stack.traces(name))),
         clears=given.covered,
+        origin=TEARDOWN,
     )
 
 
@@ -151,7 +152,7 @@ def _ghosts(given: GivenUp) -> dict[str, Step]:
 
 def _ghost(made: Step, left: Plan) -> Step:
     name, node = made.targets[0], made.awaits[0]
-    makers = [step.id for step in left.steps if step.phase == made.phase and step.targets[0] == name]
+    makers = [step for step in left.steps if step.phase == made.phase and step.targets[0] == name]
     return Step(
         id=f"ghosts.{name}",
         phase=made.phase,
@@ -162,12 +163,13 @@ def _ghost(made: Step, left: Plan) -> Step:
         needs=tuple(_untuned(makers)),
         targets=(name,),
         clears=(node,),
+        origin=GHOST,
     )
 
 
-def _untuned(steps: Iterable[str]) -> Iterator[str]:
-    """Without the tuning of arrays, which waits for configuration files and is in nobody's way."""
-    yield from (step for step in steps if not step.endswith(".tune"))
+def _untuned(steps: Iterable[Step]) -> Iterator[str]:
+    """Their ids, without the tuning of arrays, which waits for configuration files and is in nobody's way."""
+    yield from (step.id for step in steps if not (step.proof and step.proof.kind == "tuning"))
 
 
 def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:

@@ -15,7 +15,6 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
-from raidplan.apply.decide.redo import planned_for
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.undo.since import since
@@ -65,7 +64,7 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
     steps = {step.id: step for step in plan.steps}
     over = next((step for step in past.run if step in past.final), None)
     if over:
-        done = steps.get(planned_for(over))
+        done = steps.get(past.planned_for(over))
         what = f"{over} ({done.say})" if done else over
         way.refusals.append(
             f"the point of no return was passed by {what}: what was there before is gone or mixed with new data"
