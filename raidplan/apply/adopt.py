@@ -38,6 +38,8 @@ class Look:
     step: Step
     made: str
     problem: str = ""
+    verdict: str = ""
+    """NOT_WHOLE or NOT_LOOKED_AT, by which there is ADVICE; else empty."""
 
 
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
@@ -51,26 +53,27 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
         if differ is None or (is_known(step, machine, past) and step.id not in past.begun):
             continue
         refused = changes(step, machine, plan, past)[1] if differ else []
-        problem = f"not entered: {'; '.join(refused)}" if refused else _unhealthy(step, machine, mounted, ask)
-        yield Look(step, made, problem)
+        if refused:
+            yield Look(step, made, f"not entered: {'; '.join(refused)}")
+        else:
+            yield Look(step, made, *_unhealthy(step, machine, mounted, ask))
 
 
-def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> str:
-    """Why an object that has the planned properties may still not be whole."""
+def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> tuple[str, str]:
+    """Why an object that has the planned properties may still not be whole, and the verdict; empty if it is."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
-        return ""  # the kernel, which has mounted it, has looked at it
+        return "", ""  # the kernel, which has mounted it, has looked at it
     # By whatever name it has now: an array may run as md127.
     names = (f"/dev/{b.name}" for b in machine.blocks if b.identity == found.get("device"))
     check = (*FILESYSTEMS[str(found["type"])].check, next(names, step.guard[0]))
     answer = ask(check)
     if answer.ok:
-        return ""
+        return "", ""
     verdict = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
-    return (
-        f"{verdict}: {step.because} (line {step.line}): {plain(' '.join(check))} returned {answer.returncode}"
-    )
+    returned = f"{plain(' '.join(check))} returned {answer.returncode}"
+    return f"{verdict}: {step.because} (line {step.line}): {returned}", verdict
 
 
 def unplanned(plan: Plan, past: Past) -> list[str]:

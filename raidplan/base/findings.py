@@ -76,11 +76,21 @@ def shortened(text: str, most: int = 60) -> str:
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
     """`did you mean 'chunk'?` for a near miss, else an empty text."""
+    return suggestion(nearest(word, known))
+
+
+def suggestion(near: str) -> str:
+    """The hint that names the word that was probably meant; empty if there is none."""
+    return f"did you mean '{near}'?" if near else ""
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """The known word that a misspelt one is nearest to, else an empty text."""
     if len(word) > 64:
         return ""
     # Comparing with thousands of names takes too long; of those, only what is one slip away is found.
     near = _closest(word, tuple(known)) if len(known) < 500 else [w for w in _slips(word) if w in known]
-    return f"did you mean '{near[0]}'?" if near else ""
+    return near[0] if near else ""
 
 
 @lru_cache

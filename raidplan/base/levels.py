@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from raidplan.base.mistake import Mistake
 from raidplan.base.size import KIB
 
 
@@ -150,7 +151,7 @@ def level_named(text: str) -> Level:
     name = text.strip().lower()
     name = f"raid{int(name)}" if re.fullmatch(r"\d{1,3}", name) else name
     if name not in LEVELS:
-        raise ValueError(f"'{text}' is not a RAID level; write one of {', '.join(LEVELS)}")
+        raise Mistake(f"'{text}' is not a RAID level", f"write one of {', '.join(LEVELS)}")
     return LEVELS[name]
 
 
@@ -163,7 +164,7 @@ def raid10_copies(layout: str) -> tuple[str, int]:
     """(`near`|`far`|`offset`, copies) of a RAID10 layout such as n2, f2, o3. Raises ValueError."""
     match = re.fullmatch(r"([nfo])([1-9]\d*)", layout)
     if not match:
-        raise ValueError(f"'{layout}' is not a RAID10 layout; write n2, f2, o2 or more copies")
+        raise Mistake(f"'{layout}' is not a RAID10 layout", "write n2, f2, o2 or more copies")
     return {"n": "near", "f": "far", "o": "offset"}[match[1]], int(match[2])
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from raidplan.base.mistake import Mistake
+
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
 SECTOR = 512
 """The unit of length of the kernel, of sysfs and of mdadm in bytes, whatever the disk's own sector size is."""
@@ -26,31 +28,29 @@ _NUMBER_UNIT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z/%]*)")
 def parse_size(text: str) -> int:
     """Bytes, exactly: `512KiB`, `3TB`, `1.5TiB`, `3000592982016B`.
 
-    Raises ValueError with a sentence for the user: no unit, a bare K/M/G/T, not a whole number of bytes.
+    Raises Mistake: no unit, a bare K/M/G/T, not a whole number of bytes.
     """
-    number, unit = _split(text, "a size; write one such as 512KiB or 3TB")
+    number, unit = _split(text, "a size", "512KiB or 3TB")
     if unit in BARE:
-        raise ValueError(_both_readings(number, BARE[unit]))
+        raise Mistake(_both_readings(number, BARE[unit]), "write the one you mean")
     if unit == "":
-        raise ValueError(f"'{text}' has no unit; write {text}B for bytes, or KiB MiB GiB TiB, kB MB GB TB")
+        raise Mistake(f"'{text}' has no unit", f"write {text}B for bytes, or KiB MiB GiB TiB, kB MB GB TB")
     if unit not in UNITS:
         close = next((known for known in UNITS if known.lower() == unit.lower()), None)
-        raise ValueError(
-            f"unknown unit '{unit}'"
-            + (f"; did you mean '{close}'?" if close else "; write KiB MiB GiB TiB, kB MB GB TB or B")
-        )
+        hint = f"did you mean '{close}'?" if close else "write KiB MiB GiB TiB, kB MB GB TB or B"
+        raise Mistake(f"unknown unit '{unit}'", hint)
     size = number * UNITS[unit]
     if size.denominator != 1:
-        raise ValueError(f"'{text}' is not a whole number of bytes")
+        raise Mistake(f"'{text}' is not a whole number of bytes")
     if size > MAX_BYTES:
-        raise ValueError(f"'{text}' is more than 2^63 - 1 bytes")
+        raise Mistake(f"'{text}' is more than 2^63 - 1 bytes")
     return int(size)
 
 
-def _split(text: str, what: str) -> tuple[Fraction, str]:
+def _split(text: str, what: str, example: str) -> tuple[Fraction, str]:
     match = _NUMBER_UNIT.fullmatch(text.strip())
     if not match or len(match[1]) > 25:
-        raise ValueError(f"'{text}' is not {what}")
+        raise Mistake(f"'{text}' is not {what}", f"write one such as {example}")
     return Fraction(match[1]), match[2]
 
 
@@ -59,40 +59,40 @@ def _both_readings(number: Fraction, letter: str) -> str:
     shown = f"{float(number):g}"
     return (
         f"'{shown}{letter}' can be read in two ways: {shown}{binary} = {int(number * UNITS[binary]):,} bytes, "
-        f"or {shown}{decimal} = {int(number * UNITS[decimal]):,} bytes; write the one you mean"
+        f"or {shown}{decimal} = {int(number * UNITS[decimal]):,} bytes"
     )
 
 
 def parse_rate(text: str) -> int:
-    """Bytes per second: `150MB/s`, `50MiB/s`. Raises ValueError."""
+    """Bytes per second: `150MB/s`, `50MiB/s`. Raises Mistake."""
     if not text.endswith("/s"):
-        raise ValueError(f"'{text}' is not a rate; write it as 150MB/s")
+        raise Mistake(f"'{text}' is not a rate", "write it as 150MB/s")
     return parse_size(text[:-2])
 
 
 def parse_speed(text: str) -> int:
-    """A link's line rate in bits per second: `1.5Gbps`, `6Gbps`. Raises ValueError."""
-    number, unit = _split(text, "a link speed; write one such as 6Gbps")
+    """A link's line rate in bits per second: `1.5Gbps`, `6Gbps`. Raises Mistake."""
+    number, unit = _split(text, "a link speed", "6Gbps")
     scale = {"Gbps": 10**9, "Mbps": 10**6}.get(unit)
     if scale is None:
-        raise ValueError(f"'{text}' is not a link speed; write it as 3Gbps")
+        raise Mistake(f"'{text}' is not a link speed", "write it as 3Gbps")
     return int(number * scale)
 
 
 def parse_clock(text: str) -> int:
-    """A bus clock in Hz: `33MHz`. Raises ValueError."""
-    number, unit = _split(text, "a clock; write one such as 33MHz")
+    """A bus clock in Hz: `33MHz`. Raises Mistake."""
+    number, unit = _split(text, "a clock", "33MHz")
     if unit != "MHz":
-        raise ValueError(f"'{text}' is not a clock; write it as 33MHz")
+        raise Mistake(f"'{text}' is not a clock", "write it as 33MHz")
     return int(number * 10**6)
 
 
 def parse_seconds(text: str) -> Fraction:
-    """A duration in seconds: `7s`, `120s`, `500ms`. Raises ValueError."""
-    number, unit = _split(text, "a duration; write one such as 7s")
+    """A duration in seconds: `7s`, `120s`, `500ms`. Raises Mistake."""
+    number, unit = _split(text, "a duration", "7s")
     scale = {"s": Fraction(1), "ms": Fraction(1, 1000), "min": Fraction(60)}.get(unit)
     if scale is None:
-        raise ValueError(f"'{text}' is not a duration; write it as 7s")
+        raise Mistake(f"'{text}' is not a duration", "write it as 7s")
     return number * scale
 
 

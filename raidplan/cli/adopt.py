@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from raidplan.apply.adopt import Look
     from raidplan.apply.journal.journal import Journal
     from raidplan.apply.world import World
     from raidplan.cli.parser import Subparsers
@@ -91,10 +92,10 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
         talk(f"refused: {words}")
     if asleep:
         return REFUSED
-    problems = []
+    unsound: list[Look] = []
     for found in look(plan, named, journal.past, ask):
         if found.problem:
-            problems.append(found.problem)
+            unsound.append(found)
             talk(found.problem)
         else:
             journal.adopted(found.step.id, found.made)
@@ -110,9 +111,9 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
             f"not in this layout: {id}, which was cut off; what it left stays where it is, and nothing clears it"
         )
     for verdict, advice in ADVICE.items():
-        if any(problem.startswith(verdict) for problem in problems):
+        if any(found.verdict == verdict for found in unsound):
             talk(f"what is {verdict}{advice}; then adopt again")
-    return FINDINGS if problems else OK
+    return FINDINGS if unsound else OK
 
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:

@@ -61,7 +61,7 @@ def _built(storage: Storage) -> Iterator[Thing]:
         for path, verdict in storage.verdicts.items():
             if path[0] == section and verdict.fate is not Fate.KEPT:
                 layout = storage.old.layout if verdict.fate is Fate.DESTROYED else storage.new.layout
-                yield Thing(path, verdict.fate, what(path, layout), verdict.changes)
+                yield Thing(path, verdict.fate, what(path, layout), verdict.changes, on=_on(path, layout))
 
 
 def what(path: Path, layout: Layout) -> str:
@@ -71,10 +71,17 @@ def what(path: Path, layout: Layout) -> str:
         array = layout.arrays[name]
         return f"{array.level} of {len(array.named_members)}"
     if section == "filesystems":
-        entry = layout.filesystems[name]
-        return f"{entry.type} on {entry.device}" + (f", {entry.mount}" if entry.mount else "")
+        return layout.filesystems[name].type
     if section == "swap":
         return f"on {layout.swap[name].device or layout.swap[name].file}"
     if len(path) > 2:
         return "volume"
     return f"of {', '.join(layout.volume_groups[name].devices)}"
+
+
+def _on(path: Path, layout: Layout) -> str:
+    """The device of a file system, and its mount point."""
+    if path[0] != "filesystems":
+        return ""
+    entry = layout.filesystems[str(path[1])]
+    return f"{entry.device}, {entry.mount}" if entry.mount else entry.device

@@ -44,16 +44,12 @@ def _tolerance(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Tol
         gained = [each for each, survived in before.items() if not survived and after.get(each, True)]
         always = (one.losses_always_survived, other.losses_always_survived)
         if lost or gained or always[0] != always[1]:
-            yield Tolerance(name, _words(lost), _words(gained), always)
+            yield Tolerance(name, tuple(lost), tuple(gained), always)
 
 
 def _today(component: str, kind: str, storage: Storage) -> str:
     """A disk by the name that it has now."""
     return storage.disks.get(component, component) if kind == "disk" else component
-
-
-def _words(components: list[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(f"{kind} {name}" for kind, name in components)
 
 
 def _fates(old: Estimates, new: Estimates, storage: Storage) -> Iterator[tuple[str, Fate, Fate]]:

@@ -67,11 +67,13 @@ class Thing:
     """In the new layout; in the old one if it is destroyed."""
     fate: Fate
     what: str
-    """`raid6 of 8`, `xfs on s3`."""
+    """`raid6 of 8`, `xfs`; a `swap` area by its place alone, `on s3`."""
     changes: tuple[Change, ...] = ()
     was: str = ""
     """The name in the old layout, if that was another one."""
     note: str = ""
+    on: str = ""
+    """The device of a file system, and its mount point: `s3, /srv/data`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,11 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What something survives now and did not, or the other way round. Components are `multiplier pm2`."""
+    """What something survives now and did not, or the other way round. Components are (kind, name)."""
 
     name: str
-    lost: tuple[str, ...]
-    gained: tuple[str, ...]
+    lost: tuple[tuple[str, str], ...]
+    gained: tuple[tuple[str, str], ...]
     always: tuple[int | None, int | None]
     """Disks that it always survives, whichever they are, before and after; 3 stands for three or more."""
 

@@ -80,16 +80,16 @@ class _Whole:
             path = ("filesystems", name)
             device = self._device(entry.device)
             room = entry.format.room(entry, device) if device else None
-            yield self._user(path, f"{entry.type} on {entry.device}", room)
+            yield self._user(path, entry.type, entry.device, room)
 
     def _swap(self) -> Iterator[Estimate]:
         for name, entry in self._topology.layout.swap.items():
             path = ("swap", name)
             device = self._device(entry.device) if entry.device else None
             size = device.size if device else entry.size
-            yield self._user(path, f"swap on {entry.device or entry.file}", size)
+            yield self._user(path, "swap", entry.device or entry.file or "", size)
 
-    def _user(self, path: Path, what: str, capacity: int | None) -> Estimate:
+    def _user(self, path: Path, what: str, on: str, capacity: int | None) -> Estimate:
         return Estimate(
             name=str(path[-1]),
             what=what,
@@ -98,6 +98,7 @@ class _Whole:
             together=self._together.of(path),
             fate=self._fate(path),
             missing=self._missing(path),
+            on=on,
         )
 
     def _device(self, name: str) -> Device | None:

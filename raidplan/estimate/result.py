@@ -61,7 +61,7 @@ class Estimate:
 
     name: str
     what: str
-    """`raid6 of 8`, `xfs on s0`, `swap on os.swap`."""
+    """`raid6 of 8`, `xfs`, `swap`."""
     capacity: int | None
     """Bytes; of a file system, what is left for files."""
     alone: Figures
@@ -69,6 +69,8 @@ class Estimate:
     """While all arrays are at work."""
     fate: Fate
     missing: tuple[Missing, ...]
+    on: str = ""
+    """The device or file of a file system or swap area."""
     rebuild: Rebuild = NO_REBUILD
     stripe_cache_bytes: int = 0
     notes: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from raidplan.base.levels import LEVELS, raid10_copies
+from raidplan.base.mistake import Mistake
 from raidplan.base.size import KIB, SECTOR, align_down, ceil_div
 from raidplan.geometry.md_member import check_chunk
 
@@ -38,14 +39,14 @@ def raid10_layout(layout: str | None, members: int) -> Raid10Layout:
 
     mdadm takes no combined near and far numbers, though the kernel has them.
 
-    Raises ``ValueError`` if the text is no such layout or needs more members than there are.
+    Raises ``Mistake`` if the text is no such layout or needs more members than there are.
     """
     text = layout or "n2"
     kind, copies = raid10_copies(text)
     if not 2 <= copies <= 200:
-        raise ValueError(f"raid10 layout {text!r}: mdadm and the kernel take 2 to 200 copies")
+        raise Mistake(f"raid10 layout {text!r}: mdadm and the kernel take 2 to 200 copies")
     if copies > members:
-        raise ValueError(f"raid10 layout {text!r} needs at least {copies} members, not {members}")
+        raise Mistake(f"raid10 layout {text!r} needs at least {copies} members, not {members}")
     return Raid10Layout(copies, 1, False) if kind == "near" else Raid10Layout(1, copies, kind == "offset")
 
 

@@ -7,7 +7,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from raidplan.base.findings import Finding, Path, did_you_mean, error, shortened
+from raidplan.base.findings import Finding, Path, error, nearest, shortened, suggestion
+from raidplan.base.mistake import Mistake
 from raidplan.document import Document
 from raidplan.layout.kinds.model import Field, Model, OneOf, Refused, Written, fields
 from raidplan.layout.model import Hardware, Layout
@@ -82,12 +83,12 @@ class _Reading:
             for key, entry in value.items()
             if key in known
         }
-        meant = [self._unknown_key(key, known, path) for key in value if key not in known]
+        meant = {self._unknown_key(key, known, path) for key in value if key not in known}
         missing = [key for key, field in known.items() if field.required and key not in value]
         self.findings += [
             error("missing-key", (*path, key), f"'{key}' is missing", f"add {key}: {'1' if key == 'version' else '…'}")
             for key in missing
-            if f"did you mean '{key}'?" not in meant  # the misspelt key beside it is the same mistake
+            if key not in meant  # the misspelt key beside it is the same mistake
         ]  # fmt: skip
         return None if missing else model(**given)
 
@@ -115,21 +116,23 @@ class _Reading:
             return value
         listed = ", ".join(words)
         if isinstance(value, str):
-            hint = self._did_you_mean(value, words) or "choose one of them"
+            near = self._nearest(value, words)
+            hint = suggestion(near) or "choose one of them"
             self._say("invalid-value", path, f"'{shortened(value)}' is none of {listed}", hint)
         else:
             self._say("invalid-value", path, "a single word is expected here", f"write one of {listed}")
         return None
 
     def scalar(self, written: Written, value: object, path: Path) -> object:
-        """What our own types say; their advice stands after a semicolon."""
+        """What the field's own type says."""
         try:
             return written.read(value)
-        except ValueError as error:
-            message, _, hint = str(error).partition("; ")
+        except Mistake as mistake:
+            message = mistake.message
             if isinstance(value, str) and value:
                 message = message.replace(value, shortened(value))
-            self._say(error.rule if isinstance(error, Refused) else "invalid-value", path, message, hint)
+            rule = mistake.rule if isinstance(mistake, Refused) else "invalid-value"
+            self._say(rule, path, message, mistake.hint)
             return None
 
     def _on_key(self, name: Way, key: str, path: Path) -> None:
@@ -144,19 +147,21 @@ class _Reading:
 
     def _wrong_shape(self, wanted: tuple[str, str], value: object, path: Path) -> None:
         what, hint = wanted
-        nothing = "nothing is written here, and " if value is None else ""
-        self._say("invalid-value", path, f"{nothing}{what} is expected" + " here" * (not nothing), hint)
+        empty = f"nothing is written here, and {what} is expected"
+        message = empty if value is None else f"{what} is expected here"
+        self._say("invalid-value", path, message, hint)
 
     def _unknown_key(self, key: str, known: Iterable[str], path: Path) -> str:
-        near = self._did_you_mean(key, known)
-        hint = near or f"known here: {', '.join(known)}"
+        """Says so; gives the key that was meant, or an empty text."""
+        near = self._nearest(key, known)
+        hint = suggestion(near) or f"known here: {', '.join(known)}"
         message = f"unknown key '{shortened(key)}'"
         self.findings.append(error("unknown-key", (*path, key), message, hint, on_key=True))
         return near
 
-    def _did_you_mean(self, word: str, known: Iterable[str]) -> str:
+    def _nearest(self, word: str, known: Iterable[str]) -> str:
         self._looked_up += 1
-        return did_you_mean(word, list(known)) if self._looked_up <= MANY else ""
+        return nearest(word, list(known)) if self._looked_up <= MANY else ""
 
 
 Known = Mapping[str, Field]
@@ -193,6 +198,8 @@ def _one_of(ways: list[Way], *, optional: bool) -> Way:
     def way(reading: _Reading, value: object, path: Path) -> Any:
         if optional and value is None:
             return None
-        return ways[isinstance(value, dict) and len(ways) > 1](reading, value, path)
+        if isinstance(value, dict):
+            return ways[-1](reading, value, path)
+        return ways[0](reading, value, path)
 
     return way

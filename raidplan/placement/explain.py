@@ -49,9 +49,7 @@ def _loads(demand: Demand, members: Sequence[int]) -> Counter[str]:
 
 def _spread(demand: Demand, members: Sequence[int]) -> str:
     """How many members are where."""
-    loads = _loads(demand, members)
-    # What hangs on no component of the kind has a name with a blank in it, which no component has.
-    shared = [load for component, load in loads.items() if " " not in component]
+    shared = [*_loads(demand, [member for member in members if member not in demand.apart]).values()]
     alone = demand.count - sum(shared)
     where = WHERE[demand.kind]
     if not shared:

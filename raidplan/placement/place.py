@@ -134,17 +134,19 @@ def _demand(
     name: str, pool: Pool, free: Sequence[int], devices: Sequence[Device], topology: Topology
 ) -> Demand:
     array, kind, count = topology.layout.arrays[name], pool.spread, pool.count
-    component = {number: _component(devices[number], kind, topology) for number in free}
+    hung = {number: _component(devices[number], kind, topology) for number in free}
+    component = {number: name or f"disk {devices[number].disk}" for number, name in hung.items()}
+    apart = frozenset(number for number, name in hung.items() if not name)
     level, layout = array.level, array.effective_layout
     if LEVELS[level].arranged and not _has_copies(layout, count):
         level, layout = "raid0", None  # what is wrong with it is said elsewhere
-    return Demand(name, level, layout, count, kind, tuple(free), component)
+    return Demand(name, level, layout, count, kind, tuple(free), component, apart)
 
 
-def _component(device: Device, kind: str, topology: Topology) -> str:
-    """What a device hangs on; an array hangs on what all of its disks hang on."""
+def _component(device: Device, kind: str, topology: Topology) -> str | None:
+    """What a device hangs on, if anything; an array hangs on what all of its disks hang on."""
     found = {topology.wiring.nearest(disk, kind) for disk in topology.disks_below(device.name)}
-    return (next(iter(found)) if len(found) == 1 else None) or f"disk {device.disk}"
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _has_copies(layout: str | None, count: int) -> bool:

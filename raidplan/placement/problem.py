@@ -40,7 +40,9 @@ class Demand:
     pool: tuple[int, ...]
     """Devices by number, in the order in which they are listed."""
     component: Mapping[int, str]
-    """Where each of them hangs; what shares nothing with others is a component of its own."""
+    """Where each of them hangs; what hangs on none of the kind is a component of its own, named after its disk."""
+    apart: frozenset[int] = frozenset()
+    """Those that hang on no component of the kind."""
 
     @property
     def _arranged(self) -> bool:
@@ -153,6 +155,7 @@ class Problem:
                 d.kind,
                 tuple(n for n in d.pool if n < devices),
                 d.component,
+                d.apart,
             )
             for d in self.demands
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raidplan.base.findings import dotted
+from raidplan.render.estimate_words import described
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _thing(thing: Thing) -> dict[str, Any]:
     return {
         "path": dotted(thing.path),
         "fate": thing.fate.value,
-        "what": thing.what,
+        "what": described(thing),
         "was": thing.was or None,
         "changes": [_change(change) for change in thing.changes],
         "note": thing.note,
@@ -76,7 +77,7 @@ def _change(change: Change) -> dict[str, Any]:
 def _tolerance(each: Tolerance) -> dict[str, Any]:
     return {
         "name": each.name,
-        "lost": list(each.lost),
-        "gained": list(each.gained),
+        "lost": [f"{kind} {name}" for kind, name in each.lost],
+        "gained": [f"{kind} {name}" for kind, name in each.gained],
         "losses_always_survived": {"before": each.always[0], "after": each.always[1]},
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import dotted
 from raidplan.base.size import human, human_beside
 from raidplan.base.words import counted, duration, listed
-from raidplan.render.estimate_words import alike, mb
+from raidplan.render.estimate_words import alike, described, mb
 
 if TYPE_CHECKING:
     from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
@@ -114,18 +114,17 @@ def _on(disks: Sequence[str]) -> str:
 
 
 def _things(things: Sequence[Thing]) -> Iterator[Row]:
-    for group in alike(things, lambda t: (t.path[:-1], t.fate, _shape(t), t.changes, bool(t.was), t.note)):
+    for group in alike(things, lambda t: (t.path[:-1], t.fate, t.what, t.changes, bool(t.was), t.note)):
         first = group[0]
         fate = first.fate.value
         if first.path[0] == "hardware" and len(first.path) > 1:
             fate = MACHINE_WORDS.get(fate, fate)
-        what = _shape(first) if len(group) > 1 else first.what
+        what = first.what if len(group) > 1 else described(first)
         noun, whose = _noun(first), names([_called(t) for t in group])
         beside = f", {what}" if what and what not in (noun, "supply") else ""
         details = [*map(_change, first.changes), *([first.note] if first.note else [])]
-        yield Row(
-            MARKS[first.fate.value], f"{fate}: {noun} {whose}{beside}".replace("  ", " "), tuple(details)
-        )
+        whole = f"{noun} {whose}" if noun else whose
+        yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", tuple(details))
 
 
 def _noun(thing: Thing) -> str:
@@ -141,11 +140,6 @@ def _called(thing: Thing) -> str:
         return NOUNS[str(thing.path[0])]
     name = f"{thing.path[1]}.{thing.path[3]}" if "volumes" in thing.path else str(thing.path[-1])
     return f"{thing.was} -> {name}" if thing.was else name
-
-
-def _shape(thing: Thing) -> str:
-    """What it is without the names of others."""
-    return thing.what.partition(" on ")[0] if " on " in thing.what else thing.what
 
 
 def _change(change: Change) -> str:
@@ -175,11 +169,10 @@ def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:
             yield Row("+" if better else "-", f"{whose}: {_always(before)} -> {_always(after)}")
 
 
-def _components(components: Sequence[str]) -> str:
+def _components(components: Sequence[tuple[str, str]]) -> str:
     """`multiplier pm0, pm1; disk d00`."""
     kinds: dict[str, list[str]] = {}
-    for each in components:
-        kind, _, name = each.partition(" ")
+    for kind, name in components:
         kinds.setdefault(kind, []).append(name)
     return "; ".join(f"{kind} {names(which)}" for kind, which in kinds.items())
 

@@ -11,9 +11,10 @@ from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
     alike,
     bottleneck,
-    gain_lines,
+    described,
+    gain_words,
     mb,
-    missing_lines,
+    missing_words,
     more,
     named,
     shape,
@@ -43,9 +44,9 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
     if len(groups) > MANY:
         hidden = sum(map(len, groups[MANY:]))
         lines += ["", f"and {counted(hidden, 'array')} more; --format json has them all"]
-    for section in (_users(estimates), _survival(estimates), gain_lines(estimates.gains)):
+    for section in (_users(estimates), _survival(estimates), _gains(estimates)):
         lines += ["", *section] if section else []
-    lines += ["", *_machine(estimates.machine), *missing_lines(estimates.missing)]
+    lines += ["", *_machine(estimates.machine), *_missing(estimates)]
     return "\n".join(lines) + "\n"
 
 
@@ -53,7 +54,7 @@ def _array(group: Sequence[Estimate], style: Styles) -> Iterator[str]:
     first = group[0]
     size = human(first.capacity) if first.capacity is not None else "size not known"
     each = " each" if len(group) > 1 else ""
-    yield f"{style['bold'](named([thing.name for thing in group]))}: {visible(first.what)}, {size}{each}"
+    yield f"{style['bold'](named([thing.name for thing in group]))}: {visible(described(first))}, {size}{each}"
     rows = [
         ("", "MB/s", "bottleneck", "without it"),
         ("read", *_cells(first.alone.read)),
@@ -80,7 +81,7 @@ def _users(estimates: Estimates) -> list[str]:
     for group in groups[:MANY]:
         first = group[0]
         room = human(first.capacity) if first.capacity is not None else "not known"
-        what = first.what if len(group) == 1 else first.what.partition(" on ")[0]
+        what = described(first) if len(group) == 1 else first.what
         names = named([thing.name for thing in group])
         rows.append((names, visible(what), room, *_rates(first.alone), *_rates(first.together)))
     if len(groups) > MANY:
@@ -116,6 +117,18 @@ def _fate(fate: Fate, kinds: Sequence[str]) -> tuple[str, ...]:
         )
     most = fate.losses_always_survived
     return (*cells, "-" if most is None else f"{most} or more" if most >= MOST_LOSSES else str(most))
+
+
+def _gains(estimates: Estimates) -> list[str]:
+    lines = [
+        line for advice, change in gain_words(estimates.gains) for line in (f"  {advice}", f"    {change}")
+    ]
+    return ["to gain most with all arrays at work:", *lines] if lines else []
+
+
+def _missing(estimates: Estimates) -> list[str]:
+    lines = [f"  {words}" for words in missing_words(estimates.missing)]
+    return ["not stated, and no limit here:", *lines] if lines else []
 
 
 def _machine(machine: MachineEstimate) -> Iterator[str]:

@@ -10,6 +10,7 @@ from raidplan.base.words import counted, duration, listed, plural
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
+    from raidplan.diff import Thing as Differing
     from raidplan.estimate.links import Missing
     from raidplan.estimate.machine import Resource
     from raidplan.estimate.result import Estimate, Gain
@@ -39,6 +40,11 @@ def alike(things: Iterable[Thing], key: Callable[[Thing], Hashable]) -> list[lis
     return list(groups.values())
 
 
+def described(thing: Estimate | Differing) -> str:
+    """`raid6 of 8`, `xfs on s0`."""
+    return f"{thing.what} on {thing.on}" if thing.on else thing.what
+
+
 def shape(thing: Estimate) -> Hashable:
     """What is shown of an array or its user, without names."""
     rates = (thing.alone.read, thing.alone.write, thing.together.read, thing.together.write)
@@ -51,8 +57,7 @@ def shape(thing: Estimate) -> Hashable:
         )
         for rate in rates
     )
-    what = thing.what.partition(" on ")[0]
-    return what, thing.capacity, shown, thing.rebuild.seconds, thing.stripe_cache_bytes, thing.notes
+    return thing.what, thing.capacity, shown, thing.rebuild.seconds, thing.stripe_cache_bytes, thing.notes
 
 
 def bottleneck(resources: Sequence[Resource]) -> str:
@@ -89,9 +94,8 @@ def more(array: Estimate) -> Iterator[str]:
     yield from array.notes
 
 
-def gain_lines(gains: Sequence[Gain]) -> list[str]:
-    """What would make all arrays together faster, the largest gain first."""
-    lines: list[str] = []
+def gain_words(gains: Sequence[Gain]) -> Iterator[tuple[str, str]]:
+    """What would make all arrays together faster, and by how much; the largest gain first."""
     for gain in gains:
         changes = [
             f"{verb} {mb(then)} MB/s in place of {mb(now)}"
@@ -101,19 +105,15 @@ def gain_lines(gains: Sequence[Gain]) -> list[str]:
         if changes:
             disks = counted(len(gain.disks), "disk")
             advice = ADVICE[gain.bottlenecks[0].kind].format(disks=disks)
-            lines.append(f"  {bottleneck(gain.bottlenecks)}: {advice}")
-            lines.append(f"    {', '.join(changes)}")
-    return ["to gain most with all arrays at work:", *lines] if lines else []
+            yield f"{bottleneck(gain.bottlenecks)}: {advice}", ", ".join(changes)
 
 
-def missing_lines(missing: Sequence[Missing]) -> Iterator[str]:
-    """The facts that are not stated, below a heading; nothing if none is missing."""
+def missing_words(missing: Sequence[Missing]) -> Iterator[str]:
+    """The facts that are not stated, each with whose they are."""
     facts: dict[str, list[str]] = {}
     for each in missing:
         facts.setdefault(each.fact, []).append(each.of)
-    if facts:
-        yield "not stated, and no limit here:"
-    yield from (f"  the {fact} of {named(names)}" for fact, names in facts.items())
+    yield from (f"the {fact} of {named(names)}" for fact, names in facts.items())
 
 
 def named(names: Sequence[str]) -> str:

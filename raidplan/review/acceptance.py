@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Finding, Path, Severity, did_you_mean, dotted, shortened
+from raidplan.base.mistake import Mistake
 from raidplan.document.comments import Comment, comments
 from raidplan.layout.kinds.host import parse_date
 from raidplan.review.located import Accepted, Located
@@ -185,9 +186,8 @@ def _problem(match: re.Match[str] | None) -> tuple[str, str] | tuple[()]:
         return problem
     try:
         parse_date(match[2] or "2000-01-01")
-    except ValueError as error:
-        message, _, hint = str(error).partition("; ")
-        return message, hint
+    except Mistake as mistake:
+        return mistake.message, mistake.hint
     return ()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, did_you_mean
 from raidplan.base.levels import LEVELS
+from raidplan.base.mistake import Mistake
 from raidplan.base.words import counted, listed
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.rules.engine import Hit, rule
@@ -143,10 +144,8 @@ def _layout_problem(array: Array) -> tuple[str, str] | None:
         try:
             # As if there were members enough: too few of them is another rule's finding.
             raid10_layout(word, max(len(array.named_members), LEVELS[array.level].minimum))
-        except ValueError as error:
-            return str(error).partition(";")[
-                0
-            ], "write n2, f2 or o2: near, far or offset, and the number of copies"
+        except Mistake as mistake:
+            return mistake.message, "write n2, f2 or o2: near, far or offset, and the number of copies"
     elif word not in known:
         hint = did_you_mean(word, known) or f"write one of {', '.join(known)}"
         return f"'{word}' is not a layout of {array.level}", hint

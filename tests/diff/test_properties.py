@@ -118,7 +118,7 @@ def hostile(word: str) -> Diff:
         (word, word),
         (Loss(("filesystems", word), word, word, 5, word, (word, "other"), word, word),),
         things,
-        (Tolerance(word, (f"disk {word}",), (f"bus {word}",), (2, 1)),),
+        (Tolerance(word, (("disk", word),), (("bus", word),), (2, 1)),),
         (Figure(word, word, "bytes", 1, 2),),
         (located(word, hint=word, path=("arrays", word)),),
         (located(word, hint=word, path=("arrays", word)),),

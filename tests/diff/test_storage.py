@@ -246,13 +246,13 @@ def test_tolerance_and_figures() -> None:
     one = MACHINE.format("pm<1:0/1/2/2>", "raid5", "", "")
     made = compared(spread, one)
     told = {each.name: (each.lost, each.gained) for each in made.tolerance}
-    assert told == dict.fromkeys(("/srv", "array a"), (("multiplier pm2",), ()))
+    assert told == dict.fromkeys(("/srv", "array a"), ((("multiplier", "pm2"),), ()))
     figures = {(each.name, each.what): (each.before, each.after) for each in made.figures}
     assert figures["array a", "stripe cache"] == (4096 * 4 * 4096, 256 * 4 * 4096)
     assert figures["the machine", "stripe caches"] == figures["array a", "stripe cache"]
     back = compared(one, spread)
     assert {each.name: each.gained for each in back.tolerance} == dict.fromkeys(
-        ("/srv", "array a"), ("multiplier pm2",)
+        ("/srv", "array a"), (("multiplier", "pm2"),)
     )
     safer = compared(spread, MACHINE.format("pm<1>", "raid6", "", ""))
     assert {each.name: each.always for each in safer.tolerance} == {"/srv": (1, 2), "array a": (1, 2)}

@@ -10,6 +10,7 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Path, shortened
 from raidplan.base.hidden import is_seen
 from raidplan.base.identity import derived_uuid
+from raidplan.base.mistake import Mistake
 from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
@@ -38,15 +39,16 @@ def _mount_point(text: str) -> str:
     parts = text.split("/")
     plain = text == "/" or (text.startswith("/") and "" not in parts[1:] and not {".", ".."} & set(parts))
     if not plain or len(text) > 4096:
-        raise ValueError(
-            f"'{text}' is not a mount point; write an absolute path such as /srv/data, without . .. // or / at its end"
+        raise Mistake(
+            f"'{text}' is not a mount point",
+            "write an absolute path such as /srv/data, without . .. // or / at its end",
         )
     if parts[1] in KERNEL_FOLDERS:
-        raise ValueError(
-            f"'{text}' lies in /{parts[1]}, which the kernel fills; write a path such as /srv/data"
+        raise Mistake(
+            f"'{text}' lies in /{parts[1]}, which the kernel fills", "write a path such as /srv/data"
         )
     if not is_seen(text) or any(len(part.encode()) > 255 for part in parts):
-        raise ValueError(
+        raise Mistake(
             f"a part of the mount point '{text}' has more than 255 bytes, or holds a control character"
         )
     return text
@@ -54,7 +56,7 @@ def _mount_point(text: str) -> str:
 
 def _option(text: str) -> str:
     if not text or not text.isascii() or not text.isprintable() or any(c in text for c in " ,\"'\\#"):
-        raise ValueError(f"'{text}' is not a mount option; write one word, without spaces, commas and quotes")
+        raise Mistake(f"'{text}' is not a mount option", "write one word, without spaces, commas and quotes")
     return text
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
+from raidplan.base.mistake import Mistake
 from raidplan.layout.kinds.model import Boolean, Model, Reference, Word, Written
 
 
 def parse_date(text: str) -> str:
-    """A day of the calendar, YYYY-MM-DD. Raises ValueError with a sentence for the user."""
+    """A day of the calendar, YYYY-MM-DD. Raises Mistake."""
     from datetime import date  # slow to load, and few layouts hold a date
 
     try:
@@ -17,7 +18,7 @@ def parse_date(text: str) -> str:
             return date.fromisoformat(text).isoformat()
     except ValueError:
         pass
-    raise ValueError(f"'{text}' is not a date; write YYYY-MM-DD")
+    raise Mistake(f"'{text}' is not a date", "write YYYY-MM-DD")
 
 
 Date = Annotated[str, Written(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
@@ -29,7 +30,7 @@ ADDRESS = {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._%+=-]*(@[A-Za-
 def _address(text: str) -> str:
     # What mdadm.conf would read as a comment, a quotation or a second word is no part of it.
     if not re.fullmatch(ADDRESS["pattern"], text):
-        raise ValueError(f"'{text}' is not one mail address; write root or root@example.org")
+        raise Mistake(f"'{text}' is not one mail address", "write root or root@example.org")
     return text
 
 

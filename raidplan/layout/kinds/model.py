@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, Self, TypeVar, dataclas
 from raidplan.base import size
 from raidplan.base.hidden import is_seen
 from raidplan.base.levels import LEVELS, level_named, level_numbers
+from raidplan.base.mistake import Mistake
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -81,7 +82,7 @@ _FIELDS: dict[type[Model], Mapping[str, Field]] = {}
 class Written:
     """How a field is written: `parse` reads it from the text that was typed, `schema` is its JSON Schema.
 
-    `parse` raises ValueError with a sentence for the user; what to do about it stands after a semicolon.
+    `parse` raises Mistake.
     Without a schema that of the field's type holds.
     """
 
@@ -89,7 +90,7 @@ class Written:
         self.parse, self.schema = parse, schema
 
     def read(self, value: object) -> object:
-        """The value of what was typed. Raises ValueError, also for anything but a scalar."""
+        """The value of what was typed. Raises Mistake, also for anything but a scalar."""
         return self.parse(single(value))
 
 
@@ -107,7 +108,7 @@ class OneOf(Written):
 
     def _word(self, text: str) -> str:
         if text not in self._table:
-            raise ValueError(f"'{text}' is none of {', '.join(self._table)}; choose one of them")
+            raise Mistake(f"'{text}' is none of {', '.join(self._table)}", "choose one of them")
         return text
 
 
@@ -115,7 +116,7 @@ def single(value: object) -> str:
     """The text of a scalar. Raises ValueError for anything else."""
     if not isinstance(value, str):
         found = "nothing" if value is None else "a mapping" if isinstance(value, dict) else "a list"
-        raise ValueError(f"{found} is written here, and a single value is expected; write key: value")
+        raise Mistake(f"{found} is written here, and a single value is expected", "write key: value")
     return value
 
 
@@ -128,7 +129,7 @@ def _positive(parse: Callable[[str], Number]) -> Callable[[str], Number]:
     def read(text: str) -> Number:
         value = parse(text)
         if value <= 0:
-            raise ValueError(f"'{text}' is not more than 0; write what it really is, or leave the key out")
+            raise Mistake(f"'{text}' is not more than 0", "write what it really is, or leave the key out")
         return value
 
     return read
@@ -140,66 +141,64 @@ def size_or(word: str, *, zero: bool = False) -> Written:
     With `zero` the size may be 0.
     """
     parse = size.parse_size if zero else _positive(size.parse_size)
-    return _either(word, parse, f"neither a size nor '{word}'; write 512KiB, 3TB or {word}")
+    return _either(word, parse, f"neither a size nor '{word}'", f"write 512KiB, 3TB or {word}")
 
 
 def duration_or(word: str) -> Written:
     """For a field that takes a word in place of a duration."""
     return _either(
-        word, _positive(size.parse_seconds), f"neither a duration nor '{word}'; write 7s or {word}"
+        word, _positive(size.parse_seconds), f"neither a duration nor '{word}'", f"write 7s or {word}"
     )
 
 
-def _either(word: str, parse: Callable[[str], int | Fraction], neither: str) -> Written:
+def _either(word: str, parse: Callable[[str], int | Fraction], neither: str, hint: str) -> Written:
     """One mistake is one complaint, for both of its halves."""
 
     def read(text: str) -> int | Fraction | str:
         if text == word:
             return word
         if not re.fullmatch(r"[0-9.]+ ?[A-Za-z]*", text):
-            raise ValueError(f"'{text}' is {neither}")
+            raise Mistake(f"'{text}' is {neither}", hint)
         return parse(text)
 
     return Written(read)
 
 
-class Refused(ValueError):
-    """A mistake that has a rule of its own; raised in place of a bare ValueError."""
+class Refused(Mistake):
+    """A mistake that has a rule of its own; raised in place of a bare Mistake."""
 
     def __init__(self, rule: str, message: str, hint: str) -> None:
-        super().__init__(f"{message}; {hint}")
+        super().__init__(message, hint)
         self.rule = rule
 
 
 def _integer(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise ValueError(f"'{text}' is not a whole number; write digits alone")
+        raise Mistake(f"'{text}' is not a whole number", "write digits alone")
     return int(text)
 
 
 def _count(text: str) -> int:
     if (number := _integer(text)) < 0:
-        raise ValueError(f"'{text}' is less than 0; write 0 or more")
+        raise Mistake(f"'{text}' is less than 0", "write 0 or more")
     return number
 
 
 def _block(text: str) -> int:
     if text not in map(str, BLOCKS):
-        raise ValueError(
-            f"'{text}' is not a size of blocks in bytes; write 512, 4096 or another power of two"
-        )
+        raise Mistake(f"'{text}' is not a size of blocks in bytes", "write 512, 4096 or another power of two")
     return int(text)
 
 
 def _boolean(text: str) -> bool:
     if text not in ("true", "false"):
-        raise ValueError(f"'{text}' is neither true nor false; write one of the two")
+        raise Mistake(f"'{text}' is neither true nor false", "write one of the two")
     return text == "true"
 
 
 def _name(text: str) -> str:
     if not re.fullmatch(NAME_PATTERN, text) or len(text) > 64:
-        raise ValueError(f"'{text}' is not a name; use A-Z a-z 0-9 _ -, not beginning with -, at most 64")
+        raise Mistake(f"'{text}' is not a name", "use A-Z a-z 0-9 _ -, not beginning with -, at most 64")
     return text
 
 
@@ -211,8 +210,8 @@ def _reference(text: str) -> str:
             "describe the disk under hardware.disks by its serial number, and use its name there",
         )
     if not re.fullmatch(REFERENCE_PATTERN, text) or len(text) > 129:
-        raise ValueError(
-            f"'{text}' is not the name of a device; write one such as d00, d00.root, s0 or vg0.home"
+        raise Mistake(
+            f"'{text}' is not the name of a device", "write one such as d00, d00.root, s0 or vg0.home"
         )
     return text
 
@@ -220,24 +219,22 @@ def _reference(text: str) -> str:
 def _percent(text: str) -> Fraction:
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)%", text)
     if not match or Fraction(match[1]) > 100:
-        raise ValueError(f"'{text}' is not a percentage; write 0% to 100%")
+        raise Mistake(f"'{text}' is not a percentage", "write 0% to 100%")
     return Fraction(match[1])
 
 
 def _word(text: str) -> str:
     if not text.strip() or not is_seen(text):
-        raise ValueError("the text is empty or holds line breaks or control characters; write one line")
+        raise Mistake("the text is empty or holds line breaks or control characters", "write one line")
     return text
 
 
 def _label(text: str) -> str:
     if text != text.strip():
-        raise ValueError(
-            f"the label '{text}' begins or ends with a blank, which blkid cuts off; leave it out"
-        )
+        raise Mistake(f"the label '{text}' begins or ends with a blank, which blkid cuts off", "leave it out")
     if text.startswith("{") and text.endswith("}"):
-        raise ValueError(
-            f"the label '{text}' stands in braces, as only the names of disks do in a plan; leave them out"
+        raise Mistake(
+            f"the label '{text}' stands in braces, as only the names of disks do in a plan", "leave them out"
         )
     return _word(text)
 

@@ -12,9 +12,10 @@ from raidplan.estimate.result import Estimate, Estimates, Rate
 from raidplan.render.estimate_words import (
     alike,
     bottleneck,
-    gain_lines,
+    described,
+    gain_words,
     mb,
-    missing_lines,
+    missing_words,
     more,
     named,
     shape,
@@ -71,16 +72,9 @@ def speeds(topology: Topology) -> Speeds:
     return Speeds(
         tuple(_card(group, top) for group in alike(made.arrays, shape)[:MOST]),
         tuple(_users(made)),
-        tuple(_joined(gain_lines(made.gains)[1:])),
+        tuple(f"{advice}: {change}" for advice, change in gain_words(made.gains)),
         f"{machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start",
-        tuple(line.strip() for line in list(missing_lines(made.missing))[1:]),
-    )
-
-
-def _joined(lines: Sequence[str]) -> Iterator[str]:
-    """Each gain with what it changes, which stands on the line below it."""
-    yield from (
-        f"{gain.strip()}: {change.strip()}" for gain, change in zip(lines[::2], lines[1::2], strict=True)
+        tuple(missing_words(made.missing)),
     )
 
 
@@ -97,7 +91,7 @@ def _card(group: Sequence[Estimate], top: float) -> Card:
     each = " each" if len(group) > 1 else ""
     return Card(
         named([array.name for array in group]),
-        first.what,
+        described(first),
         _room(first) + each,
         tuple(bars),
         tuple(more(first)),
@@ -112,7 +106,7 @@ def _bar(title: str, rate: Rate, top: float) -> Bar:
 def _users(made: Estimates) -> Iterator[tuple[str, ...]]:
     for group in alike((*made.filesystems, *made.swap), shape)[:MOST]:
         first = group[0]
-        what = first.what if len(group) == 1 else first.what.partition(" on ")[0]
+        what = described(first) if len(group) == 1 else first.what
         rates = (mb(rate.bytes_per_second) for rate in _all(first))
         yield (named([each.name for each in group]), what, _room(first), *rates)
 
