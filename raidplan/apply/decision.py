@@ -21,6 +21,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import notes
+from raidplan.apply.refusal import Refusal, refused
 from raidplan.apply.teardown.hold import still_held
 from raidplan.apply.teardown.teardown import taken_apart
 from raidplan.facts import DiskFact, Machine
@@ -40,7 +41,7 @@ class Decision:
     left: Plan
     """The steps that this machine still needs."""
     disks: Mapping[str, DiskFact]
-    refusals: tuple[str, ...]
+    refused: tuple[Refusal, ...]
     machine: Machine
     """As it was read, with its disks by their names in the layout."""
     notes: tuple[str, ...] = ()
@@ -49,6 +50,11 @@ class Decision:
     """What an earlier version of the layout made or tuned, in words: it is left as it is."""
     written_over: frozenset[str] = frozenset()
     """What was there before and must be blank at every place, as guards call it."""
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """The sentences of what refuses it."""
+        return tuple(refusal.says for refusal in self.refused)
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -69,7 +75,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     asked, entire = plan, plan.complete
     plan, told = _split(entire)
     disks, mismatches = match(plan.disks, machine)
-    refusals = [str(mismatch) for mismatch in mismatches]
+    refusals = [Refusal("disk-unmatched", str(mismatch), mismatch.disk) for mismatch in mismatches]
     refusals += _forgotten(plan, past)
     named = machine.named({disk.node: name for name, disk in disks.items()})
     past = held_against(past, marks(plan, disks))
@@ -82,21 +88,22 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     try:
         back = tuple(taken_back(plan, named, past))
     except BrokenBlock as error:
-        back, refusals = (), [*refusals, str(error)]
+        back, refusals = (), [*refusals, Refusal("block-damaged", str(error))]
     whole, left = _with(plan, (*told, *back)), with_renewal(_with(left, back), plan, back)
     refusals += unknown_origin(plan, left, given.machine, past)
-    refusals += put_inside(left, whole, named, past)
+    refusals += refused("foreign-lines", put_inside(left, whole, named, past))
     situation = Situation(left, given.machine, given.disks, plan)
     if left.steps:
         refusals += preflight(situation, here=here)
     elif not refusals:
         # Our lines are as they should be, and others that came later can count for more.
         refusals += lines_do_not_conflict(situation)
-    refusals += still_held(named) if refusals else []
+    refusals += refused("assembly-held-off", still_held(named)) if refusals else []
     if plan.machine:
         resumed = past.is_open and not digests_of(entire).isdisjoint((past.plan_digest, *past.plans.values()))
-        refusals += changed(plan.machine, seen(asked.tools, disks, machine), resumed=resumed)
-        refusals += _unasked(left, asked, resumed=resumed)
+        now = seen(asked.tools, disks, machine)
+        refusals += refused("machine-changed", changed(plan.machine, now, resumed=resumed))
+        refusals += refused("not-in-plan", _unasked(left, asked, resumed=resumed))
     # What is left may need fewer programs: the plan that is shown speaks of those alone.
     now = seen(left.tools, disks, machine)
     said_whole = () if left.steps == whole.steps else whole.steps
@@ -133,19 +140,26 @@ def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
             yield f"{step.say} ({step.because}) would be done in another way than the step {step.id} of the plan says: {anew}"
 
 
-def _forgotten(plan: Plan, past: Past) -> list[str]:
+def _forgotten(plan: Plan, past: Past) -> list[Refusal]:
     """Half-done steps that this plan does not have would never be finished nor cleared."""
     if past.undoing:
-        return ["an undo of the last apply was interrupted: finish it with `raidplan undo`"]
+        return [
+            Refusal(
+                "undo-interrupted",
+                "an undo of the last apply was interrupted: finish it with `raidplan undo`",
+            )
+        ]
     lost = unplanned(plan, past)
     if not lost:
         return []
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
     files = sorted({past.plan_file(step) for step in past.begun if past.planned_for(step) in lost})
     return [
-        (
+        Refusal(
+            "interrupted-elsewhere",
             f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
             f"`raidplan apply` of the {' and the '.join(files)} beside its journal; if that cannot be done any more, because a disk died, "
-            "`raidplan adopt` of this layout lets it be forgotten"
+            "`raidplan adopt` of this layout lets it be forgotten",
+            lost[0],
         )
     ]

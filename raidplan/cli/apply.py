@@ -75,21 +75,25 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     from raidplan.apply.decision import decide
     from raidplan.apply.journal.journal import open_journal
     from raidplan.apply.preflight.mounted import hidden, in_memory
+    from raidplan.apply.refusal import refused
     from raidplan.apply.session import not_closed
     from raidplan.apply.syncs import syncs
     from raidplan.cli import OK, REFUSED
     from raidplan.cli.consent import confirmed
     from raidplan.cli.output import talk
+    from raidplan.cli.progress import events_to
     from raidplan.cli.state import past_of_host, state_folder
     from raidplan.plan import plan_digest
 
     folder = state_folder(arguments.state, plan.host)
     past = past_of_host(arguments.state, plan.host)
     decision = decide(plan, world.read(plan), past)
-    refusals = (*decision.refusals, *hidden(folder, decision.left, decision.machine))
-    if refusals:
-        for reason in refusals:
-            talk(f"refused: {reason}")
+    out_of_sight = refused("journal-hidden", hidden(folder, decision.left, decision.machine), str(folder))
+    if refusals := (*decision.refused, *out_of_sight):
+        with events_to(arguments.events) as note_event:
+            for refusal in refusals:
+                talk(f"refused: {refusal.says}")
+                note_event(refusal)
         talk("nothing was written")
         return REFUSED
     for words in decision.standing:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from raidplan.apply.refusal import Refusal
     from raidplan.cli.parser import Subparsers
     from raidplan.facts import Machine
     from raidplan.plan import Plan
@@ -89,15 +90,22 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     plan = replace(plan, findings=tuple(finding_to_data(item) for item in loaded.findings))
     plan, nodes, refusals = _for_machine(plan, arguments)
     if refusals:
-        for reason in refusals:
-            talk(f"refused: {reason}")
+        for refusal in refusals:
+            talk(f"refused: {refusal.says}")
         talk("there is no plan for this machine; --offline shows the one for blank disks")
+        if arguments.format == "json":
+            from raidplan.render.findings_json import json_text
+            from raidplan.render.refusals import refusals_to_data
+
+            emit(json_text(refusals_to_data(plan.host, refusals)), arguments.output)
         return REFUSED, None
     emit(_rendered(plan, nodes, arguments.format, look), arguments.output)
     return OK, plan
 
 
-def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mapping[str, str], Sequence[str]]:
+def _for_machine(
+    plan: Plan, arguments: argparse.Namespace
+) -> tuple[Plan, Mapping[str, str], Sequence[Refusal]]:
     """The steps that are left on the machine, its disks' nodes, and why they must not be done; says the notes."""
     from raidplan.cli.output import talk
 
@@ -121,7 +129,7 @@ def _for_machine(plan: Plan, arguments: argparse.Namespace) -> tuple[Plan, Mappi
         talk(f"note: {note}")
     for words in decision.standing:
         talk(words)
-    return decision.left, decision.nodes, decision.refusals
+    return decision.left, decision.nodes, decision.refused
 
 
 def _machine(file: str) -> Machine:

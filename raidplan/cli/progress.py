@@ -14,12 +14,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable, may_be_written, talk
+from raidplan.render.refusals import refusal_to_data
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+
+Told = Event | Sync | Outcome | Refusal
+"""What an event log tells of."""
 
 
 class Display(Protocol):
@@ -33,7 +39,7 @@ class Display(Protocol):
 
 
 @contextmanager
-def events_to(file: str | None) -> Iterator[Callable[[Event | Sync | Outcome], None]]:
+def events_to(file: str | None) -> Iterator[Callable[[Told], None]]:
     """Writes each event to a file as a line of JSON, at once, as long as it takes them; nobody is waited for who reads
     a pipe slowly. Raises Unable if it cannot be opened."""
     if file is None:
@@ -50,7 +56,7 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync | Outcome], N
     with os.fdopen(descriptor, "ab", buffering=0) as opened:
         full = False
 
-        def note(event: Event | Sync | Outcome) -> None:
+        def note(event: Told) -> None:
             nonlocal full
             if full:
                 return
@@ -68,7 +74,9 @@ def events_to(file: str | None) -> Iterator[Callable[[Event | Sync | Outcome], N
         yield note
 
 
-def _told(event: Event | Sync | Outcome) -> dict[str, object]:
+def _told(event: Told) -> dict[str, object]:
+    if isinstance(event, Refusal):
+        return {"event": "refused", **refusal_to_data(event)}
     if isinstance(event, Sync):
         return {"event": "sync", "array": event.array, "action": event.action, "say": str(event), "percent": round(event.percent, 1),
                 "bytes_per_second": event.bytes_per_second, "seconds_left": event.seconds_left}  # fmt: skip

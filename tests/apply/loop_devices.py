@@ -60,7 +60,7 @@ def decided(plan: Plan) -> Decision:
     decision = decide(plan, read_for(plan), Past())
     # What this machine lacks for the rest of the plan is not the matter here.
     others = ("the kernel", "the program mkinitramfs", "there is no initramfs", "udev does not run")
-    return replace(decision, refusals=tuple(r for r in decision.refusals if not r.startswith(others)))
+    return replace(decision, refused=tuple(r for r in decision.refused if not r.says.startswith(others)))
 
 
 def nothing_left(loops: Loops) -> None:

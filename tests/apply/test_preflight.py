@@ -13,7 +13,6 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
-from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
@@ -48,6 +47,11 @@ ELSEWHERE = (
 """What looks at this machine, and is tested beside its own code."""
 CACHE = 4096 * 3 * 4096
 """Bytes: entries, members, a page."""
+
+
+def preflight(situation: Situation, *, here: bool = True) -> list[str]:
+    """The sentences."""
+    return [refusal.says for refusal in checks.preflight(situation, here=here)]
 
 
 @pytest.fixture

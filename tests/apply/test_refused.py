@@ -24,6 +24,7 @@ from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.mounted import hidden, in_memory
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
 from raidplan.apply.undo.copying import NoRoom, Start, keep
@@ -248,7 +249,10 @@ def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    monkeypatch.setattr("raidplan.apply.decision.preflight", lambda situation, here=True: ["one", "two"])
+    monkeypatch.setattr(
+        "raidplan.apply.decision.preflight",
+        lambda situation, here=True: [Refusal("not-root", "one"), Refusal("not-root", "two")],
+    )
     assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
     assert capsys.readouterr().err.endswith("refused: one\nrefused: two\nnothing was written\n")
 
@@ -266,7 +270,9 @@ def test_f54_a_journal_that_a_mount_of_the_plan_would_hide_is_refused(
     (tmp_path / "linked").symlink_to(point)
     file.write_text(file.read_text().replace("/srv/data", str(point)))
     state = point / below
-    monkeypatch.setattr("raidplan.apply.decision.preflight", lambda situation, here=True: ["one"])
+    monkeypatch.setattr(
+        "raidplan.apply.decision.preflight", lambda situation, here=True: [Refusal("not-root", "one")]
+    )
     assert run(["apply", layout, "--state", str(state), "--confirm", "pair"]) == 4
     hides = (
         f"refused: the mount at {point} would hide the journal in {state}: name another folder with --state"

@@ -81,21 +81,23 @@ def test_f43_root_without_its_capability_is_told_so() -> None:
 
 
 def test_f43_whoever_is_not_root_is_refused() -> None:
-    assert [*preflight.is_root(situation(machine=Machine(is_root=False)))] == ["not root: run it with sudo"]
-    assert [*preflight.is_root(situation(machine=Machine(is_root=True)))] == []
+    assert [each.says for each in preflight.is_root(situation(machine=Machine(is_root=False)))] == [
+        "not root: run it with sudo"
+    ]
+    assert [each.says for each in preflight.is_root(situation(machine=Machine(is_root=True)))] == []
 
 
 def test_f36_without_udev_nothing_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
-    (words,) = preflight.udev_runs(situation(Run(("true",))))
+    (words,) = (each.says for each in preflight.udev_runs(situation(Run(("true",)))))
     assert words.startswith("udev does not run (there is no ")
     (tmp_path / "control").touch()
-    assert not [*preflight.udev_runs(situation(Run(("true",))))]
+    assert not [each.says for each in preflight.udev_runs(situation(Run(("true",))))]
 
 
 def test_f36_what_awaits_no_device_needs_no_udev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
-    assert not [*preflight.udev_runs(situation())]
+    assert not [each.says for each in preflight.udev_runs(situation())]
 
 
 def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,11 +105,11 @@ def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(systemd_is_absent, "__defaults__", (tmp_path / "system",))
     step = replace(situation(Run(("true",))).plan.steps[0], proof=Proof("mount", "/srv", {}))
     mount = replace(situation(), plan=Plan("h", "", "", (), (step,)))
-    (words,) = preflight.systemd_runs(mount)
+    (words,) = (each.says for each in preflight.systemd_runs(mount))
     assert words.startswith(f"systemd does not run here (there is no {tmp_path}/system)")
-    assert not [*preflight.systemd_runs(situation(Run(("true",))))]
+    assert not [each.says for each in preflight.systemd_runs(situation(Run(("true",))))]
     (tmp_path / "system").mkdir()
-    assert not [*preflight.systemd_runs(mount)]
+    assert not [each.says for each in preflight.systemd_runs(mount)]
 
 
 @pytest.fixture
@@ -141,7 +143,7 @@ def test_f69_a_tool_that_others_may_change_is_refused(
     link = program.parent.parent / "link"
     link.symlink_to(program)
     monkeypatch.setattr(preflight, "find_tool", lambda name: str(link))
-    found = [*preflight.tools_are_roots(situation(Run(("mdadm",))))]
+    found = [each.says for each in preflight.tools_are_roots(situation(Run(("mdadm",))))]
     assert len(found) == bool(said) and all(said in words for words in found)
 
 
@@ -216,7 +218,7 @@ def test_f53_f54_an_etc_that_takes_no_file_is_known_before_the_first_write(etc: 
     block = WriteBlock(str(etc / "fstab"), BLOCK, "pair")
     if harm:
         harm(etc)
-    found = [*preflight.files_can_be_written(situation(block))]
+    found = [each.says for each in preflight.files_can_be_written(situation(block))]
     assert len(found) == bool(said) and all(said in words for words in found), found
     if not said:
         assert write(block, World())
@@ -261,7 +263,7 @@ def test_f53_a_file_that_is_a_mount_of_its_own(tmp_path: Path) -> None:
 
 def test_f53_nothing_is_said_to_whoever_is_not_root_anyway(tmp_path: Path) -> None:
     block = WriteBlock("/proc/nothing/fstab", BLOCK, "pair")
-    assert not [*preflight.files_can_be_written(situation(block, machine=Machine()))]
+    assert not [each.says for each in preflight.files_can_be_written(situation(block, machine=Machine()))]
 
 
 @pytest.mark.parametrize(

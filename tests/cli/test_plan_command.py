@@ -207,12 +207,15 @@ def test_this_machine_decides(
     layout: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from raidplan.apply import decision, reading
+    from raidplan.apply.refusal import Refusal
 
     monkeypatch.setattr(reading, "read_for", lambda plan: Machine())
     monkeypatch.setattr(
         decision,
         "decide",
-        lambda plan, machine, past, here: Decision(plan, plan, {}, ("d0 is not there",), machine),
+        lambda plan, machine, past, here: Decision(
+            plan, plan, {}, (Refusal("disk-unmatched", "d0 is not there"),), machine
+        ),
     )
     assert run(["plan", layout]) == 4
     assert "refused: d0 is not there" in capsys.readouterr().err

@@ -16,6 +16,8 @@ WHERE = (
     "raidplan/cli/consent.py",
 )
 """What decides before the first write, and again right before each."""
+GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]")
+"""What functions return that give reasons one by one."""
 LISTS = frozenset({"problems", "reasons", "refusals"})
 """What reasons are gathered in."""
 NONE_GIVEN = {
@@ -43,6 +45,7 @@ NONE_GIVEN = {
     "lines.py": "what lines speak of",
     "lost.py": "what is destroyed, for the list that a person reads",
     "marks.py:_identity": "what tells a disk",
+    "refusal.py": "gives the code of what others say",
     "recheck_target.py:_words": "what a step is on",
     "syncs.py:held": "after the write",
     "teardown.py": "nodes and steps; its reasons are those of kept.py",
@@ -184,9 +187,9 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     returns = ast.unparse(function.returns) if function.returns else ""
     match statement:
         case ast.Expr(ast.Yield(ast.expr() as value)):
-            return returns in ("Iterator[str]", "Iterator[Mismatch]") and bool(_texts(value))
+            return returns in GIVEN and bool(_texts(value))
         case ast.Expr(ast.YieldFrom()):
-            return returns in ("Iterator[str]", "Iterator[Mismatch]")
+            return returns in GIVEN
         case ast.Return(ast.List([]) | None):
             return False
         case ast.Return(ast.Name("REFUSED")):
@@ -194,7 +197,9 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
         case ast.Return(ast.Constant(False)):
             return returns == "bool" and function.name in ("confirmed", "_exactly", "_may_be_typed")
         case ast.Return(ast.expr() as value):
-            return returns == "list[str]" or (function.name == "_unhealthy" and bool(_texts(value)))
+            return returns in ("list[str]", "list[Refusal]") or (
+                function.name == "_unhealthy" and bool(_texts(value))
+            )
         case ast.Raise(ast.Call(args=[_, *_])):
             return True
         case ast.AugAssign(ast.Name(name) | ast.Attribute(attr=name), ast.Add()):

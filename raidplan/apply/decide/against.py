@@ -16,6 +16,7 @@ from raidplan.apply.decide.renamed import InUse, under_its_name
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.marks import disks_below
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refused
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
@@ -31,17 +32,26 @@ WAYS_OUT = (
 )
 
 
-def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
-    """The steps that are left to do, and why they must not be done (in words, empty if they may).
+REFUSED_BY: Mapping[type[Exception], str] = {
+    BrokenBlock: "block-damaged",
+    NotOurs: "not-of-that-step",
+    NotInPlace: "differs",
+    InUse: "runs-under-other-name",
+}
+"""The code of what each exception says."""
+
+
+def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
+    """The steps that are left to do, and why they must not be done (empty if they may).
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
     say that it was begun and never ended. While an array is not started, nothing is left or refused but for that.
     """
-    if asleep := [*not_started(plan, machine, past)]:
+    if asleep := [*refused("not-started", not_started(plan, machine, past))]:
         return replace(plan, steps=()), asleep
     kept: dict[str, Step] = {}
     names: dict[str, Step] = {}
-    refusals: list[str] = []
+    refusals: list[Refusal] = []
     for step in plan.steps:
         try:
             if not half_done(step, machine, past):  # else it is stopped and cleared, whatever its name
@@ -49,15 +59,16 @@ def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[str]]:
             if not _pending(step, machine, kept, past):
                 kept |= {each.id: each for each in left_behind(step, machine, plan, past)}
                 continue
-            due, refused = _due(step, machine, plan, past)
+            due, reasons = _due(step, machine, plan, past)
             kept |= {each.id: each for each in due}
-            refusals += refused
+            refusals += reasons
         except (BrokenBlock, NotOurs, NotInPlace, InUse) as error:
-            refusals.append(
+            words = (
                 str(error)
                 if isinstance(error, BrokenBlock)
                 else f"{step.because} (line {step.line}): {error}"
             )
+            refusals.append(Refusal(REFUSED_BY[type(error)], words, step.because, step.line))
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
     # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
     first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
@@ -103,7 +114,7 @@ def _overtaken(step: Step, past: Past) -> bool:
     return past.is_open and not (past.begun | set(since)).isdisjoint(step.follows)
 
 
-def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:
+def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[Refusal]]:
     """What is to be done for a step that is not done, and why it must not be. Raises NotOurs.
 
     A device that holds our object in another shape is not written over, and nothing in use is changed but in place.
@@ -111,14 +122,15 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     if half_done(step, machine, past):
         return _anew(step, machine, plan, past), []
     if step.proof and stands(step, machine) and differences(step.proof, machine):
-        return changes(step, machine, plan, past)
+        steps, reasons = changes(step, machine, plan, past)
+        return steps, [*refused("differs", reasons, step.because, step.line)]
     if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
         gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since; where it stood all blank, `raidplan adopt` lets it be made anew"
-        return [step], [f"{step.because} (line {step.line}) {gone}"]
+        return [step], [Refusal("gone", f"{step.because} (line {step.line}) {gone}", step.because, step.line)]
     return [step], []
 
 
-def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[str]:
+def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[Refusal]:
     """Objects with our identity that no journal knows, while there is more to do: were they ever finished?"""
     pending = {step.id for step in left.steps}
     if not pending:
@@ -135,7 +147,12 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     names = ", ".join(dict.fromkeys(step.because for step in strangers[:8]))
     more = f" and {len(strangers) - 8} more" if len(strangers) > 8 else ""
     return [
-        f"{names}{more} stand there as planned, but no journal says that they were ever finished: {ADOPT}"
+        Refusal(
+            "not-in-journal",
+            f"{names}{more} stand there as planned, but no journal says that they were ever finished: {ADOPT}",
+            strangers[0].because,
+            strangers[0].line,
+        )
     ]
 
 

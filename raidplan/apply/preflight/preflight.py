@@ -21,120 +21,129 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
+from raidplan.apply.refusal import Refusal, refused
 from raidplan.apply.teardown.hold import HOLDING
 from raidplan.base.size import human
 from raidplan.facts.in_use import alone, used_by_others, written_by_others
 from raidplan.facts.run import find_tool
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.places import FSTAB
 
 MOST_SHOWN = 12
 """Of the things on one disk that are in the way."""
 
 
-def preflight(situation: Situation, *, here: bool = True) -> list[str]:
-    """Every reason not to begin, in words; `here`: the machine is this one and can be asked more."""
+def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:
+    """Every reason not to begin; `here`: the machine is this one and can be asked more."""
     checks = (*OF_FACTS, *OF_THIS_MACHINE) if here else OF_FACTS
     return [reason for check in checks for reason in check(situation)]
 
 
-def is_root(situation: Situation) -> Iterator[str]:
+def is_root(situation: Situation) -> Iterator[Refusal]:
     """Only root can write to disks."""
     if not situation.machine.is_root:
-        yield "not root: run it with sudo"
+        yield Refusal("not-root", "not root: run it with sudo")
 
 
-def root_may_administer(situation: Situation) -> Iterator[str]:
+def root_may_administer(situation: Situation) -> Iterator[Refusal]:
     """Root of a container is not root of the machine."""
     if situation.machine.is_root:
-        yield from cannot_administer()
+        yield from refused("not-administrator", cannot_administer())
 
 
-def udev_runs(situation: Situation) -> Iterator[str]:
+def udev_runs(situation: Situation) -> Iterator[Refusal]:
     """New devices have names that udev gives them."""
     if any(step.awaits for step in situation.plan.steps):
-        yield from udev_is_absent()
+        yield from refused("udev-absent", udev_is_absent())
 
 
-def systemd_runs(situation: Situation) -> Iterator[str]:
+def systemd_runs(situation: Situation) -> Iterator[Refusal]:
     """systemd mounts what is in fstab."""
     if any(step.proof and step.proof.kind == "mount" for step in situation.plan.steps):
-        yield from systemd_is_absent()
+        yield from refused("systemd-absent", systemd_is_absent())
 
 
-def tools_are_roots(situation: Situation) -> Iterator[str]:
+def tools_are_roots(situation: Situation) -> Iterator[Refusal]:
     """A program that others may change makes them root."""
     for tool in situation.plan.tools:
-        yield from changed_by_others(found) if (found := find_tool(tool)) else ()
+        if found := find_tool(tool):
+            yield from refused("program-not-roots", changed_by_others(found), tool)
 
 
-def files_can_be_written(situation: Situation) -> Iterator[str]:
+def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
     """A configuration file that cannot be replaced would be found out after everything else was done."""
     files = [s.action for s in situation.plan.steps if isinstance(s.action, WriteBlock | WriteFile)]
     if situation.machine.is_root:
         for action in files:
             size = len(file_text(situation.machine, action.file) or "") + len(action.content)
-            yield from unwritable(action.file, 2 * size)
+            yield from refused("file-not-writable", unwritable(action.file, 2 * size), action.file)
 
 
-def tools_present(situation: Situation) -> Iterator[str]:
+def tools_present(situation: Situation) -> Iterator[Refusal]:
     """Every program of the plan, and the probes' own, must be there before the first of them runs."""
     for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
         if not find_tool(tool):
-            yield f"the program {tool} is missing: install it"
+            yield Refusal("program-missing", f"the program {tool} is missing: install it", tool)
 
 
-def versions_fit(situation: Situation) -> Iterator[str]:
+def versions_fit(situation: Situation) -> Iterator[Refusal]:
     """Programs that are too old for the plan, or for an option that it uses."""
-    yield from too_old(situation.plan, situation.machine)
+    yield from refused("version", too_old(situation.plan, situation.machine))
 
 
-def modules_loadable(situation: Situation) -> Iterator[str]:
+def modules_loadable(situation: Situation) -> Iterator[Refusal]:
     """A create without its personality fails after it has overwritten superblocks."""
     for module in situation.plan.modules:
         found = situation.machine.observe("module", module)
         if not found or not (found.get("loaded") or found.get("loadable")):
-            yield f"the kernel {situation.machine.kernel} has no module {module}"
+            yield Refusal(
+                "module-missing", f"the kernel {situation.machine.kernel} has no module {module}", module
+            )
 
 
-def initramfs_can_be_made(situation: Situation) -> Iterator[str]:
+def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
     if any(isinstance(step.action, RenewInitramfs) for step in situation.plan.steps):
-        yield from cannot_be_renewed(Path("/"), situation.machine.kernel)
+        yield from refused("initramfs", cannot_be_renewed(Path("/"), situation.machine.kernel), "/boot")
 
 
-def machine_is_clear(situation: Situation) -> Iterator[str]:
+def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
     """An array without a name, a tool that would not answer: no ground to write on."""
-    yield from situation.machine.problems
+    yield from refused("machine-unclear", situation.machine.problems)
 
 
-def disks_blank(situation: Situation) -> Iterator[str]:
+def disks_blank(situation: Situation) -> Iterator[Refusal]:
     """Nothing on the disk, in use or not, that anybody could miss."""
     for name, disk in situation.written_disks.items():
         found = [*map(words, disk.traces)] or [*disk.signatures]
         found = [*disk.users, *(f"partition {part.node}" for part in disk.partitions), *found]
         if found:
             more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
-            yield f"{name} ({disk.node}) is not blank: {'; '.join(found[:MOST_SHOWN])}{more}"
+            yield Refusal(
+                "disk-not-blank",
+                f"{name} ({disk.node}) is not blank: {'; '.join(found[:MOST_SHOWN])}{more}",
+                name,
+            )
         if disk.read_only:
-            yield f"{name} ({disk.node}) is read-only"
+            yield Refusal("disk-read-only", f"{name} ({disk.node}) is read-only", name)
 
 
-def other_targets_blank(situation: Situation) -> Iterator[str]:
+def other_targets_blank(situation: Situation) -> Iterator[Refusal]:
     """Partitions, arrays and volumes that are there already, by libblkid and by who uses them; files that would be written over."""
     standing = situation.standing
     for _, target in situation.guarded:
         if not target.startswith("{") and os.path.exists(target) and target not in standing:
-            yield from not_blank(target, everywhere=False)
+            yield from refused("target-not-blank", not_blank(target, everywhere=False), target)
 
 
-def targets_blank_by_identity(situation: Situation) -> Iterator[str]:
+def targets_blank_by_identity(situation: Situation) -> Iterator[Refusal]:
     """What stands on them, by whatever name they run now; where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
     for target, found in situation.standing.items():
-        yield f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}"
+        yield Refusal("target-not-blank", f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}", target)
 
 
-def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
+def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
     """What sysfs does not show: mounts in other namespaces, programs that write past every file system."""
     nodes = situation.nodes
     cleared = {
@@ -143,19 +152,19 @@ def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[str]:
         if step.phase == "teardown" and isinstance(step.action, Zero)
     }
     others = [*used_by_others(*cleared)]
-    yield from others
+    yield from refused("in-use-elsewhere", others)
     for node, step in cleared.items():
         # What stands on it is taken off by other steps before; the rest must be ours at once.
         if not set(step.needs) - set(HOLDING) and not (others and [*used_by_others(node)]):
-            yield from alone(node)
+            yield from refused("in-use-elsewhere", alone(node), node)
 
 
-def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[str]:
+def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[Refusal]:
     """The new disk of a virtual machine is blank, claimed by nobody, and in use."""
-    yield from written_by_others(*situation.there)
+    yield from refused("open-for-writing", written_by_others(*situation.there))
 
 
-def names_free(situation: Situation) -> Iterator[str]:
+def names_free(situation: Situation) -> Iterator[Refusal]:
     """An array of that name that is not ours would take the device node."""
     names = {
         str(step.proof.expect["name"]): step
@@ -168,24 +177,33 @@ def names_free(situation: Situation) -> Iterator[str]:
         theirs = {str(array.get("name", "")).rpartition(":")[2], *(links if isinstance(links, list) else ())}
         taken = next((mine for mine in names if mine.rpartition(":")[2] in theirs), None)
         if taken and uuid not in ours:
-            yield f"the name {taken} is taken by the array {uuid} ({array.get('node', 'inactive')})"
+            yield Refusal(
+                "name-taken",
+                f"the name {taken} is taken by the array {uuid} ({array.get('node', 'inactive')})",
+                taken,
+            )
     for step in _created(situation, "volume_group"):
         if step.proof and situation.machine.observe("volume_group", step.proof.key):
-            yield f"there is a volume group {step.proof.key} already"
+            yield Refusal("name-taken", f"there is a volume group {step.proof.key} already", step.proof.key)
 
 
-def uuids_free(situation: Situation) -> Iterator[str]:
+def uuids_free(situation: Situation) -> Iterator[Refusal]:
     """What has the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
     ours = {disk.node for disk in situation.disks.values()}
-    yield from doubles(situation.plan.steps, [d for d in situation.machine.disks if d.node not in ours])
-    yield from copied(situation.whole or situation.plan, situation.machine)
+    others = [disk for disk in situation.machine.disks if disk.node not in ours]
+    yield from refused("uuid-taken", doubles(situation.plan.steps, others))
+    yield from refused("uuid-taken", copied(situation.whole or situation.plan, situation.machine))
 
 
-def group_folders_free(situation: Situation) -> Iterator[str]:
+def group_folders_free(situation: Situation) -> Iterator[Refusal]:
     """vgcreate refuses a name that stands in /dev, whatever it is there."""
     for step in _created(situation, "volume_group"):
         if step.proof and os.path.lexists(f"/dev/{step.proof.key}"):
-            yield f"there is a /dev/{step.proof.key}, so no volume group can have that name"
+            yield Refusal(
+                "name-taken",
+                f"there is a /dev/{step.proof.key}, so no volume group can have that name",
+                step.proof.key,
+            )
 
 
 def _created(situation: Situation, kind: str) -> Iterator[Step]:
@@ -196,21 +214,21 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
     )
 
 
-def lines_do_not_conflict(situation: Situation) -> Iterator[str]:
+def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
     """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours."""
     whole = situation.whole or situation.plan
-    yield from conflicting(whole, situation.machine)
-    yield from changed_by_ours(whole, situation.machine)
-    yield from overruling(whole, situation.machine)
+    yield from refused("lines-conflict", conflicting(whole, situation.machine))
+    yield from refused("lines-conflict", changed_by_ours(whole, situation.machine))
+    yield from refused("lines-conflict", overruling(whole, situation.machine))
 
 
-def mounts_can_follow(situation: Situation) -> Iterator[str]:
+def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
     """What fstab says from now on would be true after the next mount only."""
     for step in situation.plan.steps:
-        yield from kept_as_mounted(step, situation.machine)
+        yield from refused("mount-conflict", kept_as_mounted(step, situation.machine), FSTAB)
 
 
-def mount_points_empty(situation: Situation) -> Iterator[str]:
+def mount_points_empty(situation: Situation) -> Iterator[Refusal]:
     """A mount would hide the files in the folder; a link could lead anywhere."""
     for step in situation.plan.steps:
         if not (step.proof and step.proof.kind == "mount"):
@@ -219,14 +237,20 @@ def mount_points_empty(situation: Situation) -> Iterator[str]:
             continue  # it is mounted, and changed in place
         point = Path(step.proof.key)
         if any(part.is_symlink() for part in (point, *point.parents)):
-            yield f"the mount point {point} is or lies behind a symbolic link"
+            yield Refusal(
+                "mount-point", f"the mount point {point} is or lies behind a symbolic link", str(point)
+            )
         elif point.is_dir() and any(point.iterdir()):
-            yield f"the mount point {point} is not empty: the mount would hide what is in it"
+            yield Refusal(
+                "mount-point",
+                f"the mount point {point} is not empty: the mount would hide what is in it",
+                str(point),
+            )
         elif point.exists() and not point.is_dir():
-            yield f"the mount point {point} is not a folder"
+            yield Refusal("mount-point", f"the mount point {point} is not a folder", str(point))
 
 
-def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
+def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
     """A stripe cache that does not fit makes the kernel kill programs, this one among them."""
     wanted = 0
     for step in situation.plan.steps:
@@ -236,7 +260,10 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[str]:
                 int(str(step.proof.expect["md/stripe_cache_size"])) * members * os.sysconf("SC_PAGESIZE")
             )
     if wanted > situation.machine.memory_bytes * 0.8:
-        yield f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size"
+        yield Refusal(
+            "memory",
+            f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size",
+        )
 
 
 def _members(situation: Situation, uuid: str) -> int:
@@ -251,7 +278,7 @@ def _members(situation: Situation, uuid: str) -> int:
     return len(members) if isinstance(members, list) else 0
 
 
-Check = Callable[[Situation], Iterator[str]]
+Check = Callable[[Situation], Iterator[Refusal]]
 
 OF_FACTS: tuple[Check, ...] = (
     machine_is_clear,

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.apply.refusal import Refusal
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
-Against = Callable[[Machine], tuple[Plan, list[str]]]
+Against = Callable[[Machine], tuple[Plan, list[Refusal]]]
 """The plan held against a machine: the steps that are left, and why they must not be done."""
 
 
@@ -27,7 +28,7 @@ class GivenUp:
     """
 
     left: Plan
-    refusals: list[str]
+    refusals: list[Refusal]
     stack: Stack
     """As it is now."""
     machine: Machine

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
+from raidplan.apply.refusal import Refusal, refused
 from raidplan.apply.teardown.given_up import GivenUp
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.device_stack import listed
@@ -22,24 +23,24 @@ BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
 
 
-def kept(given: GivenUp) -> Iterator[str]:
+def kept(given: GivenUp) -> Iterator[Refusal]:
     """Every reason why the targets must not be cleared, with what and where; nothing if they may."""
     if not given.targets:
         return
     stack = given.stack
     blocks = [*given.above, *(stack.blocks[name] for name in given.targets if name in stack.blocks)]
     for block in blocks:
-        yield from (
-            f"{stack.called(block)} is in use, {use}: what is in use is never cleared" for use in block.uses
-        )
-        yield from _not_understood(given, block)
-        yield from _hidden_from_lvm(given, block)
-    yield from _shared_arrays(given)
-    yield from _shared_groups(given)
-    yield from _shared_traces(given)
-    yield from _of_firmware(given)
-    yield from _unreadable(given)
-    yield from _named_at_boot(given)
+        called = stack.called(block)
+        for use in block.uses:
+            yield Refusal("in-use", f"{called} is in use, {use}: what is in use is never cleared", called)
+        yield from refused("not-understood", _not_understood(given, block), called)
+        yield from refused("hidden-from-lvm", _hidden_from_lvm(given, block), called)
+    yield from refused("shared", _shared_arrays(given))
+    yield from refused("shared", _shared_groups(given))
+    yield from refused("shared", _shared_traces(given))
+    yield from refused("firmware", _of_firmware(given))
+    yield from refused("disk-unreadable", _unreadable(given))
+    yield from refused("needed-at-boot", _named_at_boot(given))
 
 
 def _not_understood(given: GivenUp, block: BlockFact) -> Iterator[str]:
