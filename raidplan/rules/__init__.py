@@ -10,7 +10,7 @@ stands for data that would be lost, or for what cannot be built.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from raidplan.rules.engine import CATALOGUE, RULES, Hit, Rule, can_be_accepted, check, rule
+from raidplan.rules.lib.engine import CATALOGUE, RULES, Hit, Rule, can_be_accepted, check, rule
 
 for _module in sorted(entry.name for entry in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")

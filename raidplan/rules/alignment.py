@@ -11,8 +11,8 @@ from raidplan.base.size import exact, human
 from raidplan.base.words import counted, listed
 from raidplan.geometry.gpt import MOST_SLACK, slack_bytes
 from raidplan.geometry.md_member import default_data_offset
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, places, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import arrays, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
-from raidplan.rules.boot import boot_filesystem, esps
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, footing, losses, place, places
+from raidplan.rules.lib.boot_devices import boot_filesystem, esps
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, footing, losses, place, places
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

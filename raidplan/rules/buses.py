@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
 from raidplan.estimate.links.rates import serial_line
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import with_ports
-from raidplan.rules.parts import bus_above
-from raidplan.rules.shares import paths
-from raidplan.rules.subjects import agreeing, arrays, mb, own_disks, place, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import with_ports
+from raidplan.rules.lib.parts import bus_above
+from raidplan.rules.lib.shares import paths
+from raidplan.rules.lib.subjects import agreeing, arrays, mb, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, exact, is_power_of_two
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import array_disks, arrays
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:

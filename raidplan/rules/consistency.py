@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import are_free, free_disks
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.subjects import arrays, gb, hours_at, mb, redundant
 from raidplan.rules.rebuild import component, pace
-from raidplan.rules.subjects import arrays, gb, hours_at, mb, redundant
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:

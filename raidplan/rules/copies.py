@@ -9,9 +9,9 @@ from raidplan.base.findings import Path, Related, Severity
 from raidplan.base.levels import LEVELS, copy_sets
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted, listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
-from raidplan.rules.parts import (
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
+from raidplan.rules.lib.parts import (
     KINDS,
     disks_of_parts,
     fatal_parts,
@@ -19,7 +19,7 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import arrays, footing, losses, own_disks, place, redundant
+from raidplan.rules.lib.subjects import arrays, footing, losses, own_disks, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.estimate.survival import Component

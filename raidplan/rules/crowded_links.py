@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import own_ports, with_ports
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import own_ports, with_ports
+from raidplan.rules.lib.shares import ENOUGH, Crowd, crowds
+from raidplan.rules.lib.subjects import mb
 from raidplan.rules.links import carrier, oversubscribed
-from raidplan.rules.shares import ENOUGH, Crowd, crowds
-from raidplan.rules.subjects import mb
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

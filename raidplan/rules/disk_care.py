@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, array_disks, arrays, place, places
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, place, places
 from raidplan.rules.workloads import work_on
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, counted, listed
-from raidplan.rules.elsewhere import apart, booted, ports_for, spread_over_controllers
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import room_elsewhere
-from raidplan.rules.parts import (
+from raidplan.rules.lib.elsewhere import apart, booted, ports_for, spread_over_controllers
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import room_elsewhere
+from raidplan.rules.lib.parts import (
     KINDS,
     behind_controllers,
     behind_multipliers,
@@ -21,7 +21,7 @@ from raidplan.rules.parts import (
     most_together,
     parts_of_disks,
 )
-from raidplan.rules.subjects import agreeing, all_of, arrays, losses, own_disks, place
+from raidplan.rules.lib.subjects import agreeing, all_of, arrays, losses, own_disks, place
 
 if TYPE_CHECKING:
     from raidplan.estimate.survival import Component

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays, guarded_disks, losses, places
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import arrays, guarded_disks, losses, places
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.disk import Disk

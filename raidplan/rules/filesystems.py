@@ -9,9 +9,9 @@ from raidplan.base.findings import Severity
 from raidplan.base.size import KIB, exact, human
 from raidplan.geometry.ext import FSTYPES, MOST_BLOCKS_32BIT, MOST_STRIDE, default_block
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.made import ext_filesystems, filesystems
-from raidplan.rules.subjects import gb, tb
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.made import ext_filesystems, filesystems
+from raidplan.rules.lib.subjects import gb, tb
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity, shortened
 from raidplan.base.words import counted, listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.disk import Disk

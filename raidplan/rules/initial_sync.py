@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, hours_at, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import array_disks, arrays, hours_at, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.size import human
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.made import ext_filesystems
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.made import ext_filesystems
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

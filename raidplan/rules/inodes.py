@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.size import TIB, exact, human
 from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, default_ratio
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.made import ext_filesystems, xfs_filesystems
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.made import ext_filesystems, xfs_filesystems
 
 if TYPE_CHECKING:
     from raidplan.geometry.ext import ExtGeometry
     from raidplan.layout.kinds.filesystem import Filesystem
-    from raidplan.rules.made import Made
+    from raidplan.rules.lib.made import Made
     from raidplan.topology import Topology
 
 INODE = 256

@@ -10,8 +10,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.mistake import Mistake
 from raidplan.base.words import counted, listed
 from raidplan.geometry.md_shape import raid10_layout
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, arrays, places, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, arrays, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

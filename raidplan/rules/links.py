@@ -10,11 +10,11 @@ from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, counted, listed
 from raidplan.estimate.links import Link
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import with_ports
-from raidplan.rules.parts import behind_multipliers
-from raidplan.rules.shares import ENOUGH, Share, held_back, shares
-from raidplan.rules.subjects import agreeing, arrays, mb, place
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import with_ports
+from raidplan.rules.lib.parts import behind_multipliers
+from raidplan.rules.lib.shares import ENOUGH, Share, held_back, shares
+from raidplan.rules.lib.subjects import agreeing, arrays, mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, shortened
 from raidplan.base.words import listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, all_of, arrays, footing, mounted, own_disks, places, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import (
+    agreeing,
+    all_of,
+    arrays,
+    footing,
+    mounted,
+    own_disks,
+    places,
+    redundant,
+)
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

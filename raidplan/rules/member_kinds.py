@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import agreeing, arrays, own_disks, places
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import are_free, fitting, free_disks
+from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, places
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -11,9 +11,9 @@ from raidplan.base.findings import Path, Severity
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted
 from raidplan.geometry.md_member import component
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import are_free, free_disks
-from raidplan.rules.subjects import arrays, place, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.subjects import arrays, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -10,8 +10,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import TIB, human
 from raidplan.geometry.md_member import superblock_offset
 from raidplan.layout.kinds.naming import STORED_NAME, kernel_name
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import arrays
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -9,9 +9,9 @@ from raidplan.base.findings import Severity, shortened
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.made import ext_filesystems
-from raidplan.rules.subjects import array_disks, arrays, footing, place
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.made import ext_filesystems
+from raidplan.rules.lib.subjects import array_disks, arrays, footing, place
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

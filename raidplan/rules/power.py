@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted, listed
 from raidplan.estimate.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, array_disks, arrays, places, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, places, redundant
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.hardware import Power

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.size import KIB, MIB, align_down, align_up, exact
 from raidplan.geometry import md
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import arrays
 from raidplan.rules.workloads import RANDOM, work_on
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
-from raidplan.rules.engine import Hit, rule
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.shares import Share, shares
+from raidplan.rules.lib.subjects import array_disks, arrays, hours_at, losses, mb, redundant, tb
 from raidplan.rules.links import carrier
-from raidplan.rules.shares import Share, shares
-from raidplan.rules.subjects import array_disks, arrays, hours_at, losses, mb, redundant, tb
 
 if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array

@@ -9,9 +9,9 @@ from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.base.words import counted
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import array_disks, arrays, footing, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import are_free, fitting, free_disks
+from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.words import counted, listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import are_free, fitting, free_disks
-from raidplan.rules.subjects import arrays, footing, hours_at, losses, place, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import are_free, fitting, free_disks
+from raidplan.rules.lib.subjects import arrays, footing, hours_at, losses, place, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

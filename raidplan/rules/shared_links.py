@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.words import SHOWN, listed
 from raidplan.estimate.links import Link
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.shares import ENOUGH, Crowd, crowds, shares, shares_together
-from raidplan.rules.subjects import mb, place
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.shares import ENOUGH, Crowd, crowds, shares, shares_together
+from raidplan.rules.lib.subjects import mb, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -11,8 +11,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, human
 from raidplan.base.words import listed
 from raidplan.geometry.md_shape import PAGE, stripe_cache_bytes
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import array_disks, arrays, places
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import array_disks, arrays, places
 from raidplan.rules.tuning import STRIPE_CACHE
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Related, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
-from raidplan.rules.areas import Area, spread_swap, swap_areas
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, footing, mounted, place, places
+from raidplan.rules.lib.areas import Area, spread_swap, swap_areas
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, footing, mounted, place, places
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

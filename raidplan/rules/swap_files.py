@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, shortened
 from raidplan.base.size import MIB, align_up, human
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import filesystem_of, mounted, place
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import filesystem_of, mounted, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.size import exact
-from raidplan.rules.engine import Hit, rule
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.shares import Share, shares
+from raidplan.rules.lib.subjects import arrays, hours_at, mb, redundant
 from raidplan.rules.rebuild import SYNC_SPEED_MAX, component, unlimited
-from raidplan.rules.shares import Share, shares
-from raidplan.rules.subjects import arrays, hours_at, mb, redundant
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

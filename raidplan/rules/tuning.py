@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, exact
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import arrays
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import arrays
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

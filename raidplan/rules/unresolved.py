@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidplan.base.findings import Severity
-from raidplan.rules.engine import stated
+from raidplan.rules.lib.engine import stated
 
 
 @stated(Severity.ERROR)

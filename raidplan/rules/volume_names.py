@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.layout.kinds.naming import kernel_name
-from raidplan.rules.engine import Hit, rule
+from raidplan.rules.lib.engine import Hit, rule
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

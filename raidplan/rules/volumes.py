@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, MIB, align_up, exact, human
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import place
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import place
 from raidplan.rules.workloads import RANDOM, work_on
 
 if TYPE_CHECKING:

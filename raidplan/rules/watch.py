@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.subjects import agreeing, arrays, redundant
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, arrays, redundant
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

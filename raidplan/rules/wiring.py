@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity, did_you_mean, dotted
-from raidplan.rules.engine import Hit, rule
+from raidplan.rules.lib.engine import Hit, rule
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
-from raidplan.rules.engine import Hit, rule
-from raidplan.rules.free import are_free, free_disks
-from raidplan.rules.subjects import arrays, place
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.subjects import arrays, place
 
 if TYPE_CHECKING:
     from raidplan.topology import Topology

@@ -98,7 +98,7 @@ def test_the_names_of_the_contract_are_there() -> None:
 
 
 def test_a_rule_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidplan.rules.engine.RULES", registry := dict(RULES))
+    monkeypatch.setattr("raidplan.rules.lib.engine.RULES", registry := dict(RULES))
 
     @rule(Severity.NOTE)
     def green_disks(topology: Topology) -> Iterator[Hit]:
@@ -119,7 +119,7 @@ def test_a_rule_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_rules_of_one_name_are_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidplan.rules.engine.RULES", dict(RULES))
+    monkeypatch.setattr("raidplan.rules.lib.engine.RULES", dict(RULES))
 
     def too_few_members(topology: Topology) -> Iterator[Hit]:
         yield from ()

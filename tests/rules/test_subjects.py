@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.rules.subjects import agreeing, gb, hours_at, losses, mb, places, tb
+from raidplan.rules.lib.subjects import agreeing, gb, hours_at, losses, mb, places, tb
 from tests.rules.machines import machine
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from raidplan.estimate.links import TABLE
 from raidplan.review.pipeline import load
-from raidplan.rules.shares import crowds
+from raidplan.rules.lib.shares import crowds
 from tests.examples import EXAMPLES
 from tests.rules.stages import figures, found, said
 

@@ -90,7 +90,7 @@ NO_THRESHOLD = {
 
 def numbers() -> Iterator[str]:
     """`module.NAME` of each constant of the rules that is a number, or has numbers in it."""
-    for file in RULES.glob("*.py"):
+    for file in RULES.rglob("*.py"):
         for node in ast.parse(file.read_text()).body:
             if isinstance(node, ast.Assign) and any(map(_number, ast.walk(node.value))):
                 names = (each.id for t in node.targets for each in ast.walk(t) if isinstance(each, ast.Name))

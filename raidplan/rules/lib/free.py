@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
-from raidplan.rules.parts import behind_controllers, bus_above
-from raidplan.rules.subjects import agreeing
+from raidplan.rules.lib.parts import behind_controllers, bus_above
+from raidplan.rules.lib.subjects import agreeing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.rules.subjects import Footing, arrays, filesystem_of, footing, redundant
+from raidplan.rules.lib.subjects import Footing, arrays, filesystem_of, footing, redundant
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

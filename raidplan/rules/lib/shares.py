@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from raidplan.estimate.links import Link, Links
-from raidplan.rules.subjects import arrays, own_disks
+from raidplan.rules.lib.subjects import arrays, own_disks
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from raidplan.base.levels import LEVELS
-from raidplan.rules.subjects import arrays, losses, own_disks
+from raidplan.rules.lib.subjects import arrays, losses, own_disks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

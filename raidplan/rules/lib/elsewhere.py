@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
-from raidplan.rules.boot import boot_filesystem, esps
-from raidplan.rules.free import (
+from raidplan.rules.lib.boot_devices import boot_filesystem, esps
+from raidplan.rules.lib.free import (
     LOOKED_AT,
     Ports,
     are_free,
@@ -21,8 +21,8 @@ from raidplan.rules.free import (
     roomiest_own,
     with_ports,
 )
-from raidplan.rules.parts import KINDS, bus_above, most_together, parts_of_disks
-from raidplan.rules.subjects import agreeing, footing, own_disks
+from raidplan.rules.lib.parts import KINDS, bus_above, most_together, parts_of_disks
+from raidplan.rules.lib.subjects import agreeing, footing, own_disks
 
 if TYPE_CHECKING:
     from raidplan.estimate.survival import Component
