@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from raidplan.apply.adopt import unplanned
 from raidplan.apply.change.left import left_running, left_standing
-from raidplan.apply.change.undescribed import taken_back, with_renewal
-from raidplan.apply.configuration.blocks import BrokenBlock
-from raidplan.apply.configuration.conflicts import put_inside, unheard
-from raidplan.apply.decide.against import against, unknown_origin
-from raidplan.apply.decide.blank import shows_through, written_over
+from raidplan.apply.configuration.conflicts import unheard
+from raidplan.apply.decide.blank import written_over
 from raidplan.apply.decide.called import called_otherwise
 from raidplan.apply.decide.closer import looked_at
-from raidplan.apply.decide.seen import changed, machine_digest, seen
-from raidplan.apply.journal.marks import held_against, marks
+from raidplan.apply.decide.seen import machine_digest, seen
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
-from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import notes
-from raidplan.apply.refusal import Refusal, refused
-from raidplan.apply.teardown.hold import still_held
-from raidplan.apply.teardown.teardown import taken_apart
+from raidplan.apply.refusal import Refusal
+from raidplan.apply.stages.clearing import clear
+from raidplan.apply.stages.matching import Asked, Matched, asked_for, match_disks
+from raidplan.apply.stages.refusing import refuse
+from raidplan.apply.stages.remaining import Remaining, remain
+from raidplan.apply.stages.resuming import past_of_these, resume
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.match import match
-from raidplan.plan import Plan, Step, digests_of
-
-if TYPE_CHECKING:
-    pass
+from raidplan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,94 +63,44 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
-    asked, entire = plan, plan.complete
-    plan, told = _split(entire)
-    disks, mismatches = match(plan.disks, machine)
-    refusals = [Refusal("disk-unmatched", str(mismatch), mismatch.disk) for mismatch in mismatches]
-    refusals += _forgotten(plan, past)
-    named = machine.named({disk.node: name for name, disk in disks.items()})
-    past = held_against(past, marks(plan, disks))
-    if here and past.is_open:
-        named = looked_at(plan, named, disks, past)
-    earlier, named = shows_through(plan, named, disks, past)
-    given = taken_apart(plan, named, disks, lambda machine: against(plan, machine, past), past.made)
-    left = given.left
-    refusals += given.refusals
-    try:
-        back = tuple(taken_back(plan, named, past))
-    except BrokenBlock as error:
-        back, refusals = (), [*refusals, Refusal("block-damaged", str(error))]
-    whole, left = _with(plan, (*told, *back)), with_renewal(_with(left, back), plan, back)
-    refusals += unknown_origin(plan, left, given.machine, past)
-    refusals += refused("foreign-lines", put_inside(left, whole, named, past))
-    situation = Situation(left, given.machine, given.disks, plan)
-    if left.steps:
-        refusals += preflight(situation, here=here)
-    elif not refusals:
-        # Our lines are as they should be, and others that came later can count for more.
-        refusals += lines_do_not_conflict(situation)
-    refusals += refused("assembly-held-off", still_held(named)) if refusals else []
-    if plan.machine:
-        resumed = past.is_open and not digests_of(entire).isdisjoint((past.plan_digest, *past.plans.values()))
-        now = seen(asked.tools, disks, machine)
-        refusals += refused("machine-changed", changed(plan.machine, now, resumed=resumed))
-        refusals += refused("not-in-plan", _unasked(left, asked, resumed=resumed))
-    # What is left may need fewer programs: the plan that is shown speaks of those alone.
-    now = seen(left.tools, disks, machine)
+    asked = asked_for(plan)
+    matched = match_disks(asked, machine)
+    ours = past_of_these(asked, matched, past)
+    closer = _closer(asked, matched, ours) if here else matched.machine
+    resumed = resume(asked, matched, ours, closer)
+    cleared = clear(asked, matched, resumed)
+    remaining = remain(asked, resumed, cleared)
+    refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
+    left = _made_for(machine, matched, remaining)
+    return Decision(
+        whole=remaining.whole,
+        left=left,
+        disks=matched.disks,
+        refused=refusals,
+        machine=resumed.machine,
+        notes=(
+            *called_otherwise(left, matched.disks, resumed.machine),
+            *notes(left, resumed.machine),
+            *unheard(left, resumed.machine),
+        ),
+        standing=(
+            *left_standing(asked.layout, cleared.after.machine, ours),
+            *left_running(asked.layout, resumed.machine),
+        ),
+        written_over=written_over(left, resumed.passed_over),
+    )
+
+
+def _closer(asked: Asked, matched: Matched, ours: Past) -> Machine:
+    """The machine with what only a second look at the devices of interrupted steps shows."""
+    if not ours.is_open:
+        return matched.machine
+    return looked_at(asked.layout, matched.machine, matched.disks, ours)
+
+
+def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
+    """What is left, as a plan for this machine: of its programs, those that it still runs."""
+    left, whole = remaining.left, remaining.whole
+    now = seen(left.tools, matched.disks, machine)
     said_whole = () if left.steps == whole.steps else whole.steps
-    left = replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)
-    said = tuple(dict.fromkeys(refusals))
-    standing = (*left_standing(plan, given.machine, past), *left_running(plan, named))
-    over = written_over(left, earlier)
-    good_to_know = (*called_otherwise(left, disks, named), *notes(left, named), *unheard(left, named))
-    return Decision(whole, left, disks, said, named, good_to_know, standing, over)
-
-
-def _split(plan: Plan) -> tuple[Plan, tuple[Step, ...]]:
-    """The plan of a layout, and the steps that take back what an earlier one said: those depend on the machine."""
-    back = tuple(step for step in plan.steps if step.origin.kind == "taken_back")
-    return replace(plan, steps=tuple(step for step in plan.steps if step.origin.kind != "taken_back")), back
-
-
-def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
-    """With each further step once."""
-    return replace(plan, steps=(*plan.steps, *{step.id: step for step in more}.values()))
-
-
-def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
-    """What a plan in a file does not say, or says in another way, and would be done; a run that goes on may have to clear up before."""
-    known = {step.id: step for step in asked.steps}
-    anew = "make it anew with `raidplan plan`"
-    for step in left.steps if not resumed else ():
-        said = known.get(step.id)
-        # What it waits for depends on what else is left, and its words on who wrote the plan.
-        same = said and replace(step, say=said.say, needs=said.needs, follows=said.follows) == said
-        if not said:
-            yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: {anew}"
-        elif not same:
-            yield f"{step.say} ({step.because}) would be done in another way than the step {step.id} of the plan says: {anew}"
-
-
-def _forgotten(plan: Plan, past: Past) -> list[Refusal]:
-    """Half-done steps that this plan does not have would never be finished nor cleared."""
-    if past.undoing:
-        return [
-            Refusal(
-                "undo-interrupted",
-                "an undo of the last apply was interrupted: finish it with `raidplan undo`",
-            )
-        ]
-    lost = unplanned(plan, past)
-    if not lost:
-        return []
-    names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
-    files = sorted({past.plan_file(step) for step in past.begun if past.planned_for(step) in lost})
-    return [
-        Refusal(
-            "interrupted-elsewhere",
-            f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
-            f"`raidplan apply` of the {' and the '.join(files)} beside its journal; if that cannot be done any more, because a disk died, "
-            "`raidplan adopt` of this layout lets it be forgotten",
-            lost[0],
-        )
-    ]
+    return replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)

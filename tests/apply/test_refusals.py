@@ -153,3 +153,12 @@ def test_apply_writes_them_to_its_events(tmp_path: Path, monkeypatch: pytest.Mon
     assert "disk-unmatched" in {each["code"] for each in told} and {each["event"] for each in told} == {
         "refused"
     }
+
+
+def test_a_damaged_block_that_the_layout_needs_no_more_is_refused_as_well(tmp_path: Path) -> None:
+    """What must be taken back cannot be told from the lines of others."""
+    plan = plan_of(LAYOUT.partition("filesystems:")[0], tmp_path)
+    box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
+    assert decided(plan, box).refused == ()
+    (refusal,) = decided(plan, box.put("file", "/etc/fstab", content="# >>> raidplan pair\nx\n")).refused
+    assert refusal.code == "block-damaged" and refusal.says.startswith("/etc/fstab: ")

@@ -239,7 +239,7 @@ def test_an_interrupted_apply_of_another_plan(plan: Plan) -> None:
 def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
     """The command line on a machine in memory, where nothing may be executed."""
     monkeypatch.setattr(world.World, "read", lambda self, plan: box().machine())
-    monkeypatch.setattr("raidplan.apply.decision.preflight", lambda situation, here=True: [])
+    monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
 
     def never(*args: object, **more: object) -> None:
         raise AssertionError("something was begun")
@@ -250,7 +250,7 @@ def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     monkeypatch.setattr(
-        "raidplan.apply.decision.preflight",
+        "raidplan.apply.stages.refusing.preflight",
         lambda situation, here=True: [Refusal("not-root", "one"), Refusal("not-root", "two")],
     )
     assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
@@ -271,7 +271,7 @@ def test_f54_a_journal_that_a_mount_of_the_plan_would_hide_is_refused(
     file.write_text(file.read_text().replace("/srv/data", str(point)))
     state = point / below
     monkeypatch.setattr(
-        "raidplan.apply.decision.preflight", lambda situation, here=True: [Refusal("not-root", "one")]
+        "raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [Refusal("not-root", "one")]
     )
     assert run(["apply", layout, "--state", str(state), "--confirm", "pair"]) == 4
     hides = (

@@ -21,7 +21,18 @@ Against = Callable[[Machine], tuple[Plan, list[Refusal]]]
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
+class Imagined:
+    """The machine as it will be once what is in the way is gone, and the disks of the layout then.
+
+    A type of its own: what is read of it is no fact yet.
+    """
+
+    machine: Machine
+    disks: Mapping[str, DiskFact]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
     """`targets` are what is written over: by kernel name, what the first step that does calls it, and that step.
 
     `above` is everything that stands on them; what stands highest comes first.
@@ -31,10 +42,7 @@ class GivenUp:
     refusals: list[Refusal]
     stack: Stack
     """As it is now."""
-    machine: Machine
-    """As it will be."""
-    disks: Mapping[str, DiskFact]
-    """As they will be, by layout name."""
+    after: Imagined
     targets: Mapping[str, tuple[str, Step]] = field(default_factory=dict)
     above: tuple[BlockFact, ...] = ()
     wiped: frozenset[str] = frozenset()
@@ -43,18 +51,18 @@ class GivenUp:
     """What steps call devices that are among `above` now: those are gone before a step looks at their successors."""
 
 
-def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> GivenUp:
+def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> Cleared:
     """`machine` and `disks` as they are. Nothing is given up where nothing is in the way, or no layout allows it."""
     stack = Stack(machine, disks)
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
     left, refusals = against(machine)
-    given = GivenUp(left, refusals, stack, machine, disks, wiped=_wiped(plan))
+    given = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
     while True:
         # A layer that is taken off can make more steps due, on more devices.
         more = {
             name: written
-            for name, written in _written(given.left, given.machine, disks, made).items()
+            for name, written in _written(given.left, given.after.machine, disks, made).items()
             if name not in given.targets and _allowed(stack.base(name), allowed) and stack.stains(name)
         }
         if not more:
@@ -79,15 +87,15 @@ def _allowed(disks: set[str], allowed: set[str]) -> bool:
     return bool(disks) and disks <= allowed
 
 
-def _without(against: Against, given: GivenUp, targets: Mapping[str, tuple[str, Step]]) -> GivenUp:
+def _without(against: Against, given: Cleared, targets: Mapping[str, tuple[str, Step]]) -> Cleared:
     """The same with these targets blank; what stands on another target goes with it."""
     higher = {block.name for block in given.stack.above(list(targets))}
     targets = {name: written for name, written in targets.items() if name not in higher}
     above = given.stack.above(list(targets))
     machine = _after(given.stack.machine, targets, above)
-    disks = {name: machine.disk(disk.node) or disk for name, disk in given.disks.items()}
+    disks = {name: machine.disk(disk.node) or disk for name, disk in given.after.disks.items()}
     left, refusals = against(machine)
-    return GivenUp(left, refusals, given.stack, machine, disks, targets, above, given.wiped)
+    return Cleared(left, refusals, given.stack, Imagined(machine, disks), targets, above, given.wiped)
 
 
 def _written(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
 from raidplan.apply.refusal import Refusal, refused
-from raidplan.apply.teardown.given_up import GivenUp
+from raidplan.apply.teardown.given_up import Cleared
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.device_stack import listed
 from raidplan.facts.machine import BlockFact, Trace
@@ -23,7 +23,7 @@ BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
 
 
-def kept(given: GivenUp) -> Iterator[Refusal]:
+def kept(given: Cleared) -> Iterator[Refusal]:
     """Every reason why the targets must not be cleared, with what and where; nothing if they may."""
     if not given.targets:
         return
@@ -43,7 +43,7 @@ def kept(given: GivenUp) -> Iterator[Refusal]:
     yield from refused("needed-at-boot", _named_at_boot(given))
 
 
-def _not_understood(given: GivenUp, block: BlockFact) -> Iterator[str]:
+def _not_understood(given: Cleared, block: BlockFact) -> Iterator[str]:
     called = given.stack.called(block)
     if block.kind not in ("disk", "partition", "array", "volume"):
         on = listed(given.stack.named(disk) for disk in sorted(given.stack.base(block.name)))
@@ -56,7 +56,7 @@ def _not_understood(given: GivenUp, block: BlockFact) -> Iterator[str]:
             yield f"{called} has the metadata of firmware ({array.get('metadata')}): delete it there"
 
 
-def _hidden_from_lvm(given: GivenUp, block: BlockFact) -> Iterator[str]:
+def _hidden_from_lvm(given: Cleared, block: BlockFact) -> Iterator[str]:
     """A physical volume that a filter or the devices file of LVM leaves out: its group may stand on others as well."""
     own = [line.split(" ") for line in block.found if line.startswith("0 ")]
     if any(words[2].endswith(MEMBER) for words in own):
@@ -70,7 +70,7 @@ def _hidden_from_lvm(given: GivenUp, block: BlockFact) -> Iterator[str]:
             )
 
 
-def _shared_arrays(given: GivenUp) -> Iterator[str]:
+def _shared_arrays(given: Cleared) -> Iterator[str]:
     """A running array that stands on more than what is given up."""
     for block in given.above:
         outside = [name for name in block.below if not _inside(given, name)]
@@ -79,7 +79,7 @@ def _shared_arrays(given: GivenUp) -> Iterator[str]:
             yield f"{given.stack.called(block)} stands on {others} as well, which this plan does not write over"
 
 
-def _shared_groups(given: GivenUp) -> Iterator[str]:
+def _shared_groups(given: Cleared) -> Iterator[str]:
     """A volume group with physical volumes elsewhere."""
     by_identity = {block.identity: block.name for block in given.stack.machine.blocks}
     physical = given.stack.machine.objects.get("physical_volume", {}).values()
@@ -95,7 +95,7 @@ def _shared_groups(given: GivenUp) -> Iterator[str]:
             yield f"the volume group '{plain(group)}' stands on {others} as well, which this plan does not write over"
 
 
-def _shared_traces(given: GivenUp) -> Iterator[str]:
+def _shared_traces(given: Cleared) -> Iterator[str]:
     """Members of one array or file system on what is given up and elsewhere, whether it runs or not."""
     within = {
         (trace.type, trace.uuid): trace
@@ -115,7 +115,7 @@ def _shared_traces(given: GivenUp) -> Iterator[str]:
                 )
 
 
-def _of_firmware(given: GivenUp) -> Iterator[str]:
+def _of_firmware(given: Cleared) -> Iterator[str]:
     """Members of arrays of firmware, and of bcache: neither says which others belong to it, whether it runs or not."""
     stack, said = given.stack, set[tuple[str, str]]()
     for name in given.targets:
@@ -140,7 +140,7 @@ def _of_firmware(given: GivenUp) -> Iterator[str]:
             yield f"{stack.called(block) if block else stack.named(name)} carries {plain(kind)}{also}; {what}"
 
 
-def _covers(given: GivenUp, disk: str, trace: Trace) -> bool:
+def _covers(given: Cleared, disk: str, trace: Trace) -> bool:
     """The trace lies on a target."""
     if disk in given.targets:
         return True
@@ -152,7 +152,7 @@ def _covers(given: GivenUp, disk: str, trace: Trace) -> bool:
     )
 
 
-def _unreadable(given: GivenUp) -> Iterator[str]:
+def _unreadable(given: Cleared) -> Iterator[str]:
     """Disks that fail already, or take no writes."""
     machine = given.stack.machine
     below = {disk for name in given.targets for disk in given.stack.base(name)}
@@ -166,7 +166,7 @@ def _unreadable(given: GivenUp) -> Iterator[str]:
                 yield f"{called}: {place} cannot be read at byte {trace.start} ({trace.detail}): replace the disk"
 
 
-def _named_at_boot(given: GivenUp) -> Iterator[str]:
+def _named_at_boot(given: Cleared) -> Iterator[str]:
     """A line for what will be gone would stop the next boot, or let it wait: of fstab or crypttab, or a unit."""
     gone = _names_gone(given)
     for number, keys in fstab(_lines(given, FSTAB)):
@@ -181,11 +181,11 @@ def _named_at_boot(given: GivenUp) -> Iterator[str]:
             yield f"{CRYPTTAB} line {number} opens {plain(row[1])}, which this plan would destroy: remove the line before"
 
 
-def _lines(given: GivenUp, file: str) -> Iterator[Line]:
+def _lines(given: Cleared, file: str) -> Iterator[Line]:
     return numbered(str((given.stack.machine.observe("file", file) or {}).get("content", "")))
 
 
-def _names_gone(given: GivenUp) -> set[Key]:
+def _names_gone(given: Cleared) -> set[Key]:
     """Every name of what will be gone, and not be made again under it."""
     stack, made = given.stack, {device(f"UUID={step.proof.key}") for step in given.left.steps if step.proof}
     gone = {
@@ -194,16 +194,16 @@ def _names_gone(given: GivenUp) -> set[Key]:
         for key in aliases(stack, name)
     }
     for kind in ("filesystem", "swap"):
-        after = given.machine.objects.get(kind, {})
+        after = given.after.machine.objects.get(kind, {})
         for uuid, found in stack.machine.objects.get(kind, {}).items():
             gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
     return gone - made
 
 
-def _inside(given: GivenUp, name: str) -> bool:
+def _inside(given: Cleared, name: str) -> bool:
     return name in given.targets or any(name == block.name for block in given.above)
 
 
-def _where(given: GivenUp, name: str) -> str:
+def _where(given: Cleared, name: str) -> str:
     block = given.stack.blocks.get(name)
     return given.stack.called(block) if block else f"/dev/{name}" if name else "a device that is not here"

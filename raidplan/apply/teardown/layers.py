@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from raidplan.apply.teardown import lost
-from raidplan.apply.teardown.given_up import GivenUp
+from raidplan.apply.teardown.given_up import Cleared
 from raidplan.apply.teardown.kept import GROUP
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.facts.ranges import ends_of, offsets
@@ -23,7 +23,7 @@ STOPPED = "teardown.array.{}.stop"
 class Layers:
     """The steps, each behind those that it needs; `first` is what all of them need."""
 
-    given: GivenUp
+    given: Cleared
     own: frozenset[str]
     because: str
     line: int

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.apply.teardown import hold, lost
-from raidplan.apply.teardown.given_up import Against, GivenUp, give_up
+from raidplan.apply.teardown.given_up import Against, Cleared, give_up
 from raidplan.apply.teardown.kept import kept
 from raidplan.apply.teardown.layers import Layers
 from raidplan.facts import DiskFact, Machine
@@ -28,7 +28,7 @@ SETTLED = "teardown.settle"
 
 def taken_apart(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against, made: Iterable[str] = ()
-) -> GivenUp:
+) -> Cleared:
     """What is left to do, with the steps that clear what is in its way, or why that must stay.
 
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
@@ -54,7 +54,7 @@ def taken_apart(
 
 
 def _with_teardown(
-    plan: Plan, given: GivenUp, waiting: Sequence[Step], ghosts: Mapping[str, Step], own: frozenset[str]
+    plan: Plan, given: Cleared, waiting: Sequence[Step], ghosts: Mapping[str, Step], own: frozenset[str]
 ) -> list[Step]:
     left = given.left
     _, asks = next(iter(given.targets.values()))
@@ -110,7 +110,7 @@ def _openers(left: Plan, name: str | None) -> Iterator[str]:
     )
 
 
-def _settled(given: GivenUp, targets: Sequence[Step]) -> Step:
+def _settled(given: Cleared, targets: Sequence[Step]) -> Step:
     """udev has seen that nothing is left, and removed its links, before anything of the same name is made."""
     nodes = [node for node, _ in given.targets.values()]
     words = (word for node in nodes for word in ("--name-match", node))
@@ -129,7 +129,7 @@ def _settled(given: GivenUp, targets: Sequence[Step]) -> Step:
     )
 
 
-def _ghosts(given: GivenUp) -> dict[str, Step]:
+def _ghosts(given: Cleared) -> dict[str, Step]:
     """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
 
     Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
@@ -178,7 +178,7 @@ def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
     return replace(step, needs=(*step.needs, *needs)) if needs else step
 
 
-def _rule(left: Plan, given: GivenUp) -> str:
+def _rule(left: Plan, given: Cleared) -> str:
     """For the old members and physical volumes, and for what is made in their place."""
     members = ("linux_raid_member", "LVM2_member")
     old = [one.uuid for name in given.targets for one in given.stack.traces(name) if one.type in members]

@@ -1,0 +1,49 @@
+"""Stage 1, match: which disk of the machine is which disk of the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from raidplan.apply.refusal import Refusal
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.match import match
+from raidplan.plan import Plan, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A plan as it was given, and its parts."""
+
+    given: Plan
+    entire: Plan
+    """The plan as for a blank machine."""
+    layout: Plan
+    """The same without the steps that take configuration back: those depend on the machine."""
+    back: tuple[Step, ...]
+    """The steps that take configuration back, as a plan in a file names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The disks of the layout by name; of the machine, as it was read, its disks have these names."""
+
+    disks: Mapping[str, DiskFact]
+    machine: Machine
+    refused: tuple[Refusal, ...]
+
+
+def asked_for(plan: Plan) -> Asked:
+    """The plan in its parts."""
+    entire = plan.complete
+    back = tuple(step for step in entire.steps if step.origin.kind == "taken_back")
+    layout = replace(entire, steps=tuple(step for step in entire.steps if step.origin.kind != "taken_back"))
+    return Asked(plan, entire, layout, back)
+
+
+def match_disks(asked: Asked, machine: Machine) -> Matched:
+    """Each disk of the layout that is found without doubt, and why the others are not."""
+    disks, mismatches = match(asked.layout.disks, machine)
+    named = machine.named({disk.node: name for name, disk in disks.items()})
+    problems = (Refusal("disk-unmatched", str(mismatch), mismatch.disk) for mismatch in mismatches)
+    return Matched(disks, named, tuple(problems))

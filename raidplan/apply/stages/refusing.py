@@ -1,0 +1,95 @@
+"""Stage 5, refuse: every reason to change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from raidplan.apply.adopt import unplanned
+from raidplan.apply.configuration.conflicts import put_inside
+from raidplan.apply.decide.against import unknown_origin
+from raidplan.apply.decide.seen import changed, seen
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
+from raidplan.apply.preflight.situation import Situation
+from raidplan.apply.refusal import Refusal, refused
+from raidplan.apply.stages.matching import Asked, Matched
+from raidplan.apply.stages.remaining import Remaining
+from raidplan.apply.stages.resuming import Resumed
+from raidplan.apply.teardown.given_up import Cleared
+from raidplan.apply.teardown.hold import still_held
+from raidplan.facts import Machine
+from raidplan.plan import Plan, digests_of
+
+
+def refuse(
+    asked: Asked,
+    machine: Machine,
+    matched: Matched,
+    resumed: Resumed,
+    cleared: Cleared,
+    remaining: Remaining,
+    *,
+    here: bool,
+) -> tuple[Refusal, ...]:
+    """Each reason once, in the order of the stages. `machine` as it was read; `here`: it is this one and can be asked more."""
+    left, after, past = remaining.left, cleared.after, resumed.past
+    refusals = [*matched.refused]
+    refusals += _forgotten(asked.layout, past)
+    refusals += cleared.refusals
+    refusals += remaining.refused
+    refusals += unknown_origin(asked.layout, left, after.machine, past)
+    refusals += refused("foreign-lines", put_inside(left, remaining.whole, resumed.machine, past))
+    situation = Situation(left, after.machine, after.disks, asked.layout)
+    if left.steps:
+        refusals += preflight(situation, here=here)
+    elif not refusals:
+        # Our lines are as they should be, and others that came later can count for more.
+        refusals += lines_do_not_conflict(situation)
+    refusals += refused("assembly-held-off", still_held(resumed.machine)) if refusals else []
+    made_for = asked.given.machine
+    if made_for:
+        goes_on = past.is_open and not digests_of(asked.entire).isdisjoint((past.plan_digest, *past.plans.values()))  # fmt: skip
+        now = seen(asked.given.tools, matched.disks, machine)
+        refusals += refused("machine-changed", changed(made_for, now, resumed=goes_on))
+        refusals += refused("not-in-plan", _unasked(left, asked.given, resumed=goes_on))
+    return tuple(dict.fromkeys(refusals))
+
+
+def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
+    """What a plan in a file does not say, or says in another way, and would be done; a run that goes on may have to clear up before."""
+    known = {step.id: step for step in asked.steps}
+    anew = "make it anew with `raidplan plan`"
+    for step in left.steps if not resumed else ():
+        said = known.get(step.id)
+        # What it waits for depends on what else is left, and its words on who wrote the plan.
+        same = said and replace(step, say=said.say, needs=said.needs, follows=said.follows) == said
+        if not said:
+            yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: {anew}"
+        elif not same:
+            yield f"{step.say} ({step.because}) would be done in another way than the step {step.id} of the plan says: {anew}"
+
+
+def _forgotten(plan: Plan, past: Past) -> list[Refusal]:
+    """Half-done steps that this plan does not have would never be finished nor cleared."""
+    if past.undoing:
+        return [
+            Refusal(
+                "undo-interrupted",
+                "an undo of the last apply was interrupted: finish it with `raidplan undo`",
+            )
+        ]
+    lost = unplanned(plan, past)
+    if not lost:
+        return []
+    names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+    files = sorted({past.plan_file(step) for step in past.begun if past.planned_for(step) in lost})
+    return [
+        Refusal(
+            "interrupted-elsewhere",
+            f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
+            f"`raidplan apply` of the {' and the '.join(files)} beside its journal; if that cannot be done any more, because a disk died, "
+            "`raidplan adopt` of this layout lets it be forgotten",
+            lost[0],
+        )
+    ]
