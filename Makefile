@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PACKAGES := kmod qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
-            dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt chromium
+            dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt nodejs chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: demo test test-all quick golden lint bench clean packages

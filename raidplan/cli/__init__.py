@@ -33,6 +33,13 @@ COMMANDS = {
 
 OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
+EXTRAS = {
+    "jinja2": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
+    "markupsafe": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
+    "pydantic": ("pydantic 2.10 or later", "schema", "python3-pydantic (from Debian 13 on)"),
+}
+"""Libraries that one form or command needs, by module: with the version, the extra and Debian's package."""
+
 TAKE_A_VALUE = ("-o", "--output", "--format", "--color")
 """Options whose next word is never the command."""
 
@@ -72,6 +79,8 @@ def run(words: Sequence[str]) -> int:
 
         if isinstance(problem, Unable):
             talk(f"raidplan: {problem}")
+        elif isinstance(problem, ImportError) and (missing := _extra(problem)):
+            talk(f"raidplan: {missing}")
         elif isinstance(problem, FileNotFoundError) and _nowhere():
             talk("raidplan: the current directory no longer exists; change to one that does (cd /)")
         else:
@@ -97,6 +106,15 @@ def _run(words: Sequence[str]) -> int:
     code = arguments.func(arguments)
     assert isinstance(code, int)
     return code
+
+
+def _extra(problem: ImportError) -> str:
+    """What to install where the library of an extra is missing or too old; an empty text for any other module."""
+    module = (problem.name or "").partition(".")[0]
+    if module not in EXTRAS:
+        return ""
+    library, extra, package = EXTRAS[module]
+    return f"this needs {library}: pip install 'raidplan[{extra}]', or Debian's package {package}"
 
 
 def _nowhere() -> bool:

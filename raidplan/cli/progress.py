@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -89,8 +90,8 @@ def _told(event: Told) -> dict[str, object]:
 
 
 def display(steps: int) -> Display:
-    """The display that suits standard error; it stops nothing when there is nobody any more who could see it."""
-    shown = sys.stderr is not None and sys.stderr.isatty()
+    """The display that suits standard error, plain lines without rich; it stops nothing when there is nobody any more who could see it."""
+    shown = sys.stderr is not None and sys.stderr.isatty() and find_spec("rich") is not None
     return Lasting(Live(steps) if shown else Lines(steps))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from threading import Event, Timer
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     import sh
@@ -106,9 +106,9 @@ def filtered(argv: Sequence[str], source: BinaryIO) -> Iterator[BufferedReader]:
 
     outgoing, incoming = os.pipe2(os.O_CLOEXEC)
     with os.fdopen(outgoing, "rb") as made, _memory("stderr") as err:
-        command = sh.Command(program).bake(
-            _in=source, _out=incoming, _err=err, _env=ENVIRONMENT, _new_session=True, _truncate_exc=False,
-            _return_cmd=True, _bg=True, _bg_exc=False,
+        command = _command(
+            program, _in=source, _out=incoming, _err=err, _env=ENVIRONMENT, _new_session=True, _truncate_exc=False,
+            _bg=True, _bg_exc=False,
         )  # fmt: skip
         running = command(*argv[1:])
         os.close(incoming)
@@ -141,10 +141,11 @@ def _run(
 ) -> Result:
     if not program:
         return Result(tuple(argv), NOT_FOUND, "", f"{argv[0]} is not installed")
-    import sh  # takes 70 ms, so only where something runs
+    import sh
 
     with _memory("stdin", stdin) as given, _memory("stdout") as out, _memory("stderr") as err:
-        command = sh.Command(program).bake(
+        command = _command(
+            program,
             _in=given,
             _out=out,
             _err=err,
@@ -153,7 +154,6 @@ def _run(
             _new_session=True,
             _tty_out=False,
             _truncate_exc=False,
-            _return_cmd=True,
         )
         try:
             code = 0
@@ -164,6 +164,16 @@ def _run(
         except sh.ErrorReturnCode as failed:
             code = failed.exit_code
         return Result(tuple(argv), code, _text(out), _text(err))
+
+
+def _command(program: str, **options: Any) -> sh.Command[sh.RunningCommand]:
+    """A program whose call gives the ended command: sh from 2.0 on has to be asked for that, 1.14 gives nothing else."""
+    import sh  # takes 70 ms, so only where something runs
+
+    if int(sh.__version__.partition(".")[0]) >= 2:
+        options["_return_cmd"] = True
+    command: Any = sh.Command(program)
+    return command.bake(**options)  # type: ignore[no-any-return]
 
 
 def _expired(running: sh.RunningCommand, timeout: float) -> bool:

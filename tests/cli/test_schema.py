@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -118,3 +121,33 @@ def test_descriptions_are_the_docstrings() -> None:
     disk = schema["definitions"]["Disk"]["properties"]
     assert disk["path"]["description"].startswith("udev's ID_PATH")
     assert schema["definitions"]["Pool"]["required"] == ["from", "count", "spread"]
+
+
+def patterns(schema: Any) -> Iterator[str]:
+    """Every regular expression of a schema, those of keys too."""
+    if isinstance(schema, dict):
+        if isinstance(pattern := schema.get("pattern"), str):
+            yield pattern
+        yield from schema.get("patternProperties", ())
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from patterns(part)
+
+
+TEXTS = ["", "/", "/srv", "d00", "d<0-7>", "sda.esp", "-x", "3TB", "3 TB", "3T", "0TB", "512KiB", "150MB/s", "6Gbps", "33.3MHz",
+    "7s", "100ms", "5%", "noatime", "a b", "a,b", 'a"b', "a'b", "a\\b", "a#b", "root@example.org", "2027-06-30"]  # fmt: skip
+IN_A_BROWSER = """
+const {patterns, texts} = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(patterns.map(p => { const e = new RegExp(p, "u"); return texts.map(t => e.test(t)); })));
+"""
+
+
+def test_regular_expressions_mean_the_same_in_ecmascript() -> None:
+    """JSON Schema's are ECMA-262's, with Unicode: there `\\"` in a class is an error, and an editor drops the schema."""
+    found = sorted(set(patterns(json.loads(FILE.read_text()))))
+    asked = json.dumps({"patterns": found, "texts": TEXTS})
+    made = subprocess.run(["node", "-e", IN_A_BROWSER], input=asked, text=True, capture_output=True)
+    assert made.returncode == 0, made.stderr
+    ours = [[bool(re.search(pattern, text)) for text in TEXTS] for pattern in found]
+    assert len(found) > 10 and json.loads(made.stdout) == ours

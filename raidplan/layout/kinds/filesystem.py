@@ -62,7 +62,7 @@ def _option(text: str) -> str:
 
 FormatName = Annotated[str, OneOf(FORMATS)]
 MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"})]
-Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"^[^ ,\"'\\#]+$"})]
+Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"""^[^ ,"'\\#]+$"""})]
 
 
 class Filesystem(Model, Kind):

@@ -1,0 +1,75 @@
+"""What works without the libraries that are extras, and what is said where one of them is missed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from raidplan.cli import EXTRAS
+from tests.examples import EXAMPLES
+
+WITHOUT = "import sys; sys.modules.update(dict.fromkeys({missing!r})); from raidplan.cli import run; sys.exit(run(sys.argv[1:]))"
+ALL_MISSING = ("pydantic", "jinja2", "markupsafe", "rich")
+MISTAKES = """\
+version: 1
+host: h
+hardware: {disks: {a: {serial: A, size: 3T}, b: {serial: B, size: 3TB, rtae: 1}, c: {size: 4TB}}}
+arrays: {x: {level: raid7, members: [a, q]}, y: {level: raid6, members: [b, c]}}
+filesystems: {z: {device: y, type: ext4, mount: srv, options: ["a b"]}}
+"""
+
+
+def ran(missing: tuple[str, ...], *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-c", WITHOUT.format(missing=missing), *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def test_the_same_layouts_give_the_same_findings_without_any_extra(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(MISTAKES)
+    words = ("check", "--format", "json", *map(str, EXAMPLES), str(wrong))
+    with_all, with_none = ran((), *words), ran(ALL_MISSING, *words)
+    assert with_all.stdout == with_none.stdout and with_all.returncode == with_none.returncode
+    assert with_all.stdout.count('"rule"') > 20 and str(wrong) in with_all.stdout
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [
+        ("jinja2", ("check", "--format", "html", str(EXAMPLES[0])), "this needs Jinja2 3.1.2 or later: pip install 'raidplan[html]', or Debian's package python3-jinja2"),
+        ("markupsafe", ("check", "--format", "html", str(EXAMPLES[0])), "this needs Jinja2 3.1.2 or later"),
+        ("pydantic", ("schema",), "this needs pydantic 2.10 or later: pip install 'raidplan[schema]', or Debian's package"),
+        ("pydantic.json_schema", ("schema",), "this needs pydantic 2.10 or later"),
+    ],
+)  # fmt: skip
+def test_a_missing_extra_is_named(missing: str, words: tuple[str, ...], said: str) -> None:
+    result = ran((missing,), *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"raidplan: {said}") and "bug" not in result.stderr
+
+
+def test_another_missing_module_is_a_bug() -> None:
+    result = ran(("raidplan.review",), "check", str(EXAMPLES[0]))
+    assert result.returncode == 2 and "this is a bug in raidplan" in result.stderr
+
+
+def test_progress_is_plain_lines_without_rich() -> None:
+    code = (
+        "import sys; sys.stderr.isatty = lambda: True; sys.modules.update(dict.fromkeys({missing!r})); "
+        "from raidplan.cli.progress import display; print(type(display(1).display).__name__)"
+    )
+    for missing, kind in ((("rich",), "Lines"), ((), "Live")):
+        argv = [sys.executable, "-c", code.format(missing=missing)]
+        assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == f"{kind}\n"
+
+
+def test_the_words_name_extras_and_bounds_of_the_project() -> None:
+    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    for words, extra, _ in EXTRAS.values():
+        (required,) = project["optional-dependencies"][extra]
+        name, _, bound = required.partition(",")[0].partition(">=")
+        assert words == f"{name} {bound} or later"
