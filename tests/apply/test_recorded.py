@@ -2,76 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from raidplan.apply.decision import Decision, decide
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.apply.journal.past import Past
 from raidplan.cli.consent import confirmed
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
-from raidplan.plan import Plan, digest, digests_of, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan import digest, digests_of, plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.origin import origin_of_id
-from tests.apply import runs, wiped
-from tests.apply.simulated import Simulated, State
-from tests.apply.stacks import plan_of
+from tests.apply import runs
+from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, text_of
+from tests.apply.simulated import Simulated
 from tests.apply.undone import undone_on
 
 impatient = runs.impatient
-RECORDED = Path(__file__).parent / "recorded"
-JOURNAL = "var/lib/raidplan"
-NAMES = sorted(
-    file.name.removesuffix(".json.gz") for file in RECORDED.glob("*.json.gz") if "plan" not in file.name
-)
-PLANNED = ("change-planned", "teardown-planned", "create-cut-and-used-since")
-
-
-class Recorded:
-    """A machine as a run of 43491e2 left it, laid out in a folder."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self.data: dict[str, Any] = json.loads(text_of(f"{name}.json"))
-        folder.mkdir()
-        self.layout = plan_of(self.data["layout"], folder)
-        self.root = folder / "root"
-        for path, content in self.data["files"].items():
-            file = self.root / path
-            (file if path.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
-            if isinstance(content, dict):
-                file.write_bytes(base64.b64decode(content["base64"]))
-            elif not path.endswith("/"):
-                file.write_text(content, newline="")
-        sets = {key: kind(self.data["state"].pop(key, ())) for key, kind in (("nodes", set), ("unfinished", set), ("foreign", frozenset))}  # fmt: skip
-        self.state = State(**self.data["state"], **sets)
-        self.torn_down = "agreed" in self.data
-
-    def kept_plan(self) -> Plan:
-        """The plan beside the journal."""
-        return plan_from_json((self.root / JOURNAL / "plan.json").read_text())
-
-    def world(self) -> Simulated:
-        return (wiped.Old if self.torn_down else Simulated)(self.layout, self.root, self.state)
-
-    def apply(self, plan: Plan) -> str:
-        world = self.world()
-        return (
-            wiped.apply(plan, world, set(self.data["agreed"])) if self.torn_down else runs.apply(plan, world)
-        )
-
-    def decide(self, plan: Plan, past: Past | None = None) -> Decision:
-        past = past or read_past(self.root / JOURNAL)
-        return decide(plan, self.world().read(plan), past, here=False)
-
-
-def text_of(name: str) -> str:
-    return gzip.decompress((RECORDED / f"{name}.gz").read_bytes()).decode()
 
 
 def test_each_kind_of_run_is_recorded() -> None:
