@@ -1,8 +1,7 @@
 """The command line: the one place that prints and picks exit codes.
 
-A command is a module here with `add(subparsers) -> None`, which describes its arguments and sets
-`func=run`, and `run(arguments) -> int`, which gives the exit code. It is imported when it is called,
-never for `--help`; for the same reason it imports what it works with inside `run`.
+A command is a module here with `run(arguments) -> int`, which gives the exit code, and a function in
+`arguments.py` that describes its arguments. The module is imported when the command is run, never for `--help`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ COMMANDS = {
     "loops": "put loop devices in the place of a layout's disks, for test machines",
     "schema": "print the JSON Schema of a layout, for editors",
 }
-"""Every command with its line of help. To add one, add its module and name it here."""
+"""Every command with its line of help. To add one, add its module and its arguments, and name it here."""
 
 OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -100,10 +99,13 @@ def _run(words: Sequence[str]) -> int:
     if place is None:
         return _no_command(words)
 
+    from importlib import import_module
+
     from raidplan.cli.parser import parse
 
-    arguments = parse(words[place], [*before, *words[place + 1 :]])
-    code = arguments.func(arguments)
+    command = words[place]
+    arguments = parse(command, [*before, *words[place + 1 :]])
+    code = import_module(f"raidplan.cli.{command}").run(arguments)
     assert isinstance(code, int)
     return code
 

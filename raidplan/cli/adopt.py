@@ -6,41 +6,28 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from raidplan.apply.adopt import ADVICE, gone, look, unplanned
+from raidplan.apply.decide.not_started import not_started
+from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, open_journal
+from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.world import World
+from raidplan.cli import FINDINGS, OK, REFUSED, UNABLE
+from raidplan.cli.apply import plan_of
+from raidplan.cli.output import talk
+from raidplan.cli.state import state_folder
+from raidplan.facts.match import match
+from raidplan.facts.run import run as ask
+
 if TYPE_CHECKING:
     from raidplan.apply.adopt import Look
     from raidplan.apply.journal.journal import Journal
     from raidplan.apply.world import World
-    from raidplan.cli.parser import Subparsers
     from raidplan.facts import Machine
     from raidplan.plan import Plan
 
 
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    from raidplan.cli.parser import add_colour, add_devices
-    from raidplan.cli.state import add_state
-
-    parser = subparsers.add_parser(
-        "adopt",
-        description="For a machine whose journal was lost or damaged: looks at every object of the layout that stands "
-        "there, without changing it (file systems that are not mounted are checked from end to end), and enters "
-        "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not.",
-    )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
-    add_devices(parser)
-    add_state(parser)
-    add_colour(parser)
-    parser.set_defaults(func=run)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Looks, enters, and says what is not whole."""
-    from raidplan.apply.journal.journal import BrokenJournal
-    from raidplan.apply.journal.lock import Held, only_one
-    from raidplan.cli import REFUSED, UNABLE
-    from raidplan.cli.apply import plan_of
-    from raidplan.cli.output import talk
-
     plan = plan_of(arguments)
     if plan is None:
         return UNABLE
@@ -56,11 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.world import World
-    from raidplan.cli import REFUSED, UNABLE
-    from raidplan.cli.output import talk
-    from raidplan.facts.match import match
-
     plan, world = plan.complete, World()
     machine = world.read(plan)
     disks, mismatches = match(plan.disks, machine)
@@ -81,12 +63,6 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 
 def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     """Raises OSError."""
-    from raidplan.apply.adopt import ADVICE, gone, look, unplanned
-    from raidplan.apply.decide.not_started import not_started
-    from raidplan.cli import FINDINGS, OK, REFUSED
-    from raidplan.cli.output import talk
-    from raidplan.facts.run import run as ask
-
     asleep = [*not_started(plan, named, journal.past)]
     for words in asleep:
         talk(f"refused: {words}")
@@ -118,10 +94,6 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:
     """The journal, or a new one in place of one that cannot be believed, which is kept beside it. Raises BrokenJournal."""
-    from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, open_journal
-    from raidplan.cli.output import talk
-    from raidplan.cli.state import state_folder
-
     folder = state_folder(arguments.state, plan.host)
     try:
         return open_journal(folder, world)

@@ -13,37 +13,12 @@ if TYPE_CHECKING:
     from raidplan.apply.execute import Event
     from raidplan.apply.journal.journal import Journal
     from raidplan.apply.world import World
-    from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
 
 
 GOES_ON = "`apply` again goes on from there, by"
 MOST = 64 * 2**20
 """Bytes of a plan: one for 4,000 disks has about 11 MB."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    from raidplan.cli.consent import add_consent
-    from raidplan.cli.parser import add_colour, add_devices
-    from raidplan.cli.state import add_state
-
-    parser = subparsers.add_parser(
-        "apply",
-        description="Makes the machine what the layout says. Shows the plan, asks for the host's name, and "
-        "refuses (exit code 4) before the first write whatever is in doubt.",
-    )
-    parser.add_argument(
-        "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
-    )
-    add_consent(parser)
-    add_devices(parser)
-    add_state(parser)
-    parser.add_argument(
-        "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
-    )
-    add_colour(parser)
-    parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

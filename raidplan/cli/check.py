@@ -6,43 +6,20 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from raidplan.cli import FINDINGS, OK, UNABLE
+from raidplan.cli.output import Unable, emit, wants_colour
+from raidplan.cli.settings import settings_for
+from raidplan.layout.files import to_check
+from raidplan.render.forms import Look, render
+from raidplan.review.pipeline import check
+
 if TYPE_CHECKING:
     from raidplan.base.findings import Severity
-    from raidplan.cli.parser import Subparsers
     from raidplan.review.pipeline import Loaded
-
-
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    from raidplan.cli.parser import add_limit, add_output
-    from raidplan.cli.settings import add_settings
-    from raidplan.render.forms import FORMS
-
-    parser = subparsers.add_parser(
-        "check",
-        description="Says what is wrong or unwise in layouts. Exits with 1 for findings at or above --fail-on, "
-        "with 2 if a layout is invalid.",
-    )
-    parser.add_argument(
-        "layouts",
-        nargs="+",
-        metavar="LAYOUT",
-        help="a layout file, a folder of them, or the hardware file of one; - is standard input",
-    )
-    add_settings(parser)
-    add_limit(parser)
-    add_output(parser, *FORMS)
-    parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Checks every layout and prints what was found in all of them."""
-    from raidplan.cli.output import Unable, emit, wants_colour
-    from raidplan.cli.settings import settings_for
-    from raidplan.layout.files import to_check
-    from raidplan.render.forms import Look, render
-    from raidplan.review.pipeline import check
-
     files = to_check(arguments.layouts)
     if not files:
         raise Unable(f"there is no layout in {', '.join(arguments.layouts)}")
@@ -55,8 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def exit_code(loaded: Loaded, fail_on: Severity) -> int:
     """2 if a layout is invalid, 1 if a finding is grave enough, else 0."""
-    from raidplan.cli import FINDINGS, OK, UNABLE
-
     if not loaded.well_formed:
         return UNABLE
     failing = any(item.finding.severity.rank <= fail_on.rank for item in loaded.findings)

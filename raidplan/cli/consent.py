@@ -12,23 +12,6 @@ if TYPE_CHECKING:
     from raidplan.plan import Plan
 
 
-def add_consent(parser: argparse.ArgumentParser) -> None:
-    """The options that stand for a typed yes."""
-    add_confirm(parser, "; not enough where something is destroyed")
-    parser.add_argument(
-        "--destroy",
-        metavar="DIGEST",
-        help="the digest that `plan` prints below the list of what is destroyed (sha256:…): exactly that, and nothing else",
-    )
-
-
-def add_confirm(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """The option for what destroys nothing."""
-    parser.add_argument(
-        "--confirm", metavar="HOST", help=f"the layout's host name, in place of typing it{more}"
-    )
-
-
 def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
     """A person wants this plan, which has been shown."""
     if arguments.destroy is not None:

@@ -3,55 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
+
+from raidplan.cli import FINDINGS, OK, UNABLE
+from raidplan.cli.output import Unable, emit, wants_colour
+from raidplan.cli.settings import settings_for
+from raidplan.diff import Side, diff, forgotten, nothing
+from raidplan.render.diff_json import diff_json
+from raidplan.render.diff_markdown import diff_markdown
+from raidplan.render.diff_text import diff_text
+from raidplan.render.forms import Look, render
+from raidplan.review.pipeline import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raidplan.cli.parser import Subparsers
     from raidplan.diff import Diff, Side
     from raidplan.render.forms import Look
     from raidplan.review.pipeline import Loaded
     from raidplan.review.revision import Revision
 
 
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    from raidplan.cli.parser import add_limit, add_output
-
-    parser = subparsers.add_parser(
-        "diff",
-        description="Says what the new layout means for a machine that is as the old one says: what is made, "
-        "destroyed, changed in place and by which command, what is survived no longer, how figures and findings "
-        "change. Looks at no machine. Exit code 1 if data would be destroyed.",
-    )
-    parser.add_argument(
-        "layouts",
-        nargs="+",
-        metavar="OLD NEW",
-        help="two layout files; with --git one, or two where it has another name now; - is standard input",
-    )
-    parser.add_argument(
-        "--git",
-        metavar="REV[..REV]",
-        help="compare one layout as it is in a revision with the working tree, or as it is in two revisions; its "
-        "hardware file is read from the same one",
-    )
-    parser.add_argument(
-        "--allow-destroy", action="store_true", help="exit with 0 even if data would be destroyed"
-    )
-    add_limit(parser)
-    add_output(parser, "text", "json", "markdown")
-    parser.set_defaults(func=run)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Compares, prints, and fails if data would be destroyed."""
-    from raidplan.cli import FINDINGS, OK, UNABLE
-    from raidplan.cli.output import emit, wants_colour
-    from raidplan.render.forms import Look
-
     old, new = _sides(arguments)
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     invalid = [each for each in (old, new) if each and not each.valid]
@@ -65,8 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]:
     """The old layout and the new one; None where there is none. Raises Unable."""
-    from raidplan.cli.output import Unable
-
     files: list[str] = arguments.layouts
     if arguments.git is not None:
         if len(files) > 2 or "-" in files:
@@ -83,9 +57,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]
 
 def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | None]:
     """`was` in one revision and `file` in the working tree, or in another revision. Raises Unable."""
-    import os
-
-    from raidplan.cli.output import Unable
+    # Only here a process is started.
     from raidplan.review.revision import NoRevision, revisions
 
     first, two, second = asked.partition("..")
@@ -111,9 +83,6 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
 
 
 def _checked(file: str, revision: Revision | None = None) -> Loaded:
-    from raidplan.cli.settings import settings_for
-    from raidplan.review.pipeline import check
-
     settings = settings_for(file)
     return (
         check(f"{revision.name}:{file}", settings, reader=revision.read)
@@ -124,8 +93,6 @@ def _checked(file: str, revision: Revision | None = None) -> Loaded:
 
 def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
     """What differs; one of the two files may not be there."""
-    from raidplan.diff import diff, forgotten, nothing
-
     if new is None:
         assert old is not None
         return forgotten(_side(old))
@@ -134,8 +101,6 @@ def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
 
 
 def _side(loaded: Loaded) -> Side:
-    from raidplan.diff import Side
-
     assert loaded.topology is not None
     return Side(loaded.topology, loaded.findings, loaded.accepted)
 
@@ -143,21 +108,13 @@ def _side(loaded: Loaded) -> Side:
 def _rendered(made: Diff, form: str, look: Look, *, allowed: bool) -> str:
     match form:
         case "json":
-            from raidplan.render.diff_json import diff_json
-
             return diff_json(made)
         case "markdown":
-            from raidplan.render.diff_markdown import diff_markdown
-
             return diff_markdown(made, look.limit, allowed=allowed)
         case _:
-            from raidplan.render.diff_text import diff_text
-
             return diff_text(made, colour=look.colour, allowed=allowed)
 
 
 def _without_diff(invalid: Sequence[Loaded], form: str, look: Look) -> str:
     """What is wrong with the layouts that cannot be compared, in the form that was asked for."""
-    from raidplan.render.forms import render
-
     return render(form, invalid, look)

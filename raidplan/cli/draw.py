@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from raidplan.cli.parser import Subparsers
-
-
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    from raidplan.cli.parser import add_output
-
-    parser = subparsers.add_parser(
-        "draw",
-        description="Draws the machine: what stands on the disks, and the wiring with the rates of its links. "
-        "svg is a picture for any browser, in light or dark; mermaid is text that GitHub draws in a pull request.",
-    )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    add_output(parser, "svg", "mermaid")
-    parser.set_defaults(func=run)
+from raidplan.cli import OK, UNABLE
+from raidplan.cli.output import emit, talk, talk_findings
+from raidplan.render.draw import MOST_TEXT, marks_of, mermaid, svg
+from raidplan.review.pipeline import load
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the picture, or what is wrong with the layout."""
-    from raidplan.cli import OK, UNABLE
-    from raidplan.cli.output import emit, talk, talk_findings
-    from raidplan.render.draw import MOST_TEXT, marks_of, mermaid, svg
-    from raidplan.review.pipeline import load
-
     loaded = load(arguments.layout)
     talk_findings(loaded, arguments)
     if loaded.topology is None:

@@ -6,39 +6,19 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from raidplan.cli import OK
+from raidplan.cli.output import Unable, emit, emit_bytes
+from raidplan.layout.files import layouts_among, yaml_files
+from raidplan.render.visible import visible
+from raidplan.review.revision import NoRevision, revisions
+
 if TYPE_CHECKING:
-    from raidplan.cli.parser import Subparsers
     from raidplan.document import Reader
     from raidplan.layout.files import Sketch
 
 
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    parser = subparsers.add_parser(
-        "layouts",
-        description="Lists those of the files that are layouts, and not the hardware section of one. A folder stands "
-        "for the YAML files in it.",
-    )
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="a file or a folder")
-    parser.add_argument("--git", metavar="REV", help="read the files as they are in a revision")
-    parser.add_argument(
-        "--changed",
-        metavar="FILE",
-        help="only those that FILE names, or whose hardware file it names; it is a list of names, each ended by a zero "
-        "byte, as git diff --name-only -z writes it",
-    )
-    parser.add_argument("-z", "--null", action="store_true", help="end each name with a zero byte")
-    parser.set_defaults(func=run)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Prints the list."""
-    from raidplan.cli import OK
-    from raidplan.cli.output import Unable, emit, emit_bytes
-    from raidplan.layout.files import layouts_among, yaml_files
-    from raidplan.render.visible import visible
-    from raidplan.review.revision import NoRevision
-
     files = [
         file
         for path in arguments.paths
@@ -64,8 +44,6 @@ def _touched(sketch: Sketch, names: set[str]) -> bool:
 
 def _names(file: str) -> set[str]:
     """Raises Unable."""
-    from raidplan.cli.output import Unable
-
     try:
         with open(file, "rb") as opened:
             data = opened.read()
@@ -76,8 +54,6 @@ def _names(file: str) -> set[str]:
 
 def _reader(name: str) -> Reader:
     """Of the repository that the working directory is in. Raises NoRevision."""
-    from raidplan.review.revision import NoRevision, revisions
-
     (revision,) = revisions([name], os.path.join(os.curdir, "any"))
 
     def read(file: str) -> tuple[str | None, str]:

@@ -7,49 +7,19 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
+from raidplan.cli.output import Unable, talk, talk_findings
+from raidplan.document import read_document
+from raidplan.review.pipeline import load, plan
+from raidplan.twin.loops import Refused, Stopped, TooSmall, bytes_needed, down, record_of, scale_layout, up
+
 if TYPE_CHECKING:
-    from raidplan.cli.parser import Subparsers
     from raidplan.review.pipeline import Loaded
     from raidplan.twin.loops import Down, Up
-
-DESCRIPTION = """\
-up: makes a sparse file and a loop device for every disk that a plan of the layout would touch, and
-devices.json, which `plan` and `apply` take with --devices. After a reboot it attaches the files again.
-down: unmounts, deactivates and stops what stands on these loop devices, detaches them, and deletes the files
-with everything in them. Other loop devices, files and arrays are never touched.
-"""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    parser = subparsers.add_parser(
-        "loops", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("action", choices=("up", "down"), metavar="up|down", help="make them, or remove them")
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    parser.add_argument("--directory", metavar="D", help="where the files lie; ./HOST.loops by default")
-    parser.add_argument(
-        "--scale",
-        type=_scale,
-        default=1,
-        metavar="N",
-        help="up: divide every size by N, and write the layout that results to D/scaled.yaml",
-    )
-    parser.set_defaults(func=run)
-
-
-def _scale(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= 10**9):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes them or removes them; what was done and what comes next is said on standard error."""
-    from raidplan.cli import REFUSED, STOPPED, UNABLE
-    from raidplan.cli.output import talk
-    from raidplan.twin.loops import Refused, Stopped, TooSmall
-
     try:
         return _up(arguments) if arguments.action == "up" else _down(arguments)
     except TooSmall as error:
@@ -69,11 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _up(arguments: argparse.Namespace) -> int:
-    from raidplan.cli import OK, UNABLE
-    from raidplan.cli.output import talk
-    from raidplan.review.pipeline import load, plan
-    from raidplan.twin.loops import bytes_needed, record_of, scale_layout, up
-
     loaded = load(arguments.layout)
     made = None
     if loaded.topology is not None:
@@ -97,9 +62,6 @@ def _up(arguments: argparse.Namespace) -> int:
 
 def _invalid(loaded: Loaded) -> int:
     """What is wrong with the layout, on standard error."""
-    from raidplan.cli import UNABLE
-    from raidplan.cli.output import talk_findings
-
     talk_findings(loaded)
     return UNABLE
 
@@ -114,10 +76,6 @@ def _summary(done: Up) -> str:
 
 
 def _down(arguments: argparse.Namespace) -> int:
-    from raidplan.cli import OK
-    from raidplan.cli.output import talk
-    from raidplan.twin.loops import down
-
     if arguments.scale != 1:
         talk("--scale has no meaning for `down`, which knows what `up` made")
     host = _host(arguments)
@@ -139,9 +97,6 @@ def _host(arguments: argparse.Namespace) -> str:
 
     Raises Unable. The rest of the layout does not matter here: it may be wrong by now.
     """
-    from raidplan.cli.output import Unable
-    from raidplan.document import read_document
-
     document, problems = read_document(arguments.layout)
     plain = document.root.plain() if document else None
     host = plain.get("host") if isinstance(plain, dict) else None
@@ -154,8 +109,6 @@ def _host(arguments: argparse.Namespace) -> str:
 
 
 def _directory(arguments: argparse.Namespace, host: str) -> Path:
-    from raidplan.cli.output import Unable
-
     if arguments.directory:
         return Path(arguments.directory)
     if "/" in host or host in (".", ".."):

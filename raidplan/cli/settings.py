@@ -3,39 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from raidplan.review.settings import Settings
-
-
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Describes the options."""
-    parser.add_argument(
-        "--fail-on",
-        choices=("error", "warning", "note"),
-        metavar="SEVERITY",
-        help="the least severity that makes the exit code 1: error (by default), warning, note",
-    )
-    for name, what in (("select", "report these rules alone"), ("ignore", "do not report these rules")):
-        parser.add_argument(
-            f"--{name}",
-            action="append",
-            metavar="RULE,...",
-            help=f"{what}; errors that nobody can accept are always reported",
-        )
+from raidplan.base.findings import Severity
+from raidplan.cli.output import Unable
+from raidplan.review.settings import InvalidSettings, Settings, ignorable, read_settings, rule_names
 
 
 def settings_for(layout: str, arguments: argparse.Namespace | None = None) -> Settings:
     """The settings of a layout file. Raises Unable."""
-    from dataclasses import replace
-
-    from raidplan.base.findings import Severity
-    from raidplan.cli.output import Unable
-    from raidplan.review.settings import InvalidSettings, ignorable, read_settings, rule_names
-
     try:
         settings = read_settings(layout)
     except InvalidSettings as error:

@@ -6,45 +6,27 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.undo.copies import read_copies
+from raidplan.apply.undo.undo import go_back, plan_of_run, still_tuned, way_back
+from raidplan.apply.world import World
+from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
+from raidplan.cli.consent import agreed
+from raidplan.cli.output import talk
+from raidplan.cli.state import state_folder
+from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
+
 if TYPE_CHECKING:
     from raidplan.apply.journal.journal import Journal
     from raidplan.apply.undo.copies import Copies
     from raidplan.apply.undo.undo import Way
     from raidplan.apply.world import World
-    from raidplan.cli.parser import Subparsers
     from raidplan.plan import Plan
-
-
-def add(subparsers: Subparsers) -> None:
-    """Describes the arguments."""
-    from raidplan.cli.consent import add_confirm
-    from raidplan.cli.parser import add_colour
-    from raidplan.cli.state import add_state
-
-    parser = subparsers.add_parser(
-        "undo",
-        description="Puts back the partition tables, superblocks and configuration files that the last apply wrote "
-        "over, from the copies beside its journal. Possible until an array, a volume, a file system or swap was "
-        "begun; after that it is refused (exit code 4), and so is whatever was changed by somebody else since.",
-    )
-    parser.add_argument(
-        "host", metavar="HOST", nargs="?", help="the layout's host name, by default this host's"
-    )
-    add_confirm(parser)
-    add_state(parser)
-    add_colour(parser)
-    parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, decides, asks, and puts back."""
-    from raidplan.apply.journal.journal import BrokenJournal
-    from raidplan.apply.journal.lock import Held, only_one
-    from raidplan.apply.world import World
-    from raidplan.cli import REFUSED
-    from raidplan.cli.output import talk
-    from raidplan.cli.stopping import stopped_by_signals
-
     if os.geteuid() != 0:
         talk("refused: not root: run it with sudo")
         return REFUSED
@@ -60,15 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def undo(arguments: argparse.Namespace, world: World) -> int:
     """Undoes the last run of the host's journal."""
-    from raidplan.apply.journal.journal import open_journal, read_past
-    from raidplan.apply.undo.copies import read_copies
-    from raidplan.apply.undo.undo import plan_of_run, way_back
-    from raidplan.cli import REFUSED, UNABLE
-    from raidplan.cli.consent import agreed
-    from raidplan.cli.output import talk
-    from raidplan.cli.state import state_folder
-    from raidplan.cli.stopping import told_as_stopped
-
     folder = state_folder(arguments.state, arguments.host or os.uname().nodename)
     past = read_past(folder)
     if not past.run:
@@ -108,18 +81,11 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
 
 
 def _stopped(why: str = "") -> int:
-    from raidplan.cli import STOPPED
-    from raidplan.cli.output import talk
-
     talk(f"stopped part-way: {why}`undo` again goes on from there")
     return STOPPED
 
 
 def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: World) -> int:
-    from raidplan.apply.undo.undo import go_back, still_tuned, way_back
-    from raidplan.cli import OK, REFUSED, STOPPED
-    from raidplan.cli.output import talk
-
     try:
         journal.undoing()
     except OSError as error:

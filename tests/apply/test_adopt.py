@@ -133,7 +133,7 @@ def entered(tmp_path: Path, state: State, returncode: int) -> str:
     world = Simulated(plan, tmp_path, state)
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(StringIO()) as said:
-        patch.setattr(raidplan.facts.run, "run", lambda argv: Result(tuple(argv), returncode, "", ""))
+        patch.setattr("raidplan.cli.adopt.ask", lambda argv: Result(tuple(argv), returncode, "", ""))
         _entered(plan, named, open_journal(tmp_path / FOLDER, world))
     return said.getvalue()
 

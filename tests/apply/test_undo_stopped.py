@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.cli import consent, output, undo
+from raidplan.cli import undo
 from raidplan.plan import Plan
 from tests.apply.runs import impatient, machine, plan_of
 from tests.apply.simulated import Simulated, State
@@ -68,7 +68,7 @@ def test_f03_who_interrupts_again_gets_the_same_code(
                 strike(what)
             return done
 
-    monkeypatch.setattr(output, "talk", lambda words: strike(words) if struck else None)
+    monkeypatch.setattr(undo, "talk", lambda words: strike(words) if struck else None)
     assert undo.undo(arguments(plan, root), Struck(plan, root, state)) == 3
     assert struck == [str(root / LINK), "stopped part-way: `undo` again goes on from there"]
     os.kill(os.getpid(), signal.SIGTERM)
@@ -84,7 +84,7 @@ def test_what_changes_while_the_list_is_read_is_looked_at_again(
         (root / LINK).write_text((root / LINK).read_text() + "# theirs\n")
         return True
 
-    monkeypatch.setattr(consent, "agreed", yes)
+    monkeypatch.setattr(undo, "agreed", yes)
     world = Simulated(plan, root, state)
     assert undo.undo(arguments(plan, root), world) == 4 and not world.effects
     assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err

@@ -206,12 +206,12 @@ def test_facts_that_are_none(
 def test_this_machine_decides(
     layout: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from raidplan.apply import decision, reading
     from raidplan.apply.refusal import Refusal
+    from raidplan.cli import for_machine
 
-    monkeypatch.setattr(reading, "read_for", lambda plan: Machine())
+    monkeypatch.setattr(for_machine, "read_for", lambda plan: Machine())
     monkeypatch.setattr(
-        decision,
+        for_machine,
         "decide",
         lambda plan, machine, past, here: Decision(
             plan, plan, {}, (Refusal("disk-unmatched", "d0 is not there"),), machine
@@ -221,7 +221,7 @@ def test_this_machine_decides(
     assert "refused: d0 is not there" in capsys.readouterr().err
     done = replace(whole(layout), steps=())
     monkeypatch.setattr(
-        decision, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)
+        for_machine, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)
     )
     assert run(["plan", layout, "--detailed-exitcode"]) == 0
     assert "nothing to do" in capsys.readouterr().out

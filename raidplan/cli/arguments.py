@@ -1,0 +1,264 @@
+"""The arguments of every command; nothing here loads what a command works with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+
+from raidplan.cli.options import (
+    add_colour,
+    add_confirm,
+    add_consent,
+    add_devices,
+    add_limit,
+    add_output,
+    add_settings,
+    add_state,
+)
+
+LOOPS = """\
+up: makes a sparse file and a loop device for every disk that a plan of the layout would touch, and
+devices.json, which `plan` and `apply` take with --devices. After a reboot it attaches the files again.
+down: unmounts, deactivates and stops what stands on these loop devices, detaches them, and deletes the files
+with everything in them. Other loop devices, files and arrays are never touched.
+"""
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    """Layouts, settings and the form of the findings."""
+    parser.description = (
+        "Says what is wrong or unwise in layouts. Exits with 1 for findings at or above --fail-on, "
+        "with 2 if a layout is invalid."
+    )
+    parser.add_argument(
+        "layouts",
+        nargs="+",
+        metavar="LAYOUT",
+        help="a layout file, a folder of them, or the hardware file of one; - is standard input",
+    )
+    add_settings(parser)
+    add_limit(parser)
+    from raidplan.render.forms import FORMS  # of no other command
+
+    add_output(parser, *FORMS)
+
+
+def _plan(parser: argparse.ArgumentParser) -> None:
+    """A layout, and the machine that the plan is for."""
+    parser.description = (
+        "Shows what apply would do, and writes nothing. By default for this machine: what stands "
+        "already is left out, and what is in the way is refused with exit code 4. With -o plan.json the form is json, "
+        "which `apply plan.json` takes."
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    machine = parser.add_mutually_exclusive_group()
+    machine.add_argument(
+        "--offline", action="store_true", help="look at no machine: the whole plan, as for blank disks"
+    )
+    machine.add_argument(
+        "--machine", metavar="FACTS", help="the facts of a machine as JSON, instead of this machine"
+    )
+    add_devices(parser)
+    parser.add_argument(
+        "--detailed-exitcode",
+        action="store_true",
+        help="exit with 0 if there is nothing to do, 1 for an error, 2 if there is something to do",
+    )
+    add_state(parser)
+    add_limit(parser)
+    add_output(parser, "text", "json", "shell", "markdown")
+    parser.set_defaults(format=None)
+
+
+def _apply(parser: argparse.ArgumentParser) -> None:
+    """A layout or plan, and the yes to it."""
+    parser.description = (
+        "Makes the machine what the layout says. Shows the plan, asks for the host's name, and "
+        "refuses (exit code 4) before the first write whatever is in doubt."
+    )
+    parser.add_argument(
+        "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
+    )
+    add_consent(parser)
+    add_devices(parser)
+    add_state(parser)
+    parser.add_argument(
+        "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
+    )
+    add_colour(parser)
+
+
+def _adopt(parser: argparse.ArgumentParser) -> None:
+    """A layout or plan, and the journal."""
+    parser.description = (
+        "For a machine whose journal was lost or damaged: looks at every object of the layout that stands "
+        "there, without changing it (file systems that are not mounted are checked from end to end), and enters "
+        "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not."
+    )
+    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    add_devices(parser)
+    add_state(parser)
+    add_colour(parser)
+
+
+def _undo(parser: argparse.ArgumentParser) -> None:
+    """A host, and the yes to what is put back."""
+    parser.description = (
+        "Puts back the partition tables, superblocks and configuration files that the last apply wrote "
+        "over, from the copies beside its journal. Possible until an array, a volume, a file system or swap was "
+        "begun; after that it is refused (exit code 4), and so is whatever was changed by somebody else since."
+    )
+    parser.add_argument(
+        "host", metavar="HOST", nargs="?", help="the layout's host name, by default this host's"
+    )
+    add_confirm(parser)
+    add_state(parser)
+    add_colour(parser)
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    """Two layouts, or one and revisions of it."""
+    parser.description = (
+        "Says what the new layout means for a machine that is as the old one says: what is made, "
+        "destroyed, changed in place and by which command, what is survived no longer, how figures and findings "
+        "change. Looks at no machine. Exit code 1 if data would be destroyed."
+    )
+    parser.add_argument(
+        "layouts",
+        nargs="+",
+        metavar="OLD NEW",
+        help="two layout files; with --git one, or two where it has another name now; - is standard input",
+    )
+    parser.add_argument(
+        "--git",
+        metavar="REV[..REV]",
+        help="compare one layout as it is in a revision with the working tree, or as it is in two revisions; its "
+        "hardware file is read from the same one",
+    )
+    parser.add_argument(
+        "--allow-destroy", action="store_true", help="exit with 0 even if data would be destroyed"
+    )
+    add_limit(parser)
+    add_output(parser, "text", "json", "markdown")
+
+
+def _estimate(parser: argparse.ArgumentParser) -> None:
+    """A layout."""
+    parser.description = (
+        "Says how fast each array can be at most, alone and with all arrays at work, what is the "
+        "bottleneck, how long a rebuild takes, and what survives the loss of what. Needs no machine."
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_output(parser, "text", "json")
+
+
+def _draw(parser: argparse.ArgumentParser) -> None:
+    """A layout and the form of the picture."""
+    parser.description = (
+        "Draws the machine: what stands on the disks, and the wiring with the rates of its links. "
+        "svg is a picture for any browser, in light or dark; mermaid is text that GitHub draws in a pull request."
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_output(parser, "svg", "mermaid")
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    """A layout."""
+    parser.description = (
+        "Prints the plain form that a layout means: ranges written out, the hardware's file "
+        "joined, members picked from pools and, as comments, why these. Your own comments are not kept."
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_output(parser, "text")
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    """A rule, or none."""
+    parser.description = "Explains a rule with a bad and a good example, or lists all rules."
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="the rule's name, as in error[NAME]")
+    add_output(parser, "text", "markdown")
+
+
+def _discover(parser: argparse.ArgumentParser) -> None:
+    """What to print of this machine."""
+    parser.description = (
+        "hardware: the disks and controllers of this machine in the words of a layout, ready to be "
+        "named in one: `hardware: box.hardware.yaml`. Disks that the running system stands on are "
+        "commented out. facts: what stands on this machine as JSON, from which `plan --machine` makes the plan "
+        "on another one. Changes nothing."
+    )
+    parser.add_argument("what", choices=("hardware", "facts"), metavar="hardware|facts", help="what to print")
+    parser.add_argument(
+        "--for",
+        dest="layout",
+        metavar="LAYOUT",
+        help="facts: also the files and units that this layout touches",
+    )
+    add_output(parser, "yaml", "json")
+
+
+def _layouts(parser: argparse.ArgumentParser) -> None:
+    """Files, and which of them are asked about."""
+    parser.description = (
+        "Lists those of the files that are layouts, and not the hardware section of one. A folder stands "
+        "for the YAML files in it."
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="a file or a folder")
+    parser.add_argument("--git", metavar="REV", help="read the files as they are in a revision")
+    parser.add_argument(
+        "--changed",
+        metavar="FILE",
+        help="only those that FILE names, or whose hardware file it names; it is a list of names, each ended by a zero "
+        "byte, as git diff --name-only -z writes it",
+    )
+    parser.add_argument("-z", "--null", action="store_true", help="end each name with a zero byte")
+
+
+def _loops(parser: argparse.ArgumentParser) -> None:
+    """Whether they are made or removed, and for which layout."""
+    parser.description = LOOPS
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("action", choices=("up", "down"), metavar="up|down", help="make them, or remove them")
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    parser.add_argument("--directory", metavar="D", help="where the files lie; ./HOST.loops by default")
+    parser.add_argument(
+        "--scale",
+        type=_scale,
+        default=1,
+        metavar="N",
+        help="up: divide every size by N, and write the layout that results to D/scaled.yaml",
+    )
+
+
+def _schema(parser: argparse.ArgumentParser) -> None:
+    """None but the output."""
+    parser.description = (
+        "Prints the JSON Schema (draft 7) of a layout file. An editor uses it if the layout begins "
+        "with: # yaml-language-server: $schema=layout.schema.json"
+    )
+    add_output(parser, "json")
+
+
+def _scale(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= 10**9):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return int(text)
+
+
+ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
+    "check": _check,
+    "plan": _plan,
+    "apply": _apply,
+    "adopt": _adopt,
+    "undo": _undo,
+    "diff": _diff,
+    "estimate": _estimate,
+    "draw": _draw,
+    "show": _show,
+    "explain": _explain,
+    "discover": _discover,
+    "layouts": _layouts,
+    "loops": _loops,
+    "schema": _schema,
+}
+"""What describes the arguments of each command."""

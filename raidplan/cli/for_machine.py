@@ -1,0 +1,58 @@
+"""A plan held against this machine, or against the facts of another one; changes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from raidplan.apply.decision import decide, with_devices
+from raidplan.apply.journal.past import Past
+from raidplan.apply.reading import read_for
+from raidplan.apply.refusal import Refusal
+from raidplan.cli.devices import read_devices
+from raidplan.cli.output import Unable, emit, talk
+from raidplan.cli.state import past_of_host
+from raidplan.facts import Machine
+from raidplan.plan import Plan
+from raidplan.render.findings_json import json_text
+from raidplan.render.refusals import refusals_to_data
+
+
+def for_machine(
+    plan: Plan, arguments: argparse.Namespace
+) -> tuple[Plan, Mapping[str, str], Sequence[Refusal]]:
+    """The steps that are left on the machine, its disks' nodes, and why they must not be done; says the notes."""
+    if arguments.devices:
+        plan = with_devices(plan, read_devices(arguments.devices, plan))
+    if arguments.offline:
+        return plan, {}, ()
+    here = not arguments.machine
+    machine = read_for(plan) if here else _machine(arguments.machine)
+    past = past_of_host(arguments.state, plan.host) if here else Past()
+    decision = decide(plan, machine, past, here=here)
+    for note in decision.notes:
+        talk(f"note: {note}")
+    for words in decision.standing:
+        talk(words)
+    return decision.left, decision.nodes, decision.refused
+
+
+def say_refused(host: str, refusals: Sequence[Refusal], arguments: argparse.Namespace) -> None:
+    """Says why there is no plan; as JSON too, where that was asked for."""
+    for refusal in refusals:
+        talk(f"refused: {refusal.says}")
+    talk("there is no plan for this machine; --offline shows the one for blank disks")
+    if arguments.format == "json":
+        emit(json_text(refusals_to_data(host, refusals)), arguments.output)
+
+
+def _machine(file: str) -> Machine:
+    """The machine in a snapshot (`Machine.to_data` as JSON). Raises Unable."""
+    try:
+        return Machine.from_data(json.loads(Path(file).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise Unable(f"cannot read {file}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise Unable(f"{file}: {error}") from None
