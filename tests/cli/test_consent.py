@@ -146,7 +146,7 @@ def test_apply_refuses_what_changed_while_the_list_was_read(
     plan_of(LAYOUT, tmp_path)
     boxes = [old_pair(), old_pair().filesystem("sdb1", "0f0f0f0f-1111-4222-8333-123456789abc", "new")]
     monkeypatch.setattr(world.World, "read", lambda self, plan: boxes.pop(0).machine())
-    monkeypatch.setattr(decision, "preflight", lambda situation, here=True: [])
+    monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr("sys.stdin", Terminal("pair\n"))
     written: list[object] = []
     monkeypatch.setattr("raidplan.apply.execute.execute", lambda *args, **more: written.append(args))
@@ -175,7 +175,7 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
         return True
 
     monkeypatch.setattr("raidplan.cli.consent.confirmed", confirm)
-    monkeypatch.setattr(decision, "preflight", lambda situation, here=True: [])
+    monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr(decision, "looked_at", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     arguments = argparse.Namespace(state=str(root / JOURNAL), events=None, color="never", output=None)
