@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from bench.predicted import table
-from raidplan.estimate.links.manual import links_manual
-from raidplan.layout.manual import layout_manual
 from raidplan.render.rules_markdown import rules_markdown
-from raidplan.render.versions_markdown import versions_markdown
 from raidplan.review.pipeline import check, plan
+from tests.manuals.layout import layout_manual
+from tests.manuals.links import links_manual
+from tests.manuals.versions import versions_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

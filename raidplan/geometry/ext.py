@@ -75,14 +75,6 @@ class ExtGeometry:
     def inode_table_bytes(self) -> int:
         return self.inodes * self.inode_size
 
-    @property
-    def kernel_stripe(self) -> int:
-        """The blocks ext4's allocator aligns to at mount time; 0 for none. Wider than a group is ignored."""
-        for width in (self.stripe_width, self.stride):
-            if 0 < width <= self.blocks_per_group:
-                return width if width > 1 else 0
-        return 0
-
 
 def default_block(device_bytes: int, sector_bytes: int = 512) -> int:
     """The block size mke2fs picks without -b: 1 KiB below 512 MiB, else 4 KiB, never below the sector."""

@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from raidplan.base.size import KIB, MIB, SECTOR, align_up, ceil_div, is_power_of_two
+from raidplan.base.size import KIB, MIB, SECTOR, align_up, is_power_of_two
 
 DEFAULT_EXTENT: Final = 4 * MIB
 DEFAULT_ALIGNMENT: Final = MIB
@@ -70,18 +70,6 @@ def check_extent(extent_bytes: int) -> None:
     odd = not is_power_of_two(extent_bytes) and extent_bytes % _ODD_EXTENT_STEP
     if odd or not SECTOR <= extent_bytes <= _MOST_EXTENT_BYTES:
         raise ValueError(f"an extent of {extent_bytes} B is neither a power of two nor a multiple of 128 KiB")
-
-
-def extents_for(size_bytes: int, extent_bytes: int = DEFAULT_EXTENT) -> int:
-    """The extents that hold ``size_bytes``, rounded up as lvcreate --size does.
-
-    Raises ``ValueError`` for a size that is not positive or needs more than 2^32 - 1 extents.
-    """
-    check_extent(extent_bytes)
-    extents = ceil_div(size_bytes, extent_bytes)
-    if not 0 < extents <= MOST_EXTENTS:
-        raise ValueError(f"{size_bytes} B are {extents} extents of {extent_bytes} B, not 1 to {MOST_EXTENTS}")
-    return extents
 
 
 def lvm_uuid(text: str) -> str:

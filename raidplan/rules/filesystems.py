@@ -16,8 +16,6 @@ from raidplan.rules.lib.subjects import gb, tb
 if TYPE_CHECKING:
     from raidplan.topology import Topology
 
-MOST_EXT3 = MOST_BLOCKS_32BIT * 4 * KIB
-"""Bytes that ext2 and ext3 can address: 2^32 - 1 blocks of 4 KiB."""
 MOST_SECTORS = 2**32 - 1
 """Sectors that FAT32 can count."""
 BULK = 10**12

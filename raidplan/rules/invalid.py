@@ -65,7 +65,7 @@ def invalid_range() -> None:
     """A range in the compact form cannot be written out.
 
     Why: ranges such as `d<0-7>` stand for entries. One that counts backwards, repeats a name, refers to a
-    range that is not there or makes more than 100,000 entries means nothing, or not what was meant.
+    range that is not there or makes more than 250,000 entries means nothing, or not what was meant.
 
     **Bad**
 

@@ -9,8 +9,8 @@ import pytest
 
 from raidplan.diff.words import value_text
 from raidplan.layout.kinds.model import Model, fields
-from raidplan.layout.manual import _models, _words
 from raidplan.layout.model import Layout
+from tests.manuals.layout import _models, _words
 
 UNITS = {
     "size": "KiB",

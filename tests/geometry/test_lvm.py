@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.base.size import KIB, MIB, TIB
-from raidplan.geometry.lvm import MOST_EXTENTS, check_extent, extents_for, lvm_uuid, physical_volume
+from raidplan.geometry.lvm import MOST_EXTENTS, check_extent, lvm_uuid, physical_volume
 
 CASES = [
     (3_000_000_512, 1536 * KIB, 4 * MIB, 1536 * KIB, 714),
@@ -111,16 +111,6 @@ def test_agrees_with_lvm(
 def test_refusals_carry_numbers(size: int, alignment: int, extent: int, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         physical_volume(size, alignment, extent)
-
-
-def test_extents_round_up() -> None:
-    assert extents_for(2 * TIB) == 524_288
-    assert extents_for(2 * TIB + 1) == 524_289
-    assert extents_for(1) == 1
-    with pytest.raises(ValueError, match="0 B are 0 extents"):
-        extents_for(0)
-    with pytest.raises(ValueError, match=f"not 1 to {MOST_EXTENTS}"):
-        extents_for(2**60, MIB // 16)
 
 
 @given(st.text())

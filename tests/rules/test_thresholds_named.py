@@ -79,7 +79,6 @@ SHOWN_BY = {
 NO_THRESHOLD = {
     "copies.MOST_ORDER": "so many members are written out in a hint",
     "disk_care.GREEN_PARKS": "what a family of disks does by itself, counted with",
-    "filesystems.MOST_EXT3": "the limit of another module in bytes, for a message",
     "free.LOOKED_AT": "bounds the work of a hint",
     "stripe_cache.DEFAULT_ENTRIES": "the kernel's own, counted with",
     "volumes.STEP": "the kernel's step of a read-ahead, counted in",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import Path
-from raidplan.render.draw.measure import SIZE, fitted, width
+from raidplan.render.draw.measure import fitted, width
 from raidplan.render.draw.picture import Box, Icon, Part, Rect, Shape, Style, Text
 
 PAD = 9
@@ -59,8 +59,3 @@ def card(path: Path, frame: Rect, rows: Sequence[Row], title: str) -> Box:
         parts.append(Text(left, baseline, text, row.style, row.tone))
         baseline += LINE
     return Box(path, frame, tuple(parts), title)
-
-
-def text_top(style: Style) -> int:
-    """How far a text reaches above its baseline."""
-    return round(SIZE[style])
