@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,18 @@ TRUNK = 12
 BETWEEN_SIBLINGS, BETWEEN_COUSINS = 8, 16
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What is written at a link; nothing if `text` is empty."""
+
+    text: str = ""
+    held: bool = False
+    """The link holds something back."""
+    known: bool = True
+    """False if the rate is not stated."""
+
+
+@dataclass(frozen=True)
 class Machine:
     """The wiring laid out in `room` pixels, from the top left of the section."""
 
@@ -46,10 +57,10 @@ class Machine:
     tags: Tags
     marks: Marks
     room: int
-    nodes: list[Node] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.nodes = tree(self.topology)
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return tree(self.topology)
 
     @cached_property
     def columns(self) -> list[int]:
@@ -74,44 +85,51 @@ class Machine:
         return height(max(map(len, self.rows)))
 
     @cached_property
+    def widths(self) -> list[int]:
+        """Of each column of components."""
+        found = [0] * (1 + max(self.columns))
+        for rows, column in zip(self.rows, self.columns, strict=True):
+            found[column] = max(found[column], wanted(rows, 76, 170))
+        return found
+
+    @cached_property
     def lefts(self) -> list[int]:
         """The x of each column, and last that of the disks."""
-        count = 1 + max(self.columns)
-        widths, gaps = [0] * count, [0] * (count + 1)
+        gaps = [0] * (1 + len(self.widths))
         for number, column in enumerate(self.columns):
-            widths[column] = max(widths[column], wanted(self.rows[number], 76, 170))
             gaps[column] = max(gaps[column], self._gap(self._uplink(number)))
-            gaps[count] = max(gaps[count], self._gap(self._ports(number)))
-        found, x = [], 0
-        for column in range(count):
-            x += gaps[column] if column else 0
-            found.append(x)
-            x += widths[column]
-        self.widths = widths
-        return [*found, x + gaps[count]]
+            gaps[-1] = max(gaps[-1], self._gap(self._ports(number)))
+        found = [0]
+        for wide, gap in zip(self.widths, gaps[1:], strict=True):
+            found.append(found[-1] + wide + gap)
+        return found
 
     @staticmethod
-    def _gap(label: tuple[str, bool]) -> int:
-        return round(TRUNK + 14 + width(label[0], "name" if label[1] else "body") + (14 if label[1] else 0))
+    def _gap(label: Label) -> int:
+        text = width(label.text, "name") + 14 if label.held else width(label.text, "body")
+        return round(TRUNK + 14 + text)
 
-    def _uplink(self, number: int) -> tuple[str, bool]:
-        """What is written at the link of a component, and whether it holds something back."""
+    def _uplink(self, number: int) -> Label:
+        """What is written at the link of a component."""
         path = self.nodes[number].path
         if path not in self.marks.rates:
-            return "", False
-        return words.rate(self.marks.rates[path]), path in self.marks.holds
+            return Label()
+        rate = self.marks.rates[path]
+        return Label(words.rate(rate), path in self.marks.holds, rate is not None)
 
-    def _ports(self, number: int) -> tuple[str, bool]:
+    def _ports(self, number: int) -> Label:
         """The same for the links of the disks behind it."""
         paths = [(*DISKS, disk, "link") for disk in self.nodes[number].disks]
         rates = [self.marks.rates[path] for path in paths if path in self.marks.rates]
         if not rates:
-            return "", False
-        known = sorted({rate for rate in rates if rate is not None})
-        text = words.rate(known[0]) if known and len(known) == 1 and None not in rates else ""
-        if not text:
-            text = f"{known[0] / 1e6:.0f}–{known[-1] / 1e6:.0f} MB/s" if len(known) > 1 else words.rate(None)
-        return text + (" each" if len(rates) > 1 else ""), any(path in self.marks.holds for path in paths)
+            return Label()
+        each = " each" if len(rates) > 1 else ""
+        held = any(path in self.marks.holds for path in paths)
+        stated = sorted({rate for rate in rates if rate is not None})
+        if len(stated) > 1:
+            return Label(f"{stated[0] / 1e6:.0f}–{stated[-1] / 1e6:.0f} MB/s{each}", held)
+        rate = stated[0] if stated and None not in rates else None
+        return Label(words.rate(rate) + each, held, rate is not None)
 
     @cached_property
     def cell(self) -> int:
@@ -126,24 +144,33 @@ class Machine:
         return -(-most // rows) if most else 0
 
     @cached_property
-    def middles(self) -> list[int]:
-        """The y of the middle of each component."""
-        found, y, high = [0] * len(self.nodes), HEAD, self.card_height
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """The top and bottom of what stands in a row of its own: a component with disks, or with nothing behind it."""
         parents = {node.parent for node in self.nodes}
-        last = -1
+        found: dict[int, tuple[int, int]] = {}
+        y, last = HEAD, -1
         for number, node in enumerate(self.nodes):
             if number in parents and not node.disks:
                 continue
-            if y > HEAD:
+            if found:
                 y += BETWEEN_SIBLINGS if node.parent == last else BETWEEN_COUSINS
-            tall = max(high, self._grid_height(node))
-            found[number], last = y + tall // 2, node.parent
-            y += tall
-        self.bottom = y
+            top, y = y, y + max(self.card_height, self._grid_height(node))
+            found[number], last = (top, y), node.parent
+        return found
+
+    @property
+    def bottom(self) -> int:
+        """Of the section."""
+        return max((end for _, end in self.spans.values()), default=HEAD)
+
+    @cached_property
+    def middles(self) -> list[int]:
+        """The y of the middle of each component; one in no row of its own stands amid what hangs on it."""
+        found = [0] * len(self.nodes)
         ends: dict[int, tuple[int, int]] = {}
         for number in range(len(self.nodes) - 1, -1, -1):
-            if not found[number]:
-                found[number] = sum(ends[number]) // 2
+            top, bottom = self.spans.get(number) or ends[number]
+            found[number] = top + (bottom - top) // 2
             parent = self.nodes[number].parent
             below = ends.get(parent, (found[number], found[number]))
             ends[parent] = (found[number], below[1])
@@ -190,15 +217,11 @@ class Machine:
             if node.parent >= 0:
                 trunk = self._right(node.parent) + TRUNK
                 reach.setdefault(node.parent, []).append(middle)
-                label, held = self._uplink(number)
-                rate = self.marks.rates.get(node.path)
-                yield Line(
-                    ((trunk, middle), (self.lefts[self.columns[number]], middle)), *_stroke(rate, held, label)
-                )
+                stroke = _stroke(self.marks.rates.get(node.path), self._uplink(number))
+                yield Line(((trunk, middle), (self.lefts[self.columns[number]], middle)), *stroke)
             if node.disks:
-                label, held = self._ports(number)
                 end = self.lefts[-1] - 4
-                yield Line(((right, middle), (end, middle)), *_stroke(None, held, label))
+                yield Line(((right, middle), (end, middle)), *_stroke(None, self._ports(number)))
                 half = self._grid_height(node) // 2
                 yield Line(((end, middle - half + 4), (end, middle + half - 4)), "wire", 3)
         for number, middles in reach.items():
@@ -230,21 +253,21 @@ class Machine:
         return self.lefts[-1] + max(self.across * (self.cell + BETWEEN) - BETWEEN, self.cell)
 
 
-def _label(label: tuple[str, bool], right: int, baseline: int) -> Iterator[Part]:
-    text, held = label
-    if not text:
+def _label(label: Label, right: int, baseline: int) -> Iterator[Part]:
+    if not label.text:
         return
-    style, tone = ("name", "limit") if held else ("body", "ink")
-    if held:
-        yield Icon(right - round(width(text, "name")) - 13, baseline - 9, "narrow")
-    yield Text(right, baseline, text, style, tone, "end")  # type: ignore[arg-type]
+    if label.held:
+        yield Icon(right - round(width(label.text, "name")) - 13, baseline - 9, "narrow")
+        yield Text(right, baseline, label.text, "name", "limit", "end")
+    else:
+        yield Text(right, baseline, label.text, "body", "ink", "end")
 
 
-def _stroke(rate: float | None, held: bool, label: str) -> tuple[str, float]:
+def _stroke(rate: float | None, label: Label) -> tuple[str, float]:
     """Tone and width: the faster, the wider."""
-    if held:
+    if label.held:
         return "bound", 4
-    if label and rate is None and label.startswith("?"):
+    if not label.known:
         return "wire unknown", 1.5
     steps = (150e6, 400e6, 1.2e9, 4e9)
     return "wire", 1.5 + sum(rate >= step for step in steps) if rate else 1.5
