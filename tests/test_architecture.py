@@ -90,7 +90,7 @@ WRITING = {
     "raidplan.apply.world",
     "raidplan.apply.execute",
     "raidplan.apply.devices.zero",
-    "raidplan.apply.devices.still",
+    "raidplan.apply.devices.partition_lock",
 }
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from raidplan.apply.change.left import left_running, left_standing
 from raidplan.apply.configuration.conflicts import unheard
-from raidplan.apply.decide.blank import written_over
-from raidplan.apply.decide.called import called_otherwise
-from raidplan.apply.decide.closer import looked_at
-from raidplan.apply.decide.seen import machine_digest, seen
+from raidplan.apply.decide.fingerprint import machine_digest, seen
+from raidplan.apply.decide.host_name import called_otherwise
+from raidplan.apply.decide.recheck import look_closer
+from raidplan.apply.decide.stale_signatures import written_over
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.refusal import Refusal
@@ -95,7 +95,7 @@ def _closer(asked: Asked, matched: Matched, ours: Past) -> Machine:
     """The machine with what only a second look at the devices of interrupted steps shows."""
     if not ours.is_open:
         return matched.machine
-    return looked_at(asked.layout, matched.machine, matched.disks, ours)
+    return look_closer(asked.layout, matched.machine, matched.disks, ours)
 
 
 def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from raidplan.apply.decide.against import unproven
+from raidplan.apply.decide.comparison import unproven
 from raidplan.apply.decision import Decision
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal.journal import Journal
-from raidplan.apply.journal.marks import disks_below, marks
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import disks_below, marks
 from raidplan.apply.syncs import syncs
-from raidplan.apply.teardown.hold import lift
+from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.plan import plan_digest, plan_to_json
 from raidplan.plan.origin import LAYOUT

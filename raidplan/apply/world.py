@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from raidplan.apply.devices.guard import another, disks_below, instance_of, not_blank
-from raidplan.apply.devices.still import keep_still, look_again
+from raidplan.apply.devices.partition_lock import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine

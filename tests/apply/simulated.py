@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from raidplan.apply.change.left import set_by
-from raidplan.apply.journal.marks import disks_below
+from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine

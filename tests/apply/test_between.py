@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply.decide.bare import NotOurs, carries_ours
-from raidplan.apply.decide.redo import anew
+from raidplan.apply.decide.leftovers import NotOurs, carries_ours
+from raidplan.apply.decide.redo_steps import anew
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply.decide import closer
-from raidplan.apply.decide.bare import NotOurs, carries_ours
-from raidplan.apply.decide.closer import looked_at
+from raidplan.apply.decide import recheck
+from raidplan.apply.decide.leftovers import NotOurs, carries_ours
+from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
@@ -60,15 +60,15 @@ class Devices:
         past = Past(is_open=True, begun=frozenset({step}), ours={step: frozenset(found.guard)})
         disk = DiskFact("/dev/d0", "d0", 64 * MIB)
         machine = Machine((disk,), objects, blocks=tuple(blocks))
-        looked = looked_at(self.plan, machine, {"d0": disk}, past)
+        looked = look_closer(self.plan, machine, {"d0": disk}, past)
         return dict(looked.observe(kind, key) or {})
 
 
 @pytest.fixture
 def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices]:
     found = Devices(tmp_path, plan_of(LAYOUT, tmp_path))
-    monkeypatch.setattr(closer, "read_at", found.read_at)
-    monkeypatch.setattr(closer, "used_by_others", lambda node: [found.used] if found.used else [])
+    monkeypatch.setattr(recheck, "read_at", found.read_at)
+    monkeypatch.setattr(recheck, "used_by_others", lambda node: [found.used] if found.used else [])
     yield found
 
 
@@ -216,4 +216,4 @@ def test_what_ended_is_not_read(devices: Devices) -> None:
     step = devices.steps["disk.d0.partition"]
     past = Past(is_open=True, ended=frozenset({step.id}), ours={step.id: frozenset(step.guard)})
     machine = Machine(blocks=(block("d0", "{d0}", 64 * MIB),))
-    assert looked_at(devices.plan, machine, {}, past) == replace(machine, objects={})
+    assert look_closer(devices.plan, machine, {}, past) == replace(machine, objects={})

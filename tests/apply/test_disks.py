@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide.seen import changed, seen
+from raidplan.apply.decide.fingerprint import changed, seen
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import guard
 from raidplan.apply.devices.guard import not_blank

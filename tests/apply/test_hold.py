@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.teardown.hold import ON_ONE_LINE, rule
+from raidplan.apply.teardown.assembly_hold import ON_ONE_LINE, rule
 from raidplan.facts.host import HOLD
 from tests.images import MIB, image, member, put, tool
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide.not_started import not_started as asleep
-from raidplan.apply.decide.redo import CLEARS
+from raidplan.apply.decide.redo_steps import CLEARS
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past

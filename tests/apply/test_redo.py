@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide.redo import anew
+from raidplan.apply.decide.redo_steps import anew
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
 from raidplan.apply.recheck_target import ARRAY

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide.against import REFUSED_BY
+from raidplan.apply.decide.comparison import REFUSED_BY
 from raidplan.apply.refusal import CODES, Refusal
 from raidplan.cli import run
 from raidplan.cli.progress import events_to

@@ -21,8 +21,8 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal import journal
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.lock import only_one
-from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.undo import copies, copying

@@ -16,7 +16,7 @@ from raidplan.apply.stages.clearing import clear
 from raidplan.apply.stages.matching import asked_for, match_disks
 from raidplan.apply.stages.remaining import remain
 from raidplan.apply.stages.resuming import past_of_these, resume
-from raidplan.apply.teardown.given_up import Imagined
+from raidplan.apply.teardown.cleared import Imagined
 from raidplan.facts import Machine
 from tests.apply.recorded_runs import JOURNAL, NAMES, Recorded
 

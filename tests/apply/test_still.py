@@ -9,8 +9,8 @@ from threading import Timer
 
 import pytest
 
-from raidplan.apply.devices import still
-from raidplan.apply.devices.still import keep_still
+from raidplan.apply.devices import partition_lock
+from raidplan.apply.devices.partition_lock import keep_still
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_it_waits_for_udev_to_be_done(disk: Path) -> None:
 
 
 def test_it_does_not_wait_for_ever(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(still, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(partition_lock, "LOCK_SECONDS", 0.05)
     before = os.listdir("/proc/self/fd")
     with disk.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)

@@ -14,8 +14,8 @@ import pytest
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.execute import execute
-from raidplan.apply.journal.marks import marks
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.reading import read_for
 from raidplan.apply.world import World
 from raidplan.facts.match import match

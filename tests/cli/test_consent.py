@@ -176,7 +176,7 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
 
     monkeypatch.setattr("raidplan.cli.consent.confirmed", confirm)
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
-    monkeypatch.setattr(decision, "looked_at", lambda plan, machine, disks, past: machine)
+    monkeypatch.setattr(decision, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     arguments = argparse.Namespace(state=str(root / JOURNAL), events=None, color="never", output=None)
     assert _apply(plan, arguments, world) == 4

@@ -54,7 +54,7 @@ def _tuned(plan: Plan, machine: Machine) -> Iterator[str]:
     try:
         rules = file_text(machine, UDEV_RULES.format(host=plan.host)) or ""
     except BrokenBlock:
-        return  # `against` has said so
+        return  # `compare` has said so
     tuned = {
         step.proof.key: step.proof.expect for step in plan.steps if step.proof and step.proof.kind == "tuning"
     }

@@ -128,7 +128,7 @@ def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]
                 text = file_text(machine, step.action.file) or ""
                 yield step.action, sections(text, step.action.mark, at_top=step.action.at_top)
             except BrokenBlock:
-                continue  # `against` has said so
+                continue  # `compare` has said so
 
 
 def _of_mdadm(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:

@@ -22,4 +22,4 @@ def mounts_before(machine: Machine, mark: str) -> dict[str, list[str]]:
     try:
         return mounts(sections(file_text(machine, FSTAB) or "", mark).inside)
     except BrokenBlock:
-        return {}  # `against` has said so
+        return {}  # `compare` has said so

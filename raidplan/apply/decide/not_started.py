@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.decide.bare import TYPES
-from raidplan.apply.decide.redo import half_done
+from raidplan.apply.decide.leftovers import TYPES
+from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.layers import STOPPED

@@ -55,7 +55,7 @@ class Past:
     restored: frozenset[str] = frozenset()
     """The disks that it has put back."""
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of each step that was begun or ended: what it did to which device, as `marks.py` writes it."""
+    """Of each step that was begun or ended: what it did to which device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of each of those, once held against a plan and its disks: the devices that this very step worked on."""
     finished: frozenset[str] = frozenset()

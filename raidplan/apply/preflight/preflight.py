@@ -22,7 +22,7 @@ from raidplan.apply.preflight.surroundings import (
 )
 from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.refusal import Refusal, refused
-from raidplan.apply.teardown.hold import HOLDING
+from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.base.size import human
 from raidplan.facts.in_use import alone, used_by_others, written_by_others
 from raidplan.facts.run import find_tool

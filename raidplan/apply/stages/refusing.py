@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from raidplan.apply.adopt import unplanned
 from raidplan.apply.configuration.conflicts import put_inside
-from raidplan.apply.decide.against import unknown_origin
-from raidplan.apply.decide.seen import changed, seen
+from raidplan.apply.decide.comparison import unknown_origin
+from raidplan.apply.decide.fingerprint import changed, seen
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
 from raidplan.apply.preflight.situation import Situation
@@ -16,8 +16,8 @@ from raidplan.apply.refusal import Refusal, refused
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.remaining import Remaining
 from raidplan.apply.stages.resuming import Resumed
-from raidplan.apply.teardown.given_up import Cleared
-from raidplan.apply.teardown.hold import still_held
+from raidplan.apply.teardown.assembly_hold import still_held
+from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
 from raidplan.plan import Plan, digests_of
 

@@ -9,7 +9,7 @@ from raidplan.apply.configuration.blocks import BrokenBlock
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.matching import Asked
 from raidplan.apply.stages.resuming import Resumed
-from raidplan.apply.teardown.given_up import Cleared
+from raidplan.apply.teardown.cleared import Cleared
 from raidplan.plan import Plan, Step
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from raidplan.apply.decide.blank import shows_through
-from raidplan.apply.journal.marks import held_against, marks
+from raidplan.apply.decide.stale_signatures import without_stale
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import marks, of_these_disks
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.facts import Machine
 
@@ -24,10 +24,10 @@ class Resumed:
 
 def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:
     """The journal without what it says of other steps, or of other disks."""
-    return held_against(past, marks(asked.layout, matched.disks))
+    return of_these_disks(past, marks(asked.layout, matched.disks))
 
 
 def resume(asked: Asked, matched: Matched, past: Past, machine: Machine) -> Resumed:
     """`past` as of `past_of_these`; `machine` with what a closer look at interrupted steps has found."""
-    passed_over, without = shows_through(asked.layout, machine, matched.disks, past)
+    passed_over, without = without_stale(asked.layout, machine, matched.disks, past)
     return Resumed(past, without, passed_over)

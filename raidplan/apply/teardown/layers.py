@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from raidplan.apply.teardown import lost
-from raidplan.apply.teardown.given_up import Cleared
-from raidplan.apply.teardown.kept import GROUP
+from raidplan.apply.teardown import losses
+from raidplan.apply.teardown.cleared import Cleared
+from raidplan.apply.teardown.never_removed import GROUP
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.facts.ranges import ends_of, offsets
 from raidplan.plan import Loss, Run, Step, Zero
@@ -56,7 +56,7 @@ class Layers:
         uuid, called = block.identity.partition(":")[2], stack.called(block)
         if block.state in WRITABLE and block.size:
             free = (self._clear(f"teardown.array.{uuid}.zero", block, free),)
-        words = lost.array(stack, block, self.own)
+        words = losses.array(stack, block, self.own)
         return (
             self._add(
                 STOPPED.format(uuid),
@@ -89,7 +89,7 @@ class Layers:
         visible = [block for block in volumes if block.identity.startswith("volume:")]
         cleared = [self._clear(f"teardown.volume.{uuid}.{n}", one, after) for n, one in enumerate(visible)]
         after = (*after, *cleared)
-        short, select = lost.group_called(name, uuid), ("--select", f"vg_uuid={uuid}")
+        short, select = losses.group_called(name, uuid), ("--select", f"vg_uuid={uuid}")
         if volumes:
             stop = Run(("vgchange", "--activate", "n", *select))
             after = (self._add(f"teardown.group.{uuid}.stop", f"deactivate {short}", stop, after, uuid),)
@@ -103,7 +103,7 @@ class Layers:
                     remove,
                     after,
                     uuid,
-                    lost.group(self.given.stack, name, uuid),
+                    losses.group(self.given.stack, name, uuid),
                 ),
             )
         return after
@@ -112,7 +112,7 @@ class Layers:
         called = self.given.stack.called(block)
         places = [(0, block.size), *self.given.stack.partitions(block.name)]
         zero = Zero(block.node, ends_of(block.size, places, offsets(block)), block.found)
-        words = tuple(lost.on_layer(self.given.stack, block, self.own))
+        words = tuple(losses.on_layer(self.given.stack, block, self.own))
         return self._add(id, f"wipe the start and end of {called}", zero, needs, block.name, *words)
 
     def _add(

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from raidplan.apply.teardown import hold, lost
-from raidplan.apply.teardown.given_up import Against, Cleared, give_up
-from raidplan.apply.teardown.kept import kept
+from raidplan.apply.teardown import assembly_hold, losses
+from raidplan.apply.teardown.cleared import Cleared, Compare, give_up
 from raidplan.apply.teardown.layers import Layers
+from raidplan.apply.teardown.never_removed import kept
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, offsets
@@ -26,20 +26,20 @@ MAKING = ("partition", "array", "volume")
 SETTLED = "teardown.settle"
 
 
-def taken_apart(
-    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against, made: Iterable[str] = ()
+def take_apart(
+    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, made: Iterable[str] = ()
 ) -> Cleared:
     """What is left to do, with the steps that clear what is in its way, or why that must stay.
 
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
     The machine and the disks of the result are as they will be once it is gone, for checks of what follows.
     """
-    given = give_up(plan, machine, disks, against)
+    given = give_up(plan, machine, disks, compare)
     ghosts = _ghosts(given)
     left = replace(given.left, steps=tuple(_waiting(step, ghosts) for step in given.left.steps))
     steps = [*left.steps, *ghosts.values()]
     if given.targets:
-        own = lost.own_identities(plan) | {each.partition(":")[2] for each in made}
+        own = losses.own_identities(plan) | {each.partition(":")[2] for each in made}
         steps = _with_teardown(plan, given, left.steps, ghosts, own)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
@@ -47,7 +47,7 @@ def taken_apart(
         asks = next((step for _, step in given.targets.values()), plan.steps[0])
         before = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
         nodes = _new_nodes(plan if held else left)
-        steps += hold.release(before, list(nodes), asks.because, asks.line)
+        steps += assembly_hold.release(before, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
     return replace(given, left=left, refusals=[*given.refusals, *kept(given)])
@@ -60,7 +60,7 @@ def _with_teardown(
     _, asks = next(iter(given.targets.values()))
     # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
     loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
-    held = hold.hold(_rule(left, given), asks.because, asks.line, loads)
+    held = assembly_hold.hold(_rule(left, given), asks.because, asks.line, loads)
     layers = Layers(given, own, asks.because, asks.line, held[-1].id)
     makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
     openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in given.targets.items()}
@@ -97,7 +97,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         line=step.line,
         needs=(layers.first, *layers.free(name), *opened),
         targets=(node.strip("{}"),),
-        destroys=tuple(dict.fromkeys(lost.on_device(stack, name, layers.own))),
+        destroys=tuple(dict.fromkeys(losses.on_device(stack, name, layers.own))),
         clears=(node,),
         origin=TEARDOWN,
     )
@@ -123,7 +123,7 @@ def _settled(given: Cleared, targets: Sequence[Step]) -> Step:
         line=targets[0].line,
         needs=tuple(step.id for step in targets),
         targets=("udev",),
-        destroys=tuple(lost.absent(trace for name in given.targets for trace in given.stack.traces(name))),
+        destroys=tuple(losses.absent(trace for name in given.targets for trace in given.stack.traces(name))),
         clears=given.covered,
         origin=TEARDOWN,
     )
@@ -190,7 +190,7 @@ def _rule(left: Plan, given: Cleared) -> str:
         node.rpartition("/")[2] for step in left.steps if step.new_partitions for node in step.awaits
     ]
     arrays = [step.proof.key for step in left.steps if step.proof and step.proof.kind == "array"]
-    return hold.rule(old, partitions, arrays)
+    return assembly_hold.rule(old, partitions, arrays)
 
 
 def _new_nodes(plan: Plan) -> Iterator[str]:

@@ -18,6 +18,7 @@ from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, as_text, 
 from raidplan.apply.configuration.files import holds, real
 from raidplan.apply.configuration.switches import switched
 from raidplan.apply.journal.past import Past
+from raidplan.apply.undo.changed_since import since
 from raidplan.apply.undo.copies import (
     CONFIGURATION,
     DISK,
@@ -32,7 +33,6 @@ from raidplan.apply.undo.copies import (
     packed_configuration,
     read_copies,
 )
-from raidplan.apply.undo.since import since
 from raidplan.base.size import MIB, human
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero

@@ -16,8 +16,8 @@ from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.journal.past import PLAN, Past
+from raidplan.apply.undo.changed_since import since
 from raidplan.apply.undo.copies import Copies, digest
-from raidplan.apply.undo.since import since
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match

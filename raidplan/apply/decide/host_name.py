@@ -1,4 +1,4 @@
-"""Does the machine call itself as the layout calls its host? Where it does not, somebody may be on the wrong one."""
+"""Whether this host has the name that the layout says; if not, the layout may be that of another machine."""
 
 from __future__ import annotations
 

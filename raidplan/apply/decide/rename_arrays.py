@@ -1,4 +1,4 @@
-"""Arrays that run under another name: a boot before the initramfs knew theirs has assembled them as md127 or the like."""
+"""Arrays that run under another name, such as md127, because they were assembled before their name was known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is never taken apart, whatever the layout says: what is in use, what is not understood, what others share."""
+"""What is never taken apart, whatever the layout says: devices in use, unknown formats, and what stands on other disks as well."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
 from raidplan.apply.refusal import Refusal, refused
-from raidplan.apply.teardown.given_up import Cleared
+from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.device_stack import listed
 from raidplan.facts.machine import BlockFact, Trace

@@ -1,9 +1,9 @@
-"""Steps whose end nobody knows, because a kill or a power cut came in between: what is cleared before they run again.
+"""Interrupted steps, which nothing shows to be finished: what is cleared before they run again.
 
-A signature is no proof that mkfs was finished, so a device that such a step wrote over is made blank again
-and written anew. That is safe where the journal speaks of this very step on these very disks (marks.py), and
-nothing is there that it cannot have left (bare.py). What it made and somebody may have used since is a loss,
-for which a person has to say yes. Everywhere else the journal counts for nothing, and the device has to be blank.
+A signature is no proof that mkfs was finished, so a device that such a step wrote over is made blank again and written anew.
+That is safe where the journal speaks of this very step on these very disks (step_fingerprints.py), and nothing is there that
+the step cannot have left (leftovers.py). What the step made and somebody may have used since is a loss, for which a person has
+to say yes. Everywhere else the journal counts for nothing, and the device has to be blank.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from raidplan.apply.decide import bare
-from raidplan.apply.decide.bare import NotOurs
+from raidplan.apply.decide import leftovers
+from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
@@ -67,8 +67,8 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
     assert step.proof is not None
     blocks = {block.identity: block for block in machine.blocks}
     identities = {node: identity_of(node, made) for node in ours}
-    carried = [node for node, one in identities.items() if bare.carries_ours(one, step.proof, machine)]
-    lost = {node: tuple(bare.lost(one, step.proof, machine)) for node, one in identities.items()}
+    carried = [node for node, one in identities.items() if leftovers.carries_ours(one, step.proof, machine)]
+    lost = {node: tuple(leftovers.lost(one, step.proof, machine)) for node, one in identities.items()}
     running = machine.observe("array", step.proof.key) if step.proof.kind == "array" and ours else None
     after: tuple[str, ...] = ()
     if running:
@@ -82,7 +82,7 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
     if (
         step.proof.kind == "table"
         and not carried
-        and any(bare.partitions_on(one, machine) for one in identities.values())
+        and any(leftovers.partitions_on(one, machine) for one in identities.values())
     ):
         # The clearing was cut off between the table's last byte and the kernel's look at what is left of it.
         yield _clear(step, 1, "let the kernel forget", Run(("blockdev", "--rereadpt", *ours)))

@@ -1,4 +1,4 @@
-"""A plan held against the machine: what is there already is left out, what is there but differs is refused."""
+"""A plan compared with the machine: what is there already is left out, what is there but differs is refused."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.change.difference import NotInPlace
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, wanted_text
-from raidplan.apply.decide.bare import NotOurs
+from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.decide.redo import anew, half_done
-from raidplan.apply.decide.renamed import InUse, under_its_name
+from raidplan.apply.decide.redo_steps import anew, half_done
+from raidplan.apply.decide.rename_arrays import InUse, under_its_name
 from raidplan.apply.journal.made import is_known
-from raidplan.apply.journal.marks import disks_below
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.refusal import Refusal, refused
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
@@ -41,7 +41,7 @@ REFUSED_BY: Mapping[type[Exception], str] = {
 """The code of what each exception says."""
 
 
-def against(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
+def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
     """The steps that are left to do, and why they must not be done (empty if they may).
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not

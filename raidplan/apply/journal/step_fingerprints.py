@@ -1,5 +1,5 @@
-"""What a step does to a device, and which disks lie below it, as one word for the journal: only a record with the same
-word speaks of this step on these disks. A name in a layout can get another disk, and a step another command.
+"""A hash of what a step does to a device and of the disks below it, for the journal: only a record with the same hash speaks
+of this step on these disks. A name in a layout can get another disk, and a step another command.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
     return below
 
 
-def held_against(past: Past, now: Marks) -> Past:
+def of_these_disks(past: Past, now: Marks) -> Past:
     """The past of these steps on these disks: what ended on others did not end, and what was begun there is not ours."""
 
     def fitting(step: str) -> frozenset[str]:

@@ -1,6 +1,6 @@
-"""What a step that was cut off can have left on a device, and what it cannot: everything there, and above, is looked at.
+"""Whether content can be left from an interrupted step: everything on the device is compared, and all that stands on it.
 
-A pure function of a machine; what nobody recognises on a device is in its `stain` (closer.py).
+A pure function of a machine; what no tool recognises on a device is in its `stain` (recheck.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A disk since its copy was made: each block is as it was, or as the run left it, or somebody else has written there."""
+"""A disk compared with its safety copy: each block is as it was, or as the run left it, or somebody else has written there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from raidplan.apply.decide.bare import TABLE_SIGNATURES
+from raidplan.apply.decide.leftovers import TABLE_SIGNATURES
 from raidplan.apply.journal.past import Past
 from raidplan.apply.undo.copies import Copy
 from raidplan.facts import DiskFact, Machine

@@ -1,5 +1,5 @@
-"""Devices of steps that were begun and never ended, looked at once more: bytes that are no signature of anything, and
-users that show nowhere else. What a person put there without a file system is seen by nobody but this.
+"""A second look at the devices of interrupted steps: bytes that are no signature of anything, and users that show nowhere
+else. Data that a person put there without a file system is found by this alone.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from raidplan.apply.decide.bare import TABLE_SIGNATURES
 from raidplan.apply.decide.half_made import others_on
+from raidplan.apply.decide.leftovers import TABLE_SIGNATURES
 from raidplan.apply.decide.maker import foreign, pristine
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import may_be_wiped
+from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.device_stack import Stack
@@ -29,7 +29,7 @@ Found = dict[tuple[str, str], Properties]
 """What is added to an object, by its kind and key."""
 
 
-def looked_at(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> Machine:
+def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> Machine:
     """The machine with what is amiss in the `content` of each such device: a `stain`, or that it is `used`; and of each such file."""
     found: Found = {}
     made = made_nodes(plan)

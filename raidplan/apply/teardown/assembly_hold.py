@@ -1,8 +1,8 @@
-"""Automatic assembly held off: a udev rule below /run that hides old members and old physical volumes from it.
+"""Automatic assembly held off: a udev rule below /run that hides old members and old physical volumes from udev's own rules.
 
-udev's own rules (64-md-raid-assembly, 69-lvm) act on ID_FS_TYPE, which this one empties before them, for the
-arrays that are taken apart and for the partitions and arrays that are being made, by UUID. Everything else on
-the machine is assembled as ever. A reboot ends it as well.
+Those (64-md-raid-assembly, 69-lvm) act on ID_FS_TYPE, which this rule empties before them, by UUID, for the arrays that are
+taken apart and for the partitions and arrays that are being made. Everything else on the machine is assembled as ever. A
+reboot ends the hold as well.
 """
 
 from __future__ import annotations

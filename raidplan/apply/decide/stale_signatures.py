@@ -1,4 +1,4 @@
-"""Which devices must be proven blank, at every place, and which our own run has just made."""
+"""Signatures that are left from earlier content in devices which the interrupted run made: they count for nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.given_up import may_be_wiped
+from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
@@ -23,7 +23,7 @@ def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
     return frozenset(guarded - ours - passed_over)
 
 
-def shows_through(
+def without_stale(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past
 ) -> tuple[frozenset[str], Machine]:
     """What the run that is not closed made on disks that may be wiped, as steps call it; and the machine without what

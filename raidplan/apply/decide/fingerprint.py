@@ -1,4 +1,4 @@
-"""What a plan was made for: the disks and what is on them, the programs, the installation; and what differs."""
+"""What a plan was made for: the disks and their content, the programs, the installation; and what has changed since."""
 
 from __future__ import annotations
 

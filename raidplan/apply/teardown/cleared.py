@@ -1,7 +1,7 @@
-"""What a plan has to write over although something is there, where the layout says `wipe: true` for all disks below.
+"""The devices that a plan writes over although something is there, where the layout says `wipe: true` for all disks below.
 
-A pure function: a plan and a machine give the steps that are left, the machine as it will be once what is in
-their way is gone, and every reason why it must stay.
+A pure function: a plan and a machine give the steps that are left, the machine as it will be once its way is clear, and
+every reason why the content must stay.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from raidplan.facts.machine import BlockFact, Properties
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
-Against = Callable[[Machine], tuple[Plan, list[Refusal]]]
-"""The plan held against a machine: the steps that are left, and why they must not be done."""
+Compare = Callable[[Machine], tuple[Plan, list[Refusal]]]
+"""Compares the plan with a machine: the steps that are left, and why they must not be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Cleared:
     """What steps call devices that are among `above` now: those are gone before a step looks at their successors."""
 
 
-def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against: Against) -> Cleared:
+def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare) -> Cleared:
     """`machine` and `disks` as they are. Nothing is given up where nothing is in the way, or no layout allows it."""
     stack = Stack(machine, disks)
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
-    left, refusals = against(machine)
+    left, refusals = compare(machine)
     given = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
     while True:
         # A layer that is taken off can make more steps due, on more devices.
@@ -69,7 +69,7 @@ def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], against
             above = {block.name for block in given.above}
             written = _written(given.left, machine, disks, made)
             return replace(given, covered=tuple(node for name, (node, _) in written.items() if name in above))
-        given = _without(against, given, {**given.targets, **more})
+        given = _without(compare, given, {**given.targets, **more})
 
 
 def may_be_wiped(plan: Plan, stack: Stack, name: str) -> bool:
@@ -87,14 +87,14 @@ def _allowed(disks: set[str], allowed: set[str]) -> bool:
     return bool(disks) and disks <= allowed
 
 
-def _without(against: Against, given: Cleared, targets: Mapping[str, tuple[str, Step]]) -> Cleared:
+def _without(compare: Compare, given: Cleared, targets: Mapping[str, tuple[str, Step]]) -> Cleared:
     """The same with these targets blank; what stands on another target goes with it."""
     higher = {block.name for block in given.stack.above(list(targets))}
     targets = {name: written for name, written in targets.items() if name not in higher}
     above = given.stack.above(list(targets))
     machine = _after(given.stack.machine, targets, above)
     disks = {name: machine.disk(disk.node) or disk for name, disk in given.after.disks.items()}
-    left, refusals = against(machine)
+    left, refusals = compare(machine)
     return Cleared(left, refusals, given.stack, Imagined(machine, disks), targets, above, given.wiped)
 
 
