@@ -2,10 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 PACKAGES := kmod qemu-system-x86 qemu-utils mmdebstrap mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
-            dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt nodejs chromium
+            dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt nodejs lintian mandoc chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all quick golden lint bench clean packages
+.PHONY: demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -28,6 +28,10 @@ lint: $(VENV)/ready
 # What the tests hold the output against is made anew; a summary says what that changes since the commit SINCE.
 golden: $(VENV)/ready
 	$(VENV)/bin/python -m tests.golden_summary $(or $(SINCE),HEAD)
+
+# Wheel, sdist, one file for any Python, a Debian package: in dist/, the same bytes for the same commit.
+dist: $(VENV)/ready
+	$(VENV)/bin/python -m release
 
 bench: $(VENV)/ready
 	$(VENV)/bin/python -m bench

@@ -170,7 +170,9 @@ def _command(program: str, **options: Any) -> sh.Command[sh.RunningCommand]:
     """A program whose call gives the ended command: sh from 2.0 on has to be asked for that, 1.14 gives nothing else."""
     import sh  # takes 70 ms, so only where something runs
 
-    if int(sh.__version__.partition(".")[0]) >= 2:
+    if not str(sh.__version__).startswith(
+        "1."
+    ):  # from 2.0 on the version is unknown where pip has not installed it
         options["_return_cmd"] = True
     command: Any = sh.Command(program)
     return command.bake(**options)  # type: ignore[no-any-return]
