@@ -6,12 +6,12 @@ import argparse
 import re
 import time
 from collections.abc import Iterator
-from importlib import import_module
 
 import shtab
 
 from raidplan import __version__
 from raidplan.cli import COMMANDS, HELP
+from raidplan.cli.arguments import ARGUMENTS
 from raidplan.cli.parser import Parser
 from release.python import commit_time
 
@@ -29,9 +29,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__, help="show the version")
     subparsers = whole.add_subparsers(dest="command", metavar="COMMAND")
     for name, text in COMMANDS.items():
-        import_module(f"raidplan.cli.{name}").add(subparsers)
-        # Without a line of help a command is not offered; the modules leave it to the table.
-        subparsers._choices_actions.append(subparsers._ChoicesPseudoAction(name, (), text))
+        ARGUMENTS[name](subparsers.add_parser(name, help=text))
     for command in commands(whole).values():
         for action in command._actions:
             if action.dest in PATHS:

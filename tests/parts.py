@@ -37,7 +37,10 @@ CUTS = 8
 
 def parts() -> dict[str, list[str]]:
     """The arguments of pytest by the name of the part."""
-    everything = {"simulated": ["--long", "-m", "not machine", "tests"]}
+    everything = {
+        "simulated": ["--long", "-m", "not machine", "--ignore=tests/release", "tests"],
+        "release": ["--long", "tests/release"],
+    }
     everything |= {
         name: ["--long", *(f"tests/{file}" for file in files)] for name, files in IN_SERVERS.items()
     }
