@@ -43,7 +43,9 @@ def system(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def inside(system: Path, *argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["chroot", str(system), *argv], capture_output=True, text=True, check=False)
+    """In name spaces of its own, whose /proc is gone with the program; sh looks there for open files."""
+    alone = ["unshare", "--mount", "--pid", "--fork", f"--root={system}", "--mount-proc=/proc"]
+    return subprocess.run([*alone, *argv], capture_output=True, text=True, check=False)
 
 
 def state(system: Path) -> dict[str, tuple[int, str]]:
