@@ -1,0 +1,72 @@
+"""raidplan.pyz and the Debian package in virtual servers: each applies the pair, and what they made outlives them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from raidplan.review.pipeline import check
+from raidplan.twin.server import Twin
+from raidplan.twin.server.wiring import disks_of
+from tests.machine.servers import EXAMPLES, LAYOUT, quick_initramfs
+
+pytestmark = [pytest.mark.machine, pytest.mark.long]
+ROOT = Path(__file__).parents[2]
+PAIR = EXAMPLES / "raid1-pair.yaml"
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "release", str(folder)], cwd=ROOT, check=True)
+    return folder
+
+
+def applied(twin: Twin, program: str) -> None:
+    """Applied, and found to match when it is applied again."""
+    command = f"{program} apply {LAYOUT} --confirm pair 2>&1"
+    first = twin.run(command, check=False, timeout=900)
+    assert first.returncode == 0, first.stdout[-4000:]
+    second = twin.run(command, check=False, timeout=300)
+    assert second.returncode == 0 and "nothing to do" in second.stdout, second.stdout[-4000:]
+
+
+def test_the_one_file_applies_without_a_network_or_any_library(dist: Path, tmp_path: Path) -> None:
+    layout = check(str(PAIR)).layout
+    assert layout is not None
+    with Twin.start(disks_of(layout), directory=tmp_path / "twin") as twin:
+        assert not twin.run(["python3", "-c", "import yaml"], check=False).ok, (
+            "the server has no library of ours"
+        )
+        assert not twin.run(["python3", "-c", "import sh"], check=False).ok
+        quick_initramfs(twin)
+        twin.put(PAIR, LAYOUT)
+        twin.put(dist / "raidplan.pyz", "/root/raidplan.pyz", mode=0o755)
+        applied(twin, "/root/raidplan.pyz")
+        assert "raid1" in twin.run("cat /proc/mdstat").stdout
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("release", ["bookworm", "trixie"])
+def test_the_package_applies_and_its_removal_leaves_what_it_made(
+    release: str, dist: Path, tmp_path: Path
+) -> None:
+    layout = check(str(PAIR)).layout
+    assert layout is not None
+    (package,) = dist.glob("*.deb")
+    with Twin.start(disks_of(layout), release=release, directory=tmp_path / "twin", online=True) as twin:
+        twin.put(package, "/root/raidplan.deb")
+        twin.put(PAIR, LAYOUT)
+        install = "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends"
+        twin.run(f"{install} /root/raidplan.deb", timeout=900)
+        quick_initramfs(twin)
+        applied(twin, "raidplan")
+        looked = "cat /etc/fstab /etc/mdadm/mdadm.conf; mdadm --detail --scan; findmnt --noheadings -t ext4,xfs; ls -R /etc/systemd/system /etc/udev/rules.d /var/lib/raidplan"
+        before = twin.run(looked).stdout
+        twin.run(f"{install} --reinstall /root/raidplan.deb", timeout=900)
+        assert twin.run(looked).stdout == before
+        twin.run("DEBIAN_FRONTEND=noninteractive apt-get purge -y -qq raidplan", timeout=900)
+        assert twin.run(looked).stdout == before and "ARRAY" in before
