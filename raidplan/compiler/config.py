@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.base.words import counted
 from raidplan.compiler.watch import watch_steps
 from raidplan.layout.kinds.device import Line
 from raidplan.plan.places import FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
@@ -52,8 +53,7 @@ def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
     return Step(
         id="config.mdadm.conf",
         phase="prepare",
-        say=f"name {len(arrays)} array{'s' * (len(arrays) > 1)} in {MDADM_CONF}"
-        + (f", alarms to {mail}" if mail else ""),
+        say=f"name {counted(len(arrays), 'array')} in {MDADM_CONF}" + (f", alarms to {mail}" if mail else ""),
         action=WriteBlock(MDADM_CONF, content, topology.host, at_top=True),
         because="arrays",
         targets=(MDADM_CONF,),
@@ -64,9 +64,9 @@ def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[
     file = UDEV_RULES.format(host=topology.host)
     head = f"{RULES_BEGIN}: tunes arrays whenever they appear, and starts those that lack a member."
     content = "\n".join([head, *tuned, *started, ""])
-    what = [f"tune {_arrays(tuned)}"] * bool(tuned) + [
-        f"start {_arrays(started)} that may lack a member"
-    ] * bool(started)
+    what = [f"tune {counted(len(tuned), 'array')}"] if tuned else []
+    if started:
+        what.append(f"start {counted(len(started), 'array')} that may lack a member")
     yield Step(
         id="config.udev",
         phase="prepare",
@@ -85,10 +85,6 @@ def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[
         follows=("config.udev",),
         targets=("udev",),
     )
-
-
-def _arrays(rules: list[str]) -> str:
-    return f"{len(rules)} array{'s' * (len(rules) > 1)}"
 
 
 def _initramfs(arrays: list[str], rules: bool) -> Step:
@@ -112,7 +108,7 @@ def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Ite
     yield Step(
         id="config.fstab",
         phase="configure",
-        say=f"enter {len(mounts)} line{'s' * (len(mounts) > 1)} into {FSTAB}",
+        say=f"enter {counted(len(mounts), 'line')} into {FSTAB}",
         action=WriteBlock(FSTAB, content, topology.host),
         because="filesystems",
         needs=needs,

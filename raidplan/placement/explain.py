@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from raidplan.base.words import plural
+from raidplan.base.words import counted, plural
 from raidplan.placement.bounds import alone_load, rooms
 from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
@@ -94,7 +94,7 @@ def _cure(problem: Problem, number: int) -> str:
     demand = problem.demands[number]
     if alone_load(problem, number) <= demand.may_lose:
         others = len(problem.demands) - 1
-        return f"alone it would; its pool is too unevenly wired for it and {others} other array{'s' * (others > 1)}"
+        return f"alone it would; its pool is too unevenly wired for it and {counted(others, 'other array')}"
     lacking = demand.count - sum(min(room, demand.may_lose) for room in rooms(problem, number))
     more = -(-lacking // demand.may_lose)
     what = f"one more {demand.kind}" if more == 1 else f"{more} more {plural(demand.kind)}"

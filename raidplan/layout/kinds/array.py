@@ -10,6 +10,7 @@ from raidplan.base.findings import Path
 from raidplan.base.identity import derived_uuid, md_form
 from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, redundancy
 from raidplan.base.size import KIB, human
+from raidplan.base.words import counted
 from raidplan.geometry import md
 from raidplan.layout.kinds.array_create import create_argv, made
 from raidplan.layout.kinds.device import Device, Group, Impossible, Kind, Line, Site, Use
@@ -214,7 +215,7 @@ class Array(Model, Kind):
             id=f"array.{name}.create",
             phase="array",
             say=f"create {self.level} {name} of {count} members ({listed}), {human(geometry.size_bytes)} usable"
-            + (f", {spares} spare" + "s" * (spares > 1) if spares else ""),
+            + (f", {counted(spares, 'spare')}" if spares else ""),
             action=Run(create_argv(self, name, site, parts)),
             because=".".join(map(str, path)),
             needs=(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.facts.run import CommandFailed, find_tool
 from raidplan.twin.loops.folder import DEVICES, LAYOUT, NEW, RECORD, Folder, is_blank
 from raidplan.twin.loops.losetup import attach, detach, loops
@@ -172,7 +173,7 @@ def _make_files(folder: Folder, record: Record, tell: Callable[[str], None]) -> 
     missing = [file for file in record.files if not is_ours(folder, file)]
     if missing:
         total = sum(file.size for file in missing)
-        tell(f"make {_count(len(missing), 'sparse file')} of {human(total)} in all in {folder.path}")
+        tell(f"make {counted(len(missing), 'sparse file')} of {human(total)} in all in {folder.path}")
     inodes = {file.disk: folder.make(file) for file in _without_leftovers(folder, missing)}
     files = tuple(replace(file, inode=inodes.get(file.disk, file.inode)) for file in record.files)
     complete = replace(record, files=files)
@@ -194,7 +195,7 @@ def _attach(folder: Folder, record: Record, tell: Callable[[str], None]) -> tupl
     there = our_loops(folder, record, loops())
     missing = [file for file in record.files if file.disk not in there]
     if missing:
-        tell(f"attach {_count(len(missing), 'loop device')}")
+        tell(f"attach {counted(len(missing), 'loop device')}")
     nodes = {disk: found[0].node for disk, found in there.items()}
     for file in missing:
         nodes[file.disk] = attach(f"{folder.place()}/{file.name}", file.sector)
@@ -216,7 +217,3 @@ def _check(folder: Folder, files: Sequence[DiskFile], nodes: Mapping[str, str]) 
             raise RuntimeError(
                 f"{loop.node} has sectors of {loop.sector} B instead of {file.sector} B: the kernel is too old"
             )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number > 1)}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from raidplan.base.words import counted
 from raidplan.facts.run import CommandFailed, find_tool, run
 from raidplan.twin.loops.folder import OURS, Folder, is_blank
 from raidplan.twin.loops.losetup import Loop, detach, loops
@@ -127,12 +128,12 @@ def remove(folder: Folder, record: Record, tell: Callable[[str], None]) -> Down:
     left = taken_over(folder, ours, listed)
     nodes = [loop for found in ours.values() for loop in found]
     if nodes:
-        tell(f"detach {len(nodes)} loop device{'s' * (len(nodes) > 1)}")
+        tell(f"detach {counted(len(nodes), 'loop device')}")
     detached = [loop.node for loop in detach(nodes)]
     _await_detached(folder, record)
     removed = [file.name for file in record.files if is_ours(folder, file) or is_unrecorded(folder, file)]
     if removed:
-        tell(f"delete {len(removed)} file{'s' * (len(removed) > 1)}")
+        tell(f"delete {counted(len(removed), 'file')}")
     for name in (*removed, *OURS):
         folder.remove(name)
     kept = folder.names()

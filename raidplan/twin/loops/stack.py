@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from raidplan.facts.block import text_of
 from raidplan.facts.run import find_tool, run
 
 
@@ -91,22 +92,14 @@ def _lines(file: Path) -> list[str]:
     return file.read_text("utf-8", "surrogateescape").split("\n")[:-1]
 
 
-def _attribute(file: Path) -> str:
-    """A sysfs attribute; empty where there is none, or none any more."""
-    try:
-        return file.read_text().strip()
-    except OSError:
-        return ""
-
-
 def _block(entry: Path) -> Block:
     """A device may vanish while it is read; what is left of it is empty and harms nobody."""
-    name, number = _name(entry.name), _attribute(entry / "dev")
+    name, number = _name(entry.name), text_of(entry / "dev")
     if (entry / "partition").exists():
         return Block(name, number, (_name(entry.resolve().parent.name),), "partition")
     below = tuple(sorted(_name(found.name) for found in (entry / "slaves").glob("*")))
     if (entry / "dm").exists():
-        return Block(name, number, below, "dm", _attribute(entry / "dm/uuid"), _attribute(entry / "dm/name"))
+        return Block(name, number, below, "dm", text_of(entry / "dm/uuid"), text_of(entry / "dm/name"))
     return Block(name, number, below, "md" if (entry / "md").exists() else "")
 
 

@@ -237,8 +237,8 @@ def _logging(log: Path, *, direct: bool) -> Properties:
 
 def _top_node(disk: Disk, machine: Machine) -> str:
     depth = len(_groups(disk, machine))
-    below = "l" * disk.keeps_log + "w" * bool(disk.halts_at_write)
-    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else below)
+    log, halts = "l" if disk.keeps_log else "", "w" if disk.halts_at_write else ""
+    return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else log + halts)
 
 
 def _option(name: str, properties: Mapping[str, object]) -> list[str]:
