@@ -15,7 +15,7 @@ MODULES = {
     for file in FILES
 }
 FLOORS = [
-    "base", "plan", "facts",
+    "base", "plan/changes", "plan", "facts",
     "apply/refusal", "apply/devices", "apply/reading", "apply/world", "apply/journal", "apply/configuration", "apply/change", "apply/teardown",
     "apply/decide", "apply/adopt", "apply/recheck_target", "apply/syncs", "apply/execute", "apply/preflight", "apply/undo", "apply/stages", "apply/decision", "apply/session",
     "document", "geometry", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",

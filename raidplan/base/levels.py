@@ -1,7 +1,7 @@
 """The RAID levels as one table: their members, copies and parity, layouts and options; all other code asks it.
 
 Sources: mdadm(8) 4.2-4.6, md(4); `Create.c` of mdadm for the numbers of members; `maps.c` of mdadm and
-raid5.h of Linux for the layouts; `analyse_change` in its Grow.c and `takeover` in drivers/md/raid{0,1,5,10}.c of Linux for what an array can become.
+raid5.h of Linux for the layouts. What an array can become stands in `plan/changes/`.
 """
 
 from __future__ import annotations
@@ -138,10 +138,6 @@ LEVELS = {
         Level("raid10", 2, "raid10", forced_minimum=2, copies=Copies.BY_LAYOUT, layouts={"n2": 0x102}),
     )
 }
-LEVELS_CHANGED = frozenset(
-    frozenset(pair) for pair in (("raid1", "raid5"), ("raid5", "raid6"), ("raid0", "raid4"), ("raid0", "raid5"), ("raid4", "raid5"))
-)  # fmt: skip
-"""Pairs of levels that turn into each other while the data stays; RAID0 and RAID10 do under conditions."""
 DEFAULT_CHUNK = 512 * 1024
 """mdadm's default since 3.1, bytes."""
 
@@ -166,12 +162,6 @@ def raid10_copies(layout: str) -> tuple[str, int]:
     if not match:
         raise Mistake(f"'{layout}' is not a RAID10 layout", "write n2, f2, o2 or more copies")
     return {"n": "near", "f": "far", "o": "offset"}[match[1]], int(match[2])
-
-
-def raid10_moves(old: str, new: str) -> bool:
-    """mdadm can make one RAID10 layout of the other: never from or to far, nor with another number of copies. Raises ValueError."""
-    (before, copies), (after, then) = raid10_copies(old), raid10_copies(new)
-    return "far" not in (before, after) and copies == then
 
 
 def copy_sets(layout: str, members: int) -> list[tuple[int, ...]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.diff.changes import ARRAY, Way, noted
-from raidplan.diff.grow import Shape, grow, resized
+from raidplan.diff.changes import ARRAY, Way, noted, way
 from raidplan.diff.members import Members
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, members_trend
 from raidplan.diff.words import change
+from raidplan.plan.changes import JOURNAL_EXCHANGED, SPARE_ADDED, SPARE_REMOVED, Shape, changes, resize
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from raidplan.layout.kinds.array import Array
     from raidplan.topology import Topology
 
-SPARE_ADDED, SPARE_REMOVED = Way("mdadm --add"), Way("mdadm --remove")
 SPARE_USED = Way("none", "it becomes a member, and stays in the array")
-JOURNAL = Way("mdadm --fail, mdadm --remove, mdadm --add-journal", "the array is read-only meanwhile")
 
 
 def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Iterator[Change]:
@@ -33,27 +31,28 @@ def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Itera
     before = _shape(name, old, places[0], storage.old, sized=other_sizes)
     after = _shape(name, new, places[1], storage.new, sized=other_sizes)
     members = Members(name, *places, before, after, storage)
-    for key, one, other, how in grow(before, after):
-        if key == "raid-devices":
+    for each in changes(before, after):
+        how = way(each.answer)
+        if each.key == "raid-devices":
             how = noted(how, members.order) if all(map(storage.free, members.joining)) else None
-        yield change(key, one, other, how)
+        yield change(each.key, each.old, each.new, how)
     if before.size is None or after.size is None:
-        yield from _unsized(name, before, after, storage)
+        yield from _unsized(name, before, storage)
     yield from members.changes()
     yield from _spares(storage.spares(0, name), storage.spares(1, name), places[1], storage)
     logs = storage.journal(0, name), storage.journal(1, name)
     if logs[0] and logs[1] and not storage.same(logs[0], logs[1]):
-        yield change("journal", logs[0].device, logs[1].device, JOURNAL)
-    for key, way in ARRAY.items():
+        yield change("journal", logs[0].device, logs[1].device, way(JOURNAL_EXCHANGED))
+    for key, tuned in ARRAY.items():
         if getattr(old, key) != getattr(new, key):
-            yield change(key, getattr(old, key), getattr(new, key), way)
+            yield change(key, getattr(old, key), getattr(new, key), tuned)
 
 
-def _unsized(name: str, before: Shape, after: Shape, storage: Storage) -> Iterator[Change]:
+def _unsized(name: str, before: Shape, storage: Storage) -> Iterator[Change]:
     """Members that are larger or smaller than they were, by how much no layout says."""
     found = members_trend(name, name, storage)
     if found is not Trend.SAME:
-        yield Change("size", "not stated", found.value, resized(before, after, smaller=not found.holds))
+        yield Change("size", "not stated", found.value, way(resize(before, smaller=not found.holds)))
 
 
 def _shape(name: str, array: Array, members: Sequence[Place], topology: Topology, *, sized: bool) -> Shape:
@@ -79,7 +78,7 @@ def _spares(
     for place in old:
         if not any(storage.same(place, other) for other in new):
             used = any(storage.same(place, other) for other in members)
-            yield change("spares", place.device, None, SPARE_USED if used else SPARE_REMOVED)
+            yield change("spares", place.device, None, SPARE_USED if used else way(SPARE_REMOVED))
     for place in new:
         if not any(storage.same(other, place) for other in old):
-            yield change("spares", None, place.device, SPARE_ADDED)
+            yield change("spares", None, place.device, way(SPARE_ADDED))

@@ -1,7 +1,7 @@
 """What can be changed while the data stays, and by which command; what is not in these tables cannot.
 
-File systems by type: `base/filesystems.py`. Sources: mdadm(8), tune2fs(8), lvm(8), swapon(8), swaplabel(8), mount(8),
-sfdisk(8).
+File systems by type: `base/filesystems.py`; the shapes of arrays: `plan/changes/`. Sources: mdadm(8), tune2fs(8),
+lvm(8), swapon(8), swaplabel(8), mount(8), sfdisk(8).
 """
 
 from __future__ import annotations
@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidplan.base.ways import Way as Way
+from raidplan.plan.changes import Answer, known_before, short
+
+
+def way(answer: Answer) -> Way | None:
+    """How `plan/changes/` has an array changed; None if nothing does it."""
+    return Way(short(answer), "; ".join(known_before(answer))) if answer.possible else None
 
 
 def noted(way: Way | None, *notes: str) -> Way | None:
@@ -31,7 +37,7 @@ ARRAY: Mapping[str, Way] = {
     "group_thread_count": Way(SYSFS),
     "initial_sync": WHEN_MADE,
 }
-"""The keys of an array that have nothing to do with where its data lies; for the others see `grow`."""
+"""The keys of an array that have nothing to do with where its data lies."""
 
 FILESYSTEM: Mapping[str, Way] = {
     "mount": Way("umount, mount"),

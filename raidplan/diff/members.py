@@ -8,19 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from raidplan.base.levels import LEVELS, Copies, redundancy
-from raidplan.diff.changes import Way, noted
-from raidplan.diff.grow import Shape, slot_after
+from raidplan.diff.changes import Way, noted, way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import readable, size_words, stays, trend
+from raidplan.plan.changes import REBUILT, Shape, exchange, slot_after
 
 if TYPE_CHECKING:
     from raidplan.diff.storage import Storage
 
-REPLACED = Way("mdadm --add, mdadm --replace", "the old member stays in the array until the new one is full")
-REBUILT = Way(
-    "mdadm --fail, mdadm --remove, mdadm --add", "one member after the other, each with a whole rebuild"
-)
 GONE = "not in the new layout"
 
 
@@ -120,11 +116,10 @@ class Members:
         if not self.whole:
             return None
         if self._mirrored and not self._left and not self._came:
-            return REBUILT
-        redundant = LEVELS[self.before.level].redundant and LEVELS[self.after.level].redundant
-        if not redundant or not all(self._may_take(*pair) for pair in pairs):
+            return way(REBUILT)
+        if not all(self._may_take(*pair) for pair in pairs):
             return None
-        return noted(REBUILT if self.gone else REPLACED, self.order)
+        return noted(way(exchange(self.before, self.after, gone=bool(self.gone))), self.order)
 
     def _may_take(self, before: int, after: int) -> bool:
         """Nothing else has data where the new member will be; of this array, only the one that it replaces."""

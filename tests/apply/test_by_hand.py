@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.apply.change.by_hand import FOLLOWS, NEW_ARRAY, SMALLER, by_hand
+from raidplan.apply.change.array_by_hand import NEW_ARRAY, array_by_hand
+from raidplan.apply.change.by_hand import SMALLER, by_hand
+from raidplan.base.size import KIB
+from raidplan.plan import Value
 from raidplan.plan.partitions import TYPE_CODES
 
 NODE = "/dev/md/a"
 GROWN = {
-    ("array", "size"): "mdadm --grow --size=max",
-    ("array", "component"): "mdadm --grow --size=max",
     ("filesystem", "blocks"): "resize2fs /dev/md/a, or for XFS xfs_growfs at its mount point",
     ("volume", "size"): "lvextend --size=200b",
 }
@@ -22,45 +23,78 @@ def test_no_command_that_only_makes_larger_is_named_for_less(what: tuple[str, st
     assert by_hand(*what, NODE, 200, 100) == SMALLER
 
 
-GROW = "by hand, after a backup: mdadm --grow --level="
+def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
+    """An array as it is read."""
+    made = {"level": level, "metadata": "1.2", "members": [f"{{d{n}}}" for n in range(members)]}
+    return made | others
+
+
+def said(name: str, found: dict[str, Value], planned: dict[str, Value]) -> str:
+    return array_by_hand(name, NODE, found, planned, lambda identity: f"/dev/{identity[1:-1]}")
+
+
+NEW = NEW_ARRAY.partition("(")[0]
+AFTER = "by hand, after a backup: "
+
+
+@pytest.mark.parametrize("name", ["size", "component"])
+def test_an_array_takes_more_or_less_of_its_members(name: str) -> None:
+    small = array("raid1", size=100 * KIB, component=100 * KIB)
+    large = array("raid1", size=200 * KIB, component=200 * KIB)
+    grow = f"{AFTER}mdadm --grow --size=max {NODE} (before: its members are larger now;"
+    shrink = f"{AFTER}mdadm --grow --array-size=100K {NODE}, then mdadm --grow --size=100K {NODE} (before: what is on it is made smaller first;"
+    assert said("size", small, large).startswith(grow)
+    assert said("size", large, small).startswith(shrink)
+    assert said(name, small, {**small, name: 200 * KIB}).startswith(grow)
+    assert NEW in said("size", array("raid0", size=100), array("raid0", size=200))
+
+
 LEVELS = {
-    ("raid1", "raid5"): "raid5 /dev/md/a, if it has two members",
-    ("raid5", "raid1"): "raid1 /dev/md/a, if it has two members",
-    ("raid5", "raid6"): "raid6 --backup-file=FILE /dev/md/a, with a member more",
-    ("raid6", "raid5"): "raid5 --backup-file=FILE /dev/md/a, with a member fewer",
-    ("raid0", "raid5"): "raid5 --backup-file=FILE /dev/md/a, with a member more",
-    ("raid4", "raid5"): "raid5 --backup-file=FILE /dev/md/a",
-    ("raid0", "raid10"): "raid10 /dev/md/a, if the raid10 is n2 and has twice the members of the raid0",
-    ("raid10", "raid0"): "raid0 /dev/md/a, if the raid10 is n2 and has twice the members of the raid0",
-}
+    ("raid1", 2, "raid5", 2): "mdadm --grow --level=raid5 {node} (",
+    ("raid5", 3, "raid6", 4): "mdadm {node} --add /dev/d3, then mdadm --grow --level=raid6 --raid-devices=4 {node} (",
+    ("raid5", 3, "raid6", 5): "mdadm {node} --add /dev/d3 /dev/d4, then mdadm --grow --level=raid6 --raid-devices=4 {node}, "
+    "then mdadm --grow --raid-devices=5 {node} (",
+    ("raid0", 3, "raid5", 4): "mdadm --grow --level=raid5 --raid-devices=4 {node} --add /dev/d3 (",
+    ("raid4", 3, "raid5", 3): "mdadm --grow --level=raid5 {node} (",
+    ("raid0", 2, "raid10", 4): "mdadm --grow --level=raid10 --raid-devices=4 {node} --add /dev/d2 /dev/d3 (",
+    ("raid10", 4, "raid0", 2): "mdadm --grow --level=raid0 {node} (",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("levels", LEVELS, ids=" ".join)
-def test_levels_that_mdadm_changes(levels: tuple[str, str]) -> None:
-    assert by_hand("array", "level", NODE, *levels) == GROW + LEVELS[levels]
+@pytest.mark.parametrize("change", LEVELS, ids=str)
+def test_levels_that_mdadm_changes(change: tuple[str, int, str, int]) -> None:
+    old, before, new, after = change
+    told = said("level", array(old, before), array(new, after))
+    assert told.startswith(AFTER + LEVELS[change].format(node=NODE))
 
 
 @pytest.mark.parametrize(
     "levels",
-    ["raid1 raid10", "raid10 raid1", "raid1 raid6", "raid6 raid0", "raid0 raid6", "raid0 raid1", "raid10 raid5", "linear raid5", "faulty raid1"],
+    ["raid1 raid10", "raid10 raid1", "raid1 raid6", "raid6 raid0", "raid0 raid6", "raid0 raid1", "raid10 raid5", "linear raid5", "faulty raid1",
+     "raid5 raid1", "raid6 raid5"],
 )  # fmt: skip
-def test_levels_that_mdadm_refuses_to_change(levels: str) -> None:
-    """`analyse_change` in its Grow.c ends with a sentence for each, or the kernel refuses the takeover."""
-    assert by_hand("array", "level", NODE, *levels.split()) == NEW_ARRAY
+def test_levels_that_nobody_is_told_to_change(levels: str) -> None:
+    """`analyse_change` in its Grow.c ends with a sentence for each, the kernel refuses the takeover, or it is known to fail."""
+    old, new = levels.split()
+    assert said("level", array(old), array(new)).startswith(NEW)
 
 
 def test_layouts_that_mdadm_makes_of_each_other() -> None:
-    grow = "by hand, after a backup: mdadm --grow --layout={} --backup-file=FILE /dev/md/a"
-    for now, planned in (("n2", "o2"), ("o3", "n3"), ("left-symmetric", "parity-last")):
-        assert by_hand("array", "layout", NODE, now, planned) == grow.format(planned)
+    for level, now, planned in (
+        ("raid10", "n2", "o2"), ("raid10", "o3", "n3"), ("raid5", "left-symmetric", "parity-last"),
+    ):  # fmt: skip
+        told = said("layout", array(level, layout=now), array(level, layout=planned))
+        assert told.startswith(f"{AFTER}mdadm --grow --layout={planned} {NODE} (before: ")
+        assert told.endswith("mdadm is 4.4 or later)")
     for now, planned in (("n2", "f2"), ("f2", "o2"), ("n2", "n3")):
-        assert by_hand("array", "layout", NODE, now, planned) == NEW_ARRAY
+        assert said("layout", array("raid10", layout=now), array("raid10", layout=planned)).startswith(NEW)
 
 
 def test_what_only_the_new_level_has_needs_no_command() -> None:
-    assert by_hand("array", "layout", NODE, None, "left-symmetric") == FOLLOWS
-    assert by_hand("array", "chunk", NODE, None, 65536) == FOLLOWS
-    assert "--chunk=64K" in by_hand("array", "chunk", NODE, 4096, 65536)
+    found, planned = array("raid1", 2), array("raid5", 2, layout="left-symmetric", chunk=65536)
+    for name in ("layout", "chunk"):
+        assert said(name, found, planned) == "it follows from the level"
+    assert "--chunk=64K" in said("chunk", array("raid5", chunk=4096), array("raid5", chunk=65536))
 
 
 def test_the_type_to_write_is_the_one_that_is_there() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.array_by_hand import array_by_hand
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
@@ -47,17 +47,18 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "level": (set_to("arrays", "b", "level", "raid5"), "mdadm --grow --level=raid5 /dev/md/b, if it has two members"),
+    "level": (set_to("arrays", "b", "level", "raid5"), "mdadm --grow --level=raid5 /dev/md/b (before: it gets chunks of 64 KiB"),
     "level that mdadm does not take": (set_to("arrays", "b", "level", "raid10"), "level is raid1, planned raid10; make a new array"),
-    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "mdadm --grow --chunk=64K --backup-file=FILE /dev/md/p"),
-    "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "mdadm /dev/md/p --replace OLD --with /dev/disk/by-partuuid/"),
+    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "mdadm --grow --chunk=64K /dev/md/p (before: the component size is a multiple of the new chunk"),
+    "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]),
+        "mdadm /dev/md/p --replace /dev/disk/by-partuuid/639d009d-726a-5ffa-8a19-ebe63f728ecd --with /dev/disk/by-partuuid/"),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
     "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots"),
     "PPL": (set_to("arrays", "p", "consistency", "ppl"), "mdadm --grow --consistency-policy=ppl /dev/md/p"),
     "type of a partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "type", "linux"), "only the types differ: write the type that is there (`type: raid`), or"),
     "type of swap": (set_to("hardware", "disks", "d<0-3>", "partitions", "swap", "type", "linux"), "write the type that is there (`type: swap`), or"),
-    "journal": (set_to("arrays", "p", "journal", "d3.swap"), "make the array anew with the journal"),
-    "spare for a member": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg"]), "make a new array"),
+    "journal": (set_to("arrays", "p", "journal", "d3.swap"), "mdadm --readonly /dev/md/p, then mdadm /dev/md/p --add-journal /dev/disk/by-partuuid/"),
+    "spare for a member": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg"]), "mdadm --grow --array-size=2612224K /dev/md/p, then mdadm --grow --raid-devices=2 /dev/md/p"),
     "metadata": (set_to("arrays", "a", "metadata", "1.0"), "make a new array"),
     "type": (set_to("filesystems", "x", "type", "ext4"), "make a new file system"),
     "inodes": (set_to("filesystems", "a", "inodes", 20000), "make a new file system"),
@@ -108,12 +109,15 @@ def test_a_hint_names_the_device(change: str, hint: str, tmp_path: Path) -> None
 
 def test_a_hint_for_an_array_of_whole_disks_names_them(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    step = next(step for step in plan.steps if step.id == "array.p.create")
-    blocks = tuple(BlockFact(f"sd{c}", f"{{d{n}}}", f"{{d{n}}}", "disk", 1) for n, c in enumerate("abc"))
+    made = next(step for step in plan.steps if step.id == "array.p.create")
+    assert made.proof is not None
     now, planned = ["{d0}", "{d1}"], ["{d0}", "{d1}", "{d2}"]
+    found = {**made.proof.expect, "members": now}
+    step = replace(made, proof=replace(made.proof, expect={**made.proof.expect, "members": planned}))
+    blocks = tuple(BlockFact(f"sd{c}", f"{{d{n}}}", f"{{d{n}}}", "disk", 1) for n, c in enumerate("abc"))
 
     def hint(machine: Machine) -> str:
-        return Difference(step, "members", planned, now, {}, machine, plan, Past()).by_hand
+        return Difference(step, "members", planned, now, found, machine, plan, Past()).by_hand
 
     assert "mdadm /dev/md/p --add /dev/sdc, then" in hint(Machine(blocks=blocks))
     assert "mdadm /dev/md/p --add the disk d2, then" in hint(Machine())
@@ -215,9 +219,13 @@ def test_a_spare_that_was_not_yet_added_is_not_cleared_for_the_journal_alone(tmp
 
 def test_who_replaces_a_disk_is_told_what_to_add() -> None:
     """By the name that the layout gives it: another partition would never be as planned."""
-    said = by_hand(
-        "array", "members", "/dev/md/a", ["partition:1", "missing"], ["partition:1", "partition:2"]
-    )
-    assert "mdadm /dev/md/a --add /dev/disk/by-partuuid/2, and wait" in said
-    assert "a new disk is partitioned before, by the command for it in `raidplan plan --offline" in said
-    assert "--add {d3}" in by_hand("array", "members", "/dev/md/a", ["{d1}"], ["{d1}", "{d3}"])
+
+    def said(found: list[str], planned: list[str]) -> str:
+        made = {"level": "raid1", "metadata": "1.2"}
+        before, after = {**made, "members": found}, {**made, "members": planned}
+        return array_by_hand("members", "/dev/md/a", before, after, str)
+
+    missing = said(["partition:1", "missing"], ["partition:1", "partition:2"])
+    assert "mdadm /dev/md/a --add /dev/disk/by-partuuid/2, and wait" in missing
+    assert "a new disk is partitioned before, by the command for it in `raidplan plan --offline" in missing
+    assert "--add {d3}" in said(["{d1}"], ["{d1}", "{d3}"])

@@ -17,12 +17,17 @@ def layout(array: str, disks: str = DISKS, on: str = XFS) -> str:
 
 ADD = "mdadm --add, mdadm --grow --raid-devices"
 REBUILD = "mdadm --fail, mdadm --remove, mdadm --add"
-REPLACE = "mdadm --add, mdadm --replace"
+REPLACE = "mdadm --add-spare, mdadm --replace --with"
 LEVEL = "mdadm --grow --level"
-JOURNAL = "mdadm --fail, mdadm --remove, mdadm --add-journal"
+JOURNAL = "mdadm --fail, mdadm --remove, mdadm --readonly, mdadm --add-journal, mdadm --readwrite"
 TUNE = "udevadm trigger"
-METADATA = "mdadm --assemble --update=metadata"
-REMOVE = "mdadm --fail, mdadm --remove, mdadm --grow --raid-devices"
+METADATA = "mdadm --stop, mdadm --assemble --update=metadata"
+REMOVE = "mdadm --fail, mdadm --remove, mdadm --grow --raid-devices, mdadm --zero-superblock"
+TO_RAID6 = "mdadm --add, mdadm --grow --level --raid-devices"
+TO_RAID5 = "mdadm --add, mdadm --grow --level, mdadm --grow --raid-devices"
+TO_RAID10 = "mdadm --grow --level --raid-devices --add"
+JOURNAL_ON = "mdadm --grow --bitmap, mdadm --readonly, mdadm --add-journal, mdadm --readwrite"
+SHRINK = "mdadm --grow --array-size, mdadm --grow --raid-devices"
 
 IN_PLACE = {
     "more members": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-7>]", {"raid-devices": ADD}),
@@ -32,11 +37,12 @@ IN_PLACE = {
     "a mirror less": ("level: raid1, members: [d<0-2>]", "level: raid1, members: [d<0-1>]", {"raid-devices": REMOVE}),
     "more near copies": ("level: raid10, members: [d<0-3>]", "level: raid10, members: [d<0-5>]", {"raid-devices": ADD}),
     "linear grows": ("level: linear, members: [d<0-1>]", "level: linear, members: [d<0-2>]", {"raid-devices": "mdadm --grow --add"}),
-    "raid5 to raid6": ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-4>]", {"level": LEVEL, "raid-devices": ADD}),
-    "raid1 to raid5": ("level: raid1, members: [d<0-1>]", "level: raid5, members: [d<0-2>]", {"level": LEVEL, "raid-devices": ADD}),
-    "raid0 to raid10": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d0, d2, d1, d3]", {"level": LEVEL, "raid-devices": LEVEL}),
+    "raid5 to raid6": ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-4>]", {"level": TO_RAID6, "raid-devices": TO_RAID6}),
+    "raid1 to raid5": ("level: raid1, members: [d<0-1>]", "level: raid5, members: [d<0-2>]", {"level": TO_RAID5, "raid-devices": TO_RAID5}),
+    "raid0 to raid10": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d0, d2, d1, d3]", {"level": TO_RAID10, "raid-devices": TO_RAID10}),
     "raid10 to raid0": ("level: raid10, members: [d<0-3>]", "level: raid0, members: [d0, d2]", {"level": LEVEL, "raid-devices": LEVEL}),
-    "raid5 to raid0": ("level: raid5, members: [d<0-3>]", "level: raid0, members: [d<0-2>]", {"level": LEVEL, "raid-devices": "mdadm --grow --raid-devices"}),
+    "raid4 to raid5": ("level: raid4, members: [d<0-3>]", "level: raid5, members: [d<0-3>]", {"level": LEVEL}),
+    "another stripe member": ("level: raid0, members: [d<0-1>]", "level: raid0, members: [d<0-2>]", {"raid-devices": "mdadm --grow --raid-devices --add"}),
     "chunk": ("level: raid6, members: [d<0-5>], chunk: 512KiB", "level: raid6, members: [d<0-5>], chunk: 64KiB", {"chunk": "mdadm --grow --chunk"}),
     "layout": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], layout: right-symmetric", {"layout": "mdadm --grow --layout"}),
     "near to offset": ("level: raid10, members: [d<0-3>], layout: n2", "level: raid10, members: [d<0-3>], layout: o2", {"layout": "mdadm --grow --layout"}),
@@ -56,10 +62,10 @@ CHANGED = {
         {"stripe_cache_size": TUNE, "read_ahead": TUNE}),
     "bitmap off": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], bitmap: none", {"consistency": "mdadm --grow --bitmap"}),
     "ppl on": ("level: raid5, members: [d<0-5>], bitmap: none", "level: raid5, members: [d<0-5>], consistency: ppl", {"consistency": "mdadm --grow --consistency-policy"}),
-    "journal on": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], consistency: journal, journal: d9", {"consistency": "mdadm --add-journal"}),
+    "journal on": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], consistency: journal, journal: d9", {"consistency": JOURNAL_ON}),
     "another journal": ("level: raid5, members: [d<0-5>], consistency: journal, journal: d8",
         "level: raid5, members: [d<0-5>], consistency: journal, journal: d9", {"journal": JOURNAL}),
-    "a spare": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], spares: [d6]", {"spares": "mdadm --add"}),
+    "a spare": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], spares: [d6]", {"spares": "mdadm --manage --add-spare"}),
     "a free disk for a member": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-4>, d9]", {"members.5": REPLACE}),
     "free disks for all members": ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<2-3>]", {"members.0": REPLACE, "members.1": REPLACE}),
     "a mirror's members reordered": ("level: raid1, members: [d0, d1]", "level: raid1, members: [d1, d0]", {"members.0": REBUILD, "members.1": REBUILD}),
@@ -87,6 +93,13 @@ RECREATED = {
     "far copies to raid0": ("level: raid10, members: [d<0-3>], layout: f2", "level: raid0, members: [d0, d2]", "level"),
     "raid0 to offset copies": ("level: raid0, members: [d<0-1>]", "level: raid10, members: [d0, d2, d1, d3], layout: o2", "level"),
     "the parity of raid5 stays": ("level: raid5, members: [d<0-3>]", "level: raid0, members: [d0, d1, d3]", "members.2"),
+    "raid5 to raid0": ("level: raid5, members: [d<0-3>]", "level: raid0, members: [d<0-2>]", "level"),
+    "raid5 to raid1": ("level: raid5, members: [d<0-1>]", "level: raid1, members: [d<0-1>]", "level"),
+    "raid6 to raid5": ("level: raid6, members: [d<0-4>]", "level: raid5, members: [d<0-3>]", "level"),
+    "raid5 to raid6 of as many": ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-3>]", "level"),
+    "raid0 to raid5 of as many": ("level: raid0, members: [d<0-2>]", "level: raid5, members: [d<0-2>]", "level"),
+    "fewer stripes": ("level: raid0, members: [d<0-3>]", "level: raid0, members: [d<0-2>]", "raid-devices"),
+    "0.90 has no room": ("level: raid5, members: [d<0-3>], metadata: \"0.90\"", "level: raid5, members: [d<0-4>], metadata: \"0.90\"", "raid-devices"),
     "three mirrors to raid5": ("level: raid1, members: [d<0-2>]", "level: raid5, members: [d<0-2>]", "level"),
     "far copies": ("level: raid10, members: [d<0-3>], layout: f2", "level: raid10, members: [d<0-3>], layout: n2", "layout"),
     "more copies": ("level: raid10, members: [d<0-3>], layout: n2", "level: raid10, members: [d<0-3>], layout: n4", "layout"),
@@ -252,7 +265,7 @@ def test_an_array_that_shrinks(on: str, destroyed: list[str]) -> None:
     """XFS cannot be made smaller, ext4 can."""
     old, new = "level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-4>]"
     made = compared(layout(old, on=on), layout(new, on=on))
-    assert ways(made, A) == {"raid-devices": "mdadm --grow --raid-devices"}
+    assert ways(made, A) == {"raid-devices": SHRINK}
     assert lost(made) == destroyed
 
 

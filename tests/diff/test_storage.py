@@ -348,7 +348,9 @@ def test_a_group_gets_smaller_if_its_volumes_fit() -> None:
     large, small = text.replace("MOST", "5"), text.replace("MOST", "3")
     made = compared(large, small)
     assert lost(made) == [] and ways(made, G) == {"devices": "pvmove, pvresize --setphysicalvolumesize"}
-    assert ways(made, "arrays.a") == {"raid-devices": "mdadm --grow --raid-devices"}
+    assert ways(made, "arrays.a") == {
+        "raid-devices": "mdadm --grow --array-size, mdadm --grow --raid-devices"
+    }
     assert (
         lost(compared(*(each.replace("2TiB", "6TiB") for each in (large, large.replace("0-5", "0-4"))))) == []
     )

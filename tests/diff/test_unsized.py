@@ -19,9 +19,8 @@ def array(shape: str, on: str = XFS) -> str:
     ("old", "new"),
     [
         ("level: raid5, members: [d<0-4>]", "level: raid5, members: [d<0-2>]"),
-        ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-3>]"),
-        ("level: raid0, members: [d<0-3>]", "level: raid0, members: [d<0-2>]"),
-        ("level: raid0, members: [d<0-2>]", "level: raid5, members: [d<0-2>]"),
+        ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-4>]"),
+        ("level: raid4, members: [d<0-3>]", "level: raid4, members: [d<0-2>]"),
     ],
 )
 def test_fewer_members_of_data_hold_less(old: str, new: str) -> None:
@@ -39,14 +38,15 @@ def test_fewer_members_of_data_hold_less(old: str, new: str) -> None:
     [
         ("level: raid5, members: [d<0-3>]", "level: raid6, members: [d<0-4>]"),
         ("level: raid10, members: [d<0-3>]", "level: raid0, members: [d0, d2]"),
+        ("level: raid0, members: [d0, d2]", "level: raid10, members: [d<0-3>]"),
         ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<0-2>]"),
+        ("level: raid1, members: [d<0-2>]", "level: raid1, members: [d<0-1>]"),
         ("level: raid1, members: [d<0-1>]", "level: raid5, members: [d<0-1>]"),
     ],
 )
 def test_as_many_members_of_data_hold_as_much(old: str, new: str) -> None:
-    for before, after in ((old, new), (new, old)):
-        made = compared(array(before), array(after))
-        assert fates(made) == {"arrays.a": "reshaped"} and lost(made) == []
+    made = compared(array(old), array(new))
+    assert fates(made) == {"arrays.a": "reshaped"} and lost(made) == []
 
 
 PARTITION = "hardware:\n  disks: {{d0: {{serial: AA1{}, partitions: {{a: {{size: {}}}}}}}}}\nfilesystems: {{f: {{device: d0.a, type: {}, mount: /srv}}}}\n"

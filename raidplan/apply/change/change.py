@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.change_array import consistency, redundancy, spares
 from raidplan.apply.change.change_contents import (
     activated,
@@ -55,6 +56,8 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
         refusals += copy_elsewhere(step, found, machine)
     if refusals:
         return steps, refusals
+    if fixed and "consistency" in by_name and not policy_by_apply(found, step.proof.expect):
+        fixed.append("consistency")
     for name in fixed or by_name:
         difference = Difference(
             step, name, step.proof.expect[name], found.get(name), found, machine, plan, past

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NoReturn
 
+from raidplan.apply.change.array_by_hand import policy_by_apply, texts
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.plan import ADDED, Loss, Plan, Step, Value, Zero, everything_on
+from raidplan.plan import ADDED, Loss, Plan, Step, Zero, everything_on
+from raidplan.plan.changes import SPARE_ADDED, SPARE_REMOVED, argv
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
 from raidplan.plan.origin import Origin
-
-BITMAP = {"bitmap": "internal", "resync": "none"}
-"""The word of `mdadm --grow --bitmap` for each policy that it brings about."""
 
 
 def consistency(difference: Difference) -> Iterator[Step]:
     """Between resync and bitmap. PPL and a write journal change the size that an array is made with."""
     _runs(difference)
     planned, node = str(difference.planned), difference.node
-    if planned not in BITMAP or str(difference.now) not in BITMAP:
+    assert difference.step.proof is not None
+    answer = policy_by_apply(difference.found, difference.step.proof.expect)
+    if answer is None:
         raise NotInPlace(difference.by_hand)
     action = str(difference.found.get("sync_action", "idle"))
     if action != "idle":
@@ -29,7 +30,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
             f"it is syncing ({action}); wait until that has finished (mdadm --wait {node}), then apply again"
         )
     say = f"keep {difference.step.targets[0]} consistent by {planned} instead of {difference.now}"
-    yield difference.then("consistency", say, ("mdadm", "--grow", f"--bitmap={BITMAP[planned]}", node))
+    yield difference.then("consistency", say, argv(answer, node=node))
 
 
 def redundancy(difference: Difference) -> NoReturn:
@@ -52,7 +53,7 @@ def spares(difference: Difference) -> Iterator[Step]:
     """Devices that are proven blank are added; those that are not wanted are taken out, and forget the array."""
     _runs(difference)
     made = made_nodes(difference.plan)
-    now, planned = _texts(difference.now), _texts(difference.planned)
+    now, planned = texts(difference.now), texts(difference.planned)
     by_identity = {identity_of(node, made): node for node in difference.step.guard}
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])
@@ -62,7 +63,7 @@ def spares(difference: Difference) -> Iterator[Step]:
         remove = difference.then(
             f"remove.{_short(identity)}",
             say,
-            ("mdadm", "--manage", difference.node, "--remove", node),
+            argv(SPARE_REMOVED, node=difference.node, old=node),
             targets=(node,),
         )
         yield remove
@@ -82,7 +83,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     yield difference.then(
         verb,
         f"add {node} to {difference.step.targets[0]} as a spare",
-        ("mdadm", "--manage", difference.node, "--add-spare", node),
+        argv(SPARE_ADDED, node=difference.node, new=node),
         after=before,
         targets=(node,),
         guard=(node,),
@@ -97,7 +98,7 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
     found = machine.observe("array", step.proof.key)
     if found is None:
         return
-    inside = {each for name in ("members", "spares", "faulty") for each in _texts(found.get(name))}
+    inside = {each for name in ("members", "spares", "faulty") for each in texts(found.get(name))}
     for identity in sorted(machine.objects.get("content", {})):
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
         ours = f"linux_raid_member {step.proof.key}" in machine.carried(identity)
@@ -148,12 +149,8 @@ def _of_layout(plan: Plan) -> set[str]:
     rows = (
         step.proof.expect["partitions"] for step in plan.steps if step.proof and step.proof.kind == "table"
     )
-    parts = {f"partition:{row.split()[0]}" for each in rows for row in _texts(each)}
+    parts = {f"partition:{row.split()[0]}" for each in rows for row in texts(each)}
     return parts | {f"{{{disk.name}}}" for disk in plan.disks}
-
-
-def _texts(value: Value) -> list[str]:
-    return list(value) if isinstance(value, list) else []
 
 
 def _short(identity: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from raidplan.apply.change.array_by_hand import array_by_hand
 from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
@@ -45,7 +46,12 @@ class Difference:
         """What a person would do about it; disks are called as their shell calls them, not as plans do."""
         assert self.step.proof is not None
         node, now, planned = (self._shown(value) for value in (self.node, self.now, self.planned))
+        if self.step.proof.kind == "array":
+            return array_by_hand(self.name, str(node), self.found, self.step.proof.expect, self._called)
         return by_hand(self.step.proof.kind, self.name, str(node), now, planned)
+
+    def _called(self, identity: str) -> str:
+        return str(self._shown(identity))
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

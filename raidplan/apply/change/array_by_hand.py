@@ -1,0 +1,166 @@
+"""What a person would do about an array that stands and differs: the commands of `plan/changes/`, or that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import KIB
+from raidplan.facts.machine import Properties
+from raidplan.facts.signatures import plain
+from raidplan.plan import Value
+from raidplan.plan.changes import (
+    EXCHANGED,
+    JOURNAL_ADDED,
+    JOURNAL_EXCHANGED,
+    MISSING_FILLED,
+    REASONS,
+    RENAMED,
+    Answer,
+    Change,
+    Kind,
+    Reason,
+    Shape,
+    changes,
+    exchange,
+    fill,
+    known_before,
+    resize,
+)
+from raidplan.plan.identities import PARTITION
+
+NEW_ARRAY = "make a new array of other disks and copy: this one cannot become it ({reason})"
+FOLLOWS = "it follows from the {keys}"
+PARTITIONED = (
+    "a new disk is partitioned before, by the command for it in `raidplan plan --offline --format shell`"
+)
+IN_ORDER = "write the members in the order of the slots that they have"
+KEYS = {"members": "raid-devices", "component": "size"}
+"""What the table calls a property that is read from the machine by another name."""
+
+NAMES = {"raid-devices": "number of members", "consistency": "consistency policy"}
+"""What a person calls what the table calls so."""
+
+
+def shape(array: Mapping[str, Value]) -> Shape:
+    """The shape of an array as it is read from the machine, or as a step promises it."""
+    level, chunk, layout, size = (array.get(name) for name in ("level", "chunk", "layout", "size"))
+    chunked = str(level) in LEVELS and LEVELS[str(level)].chunked
+    return Shape(
+        str(level),
+        len(texts(array.get("members"))),
+        chunk if chunked and isinstance(chunk, int) else None,
+        str(layout) if layout else None,
+        str(array.get("metadata", "")),
+        str(array.get("consistency", "")),
+        size if isinstance(size, int) else None,
+    )
+
+
+def differences(found: Properties, planned: Mapping[str, Value]) -> dict[str, Change]:
+    """How the shape of an array differs from what is planned, by the table's names."""
+    before, after = shape(found), shape(planned)
+    if before.policy != after.policy or before.metadata != after.metadata:
+        after = replace(
+            after, size=before.size
+        )  # what is kept beside the data takes more or less of the members
+    return {change.key: change for change in changes(before, after)}
+
+
+def policy_by_apply(found: Properties, planned: Mapping[str, Value]) -> Answer | None:
+    """How `apply` itself changes the consistency policy; None if it does not."""
+    change = differences(found, planned).get("consistency")
+    return change.answer if change and change.answer.kind is Kind.BY_APPLY else None
+
+
+def array_by_hand(
+    name: str, node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
+) -> str:
+    """What a person would do about a property; `shown` is how a shell calls what a proof calls so."""
+    differing = differences(found, planned)
+    reason = _impossible(differing, found, planned)
+    if reason:
+        return NEW_ARRAY.format(reason=REASONS[reason])
+    values = _values(node, found, planned, shown)
+    if "missing" in texts(found.get("members")) or (name == "members" and "raid-devices" not in differing):
+        return _members(values, found, planned)
+    change = differing.get(KEYS.get(name, name))
+    if change is not None:
+        return _said(change.answer, values)
+    if name == "name":
+        return _said(RENAMED, values)
+    if name == "journal" and planned.get("journal") and "consistency" not in differing:
+        return _said(JOURNAL_EXCHANGED if found.get("journal") else JOURNAL_ADDED, values)
+    now, wanted = found.get(name), planned.get(name)
+    if not differing and isinstance(now, int) and isinstance(wanted, int):
+        return _said(resize(shape(found), smaller=wanted < now), values)
+    return FOLLOWS.format(keys=" and ".join(NAMES.get(key, key) for key in differing) or "others")
+
+
+def _impossible(
+    differing: Mapping[str, Change], found: Properties, planned: Mapping[str, Value]
+) -> Reason | None:
+    """Why the array as a whole cannot become what is planned: one such property is enough."""
+    for change in differing.values():
+        if change.answer.reason:
+            return change.answer.reason
+    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    others = len(now) == len(wanted) and sorted(now) != sorted(wanted) and "missing" not in now
+    return exchange(shape(found), shape(planned)).reason if others else None
+
+
+def _said(answer: Answer, values: Mapping[str, str]) -> str:
+    commands = ", then ".join(fill(command, values) for command in answer.commands)
+    known = "; ".join(known_before(answer))
+    return f"by hand, after a backup: {commands}" + (f" (before: {known})" if known else "")
+
+
+def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> str:
+    """As many members, and others; one that is missing has to be there before anything else is changed."""
+    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    if "missing" in now:
+        return f"it runs without a member: {_said(MISSING_FILLED, values)}, and wait for the rebuild; {PARTITIONED}"
+    if sorted(now) == sorted(wanted):
+        return IN_ORDER
+    return f"{_said(EXCHANGED, values)}, and wait for it; {PARTITIONED}"
+
+
+def _values(
+    node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
+) -> dict[str, str]:
+    """What stands for the placeholders of commands; what is not known stays a word in capitals."""
+    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    values = {"node": node, "count": str(len(wanted))}
+    for key, listed in (
+        ("new", [each for each in wanted if each not in now]),
+        ("old", [each for each in now if each not in wanted and each != "missing"]),
+        ("members", now),
+    ):
+        if listed:
+            values[key] = " ".join(_node(each, shown) for each in listed)
+    for key in ("level", "layout", "name"):
+        if planned.get(key):
+            values[key] = plain(str(planned[key]))
+    for key, name in (("chunk", "chunk"), ("array_size", "size"), ("component", "component")):
+        size = planned.get(name)
+        if isinstance(size, int):
+            values[key] = f"{size // KIB}K"
+    if found.get("device"):
+        values["attributes"] = f"/sys/block/{plain(str(found['device']))}/"
+    if planned.get("journal"):
+        values["journal"] = _node(str(planned["journal"]), shown)
+    if found.get("journal") and found.get("journal") != planned.get("journal"):
+        values["old"] = _node(str(found["journal"]), shown)
+    return values
+
+
+def _node(identity: str, shown: Callable[[str], str]) -> str:
+    """How a command calls what proofs call so."""
+    partition = identity.removeprefix("partition:")
+    return plain(shown(identity)) if partition == identity else f"{PARTITION}{plain(partition)}"
+
+
+def texts(value: Value) -> list[str]:
+    """What a property lists; nothing if it is no list."""
+    return list(value) if isinstance(value, list | tuple) else []

@@ -1,0 +1,49 @@
+"""What can be changed of an array that stands, from which shape to which: `diff`, `plan` and `apply` ask here.
+
+Standard library only: the half that writes imports it.
+"""
+
+from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, argv, fill, short
+from raidplan.plan.changes.arrays import (
+    EXCHANGED,
+    JOURNAL_ADDED,
+    JOURNAL_EXCHANGED,
+    MISSING_FILLED,
+    REBUILT,
+    RENAMED,
+    SPARE_ADDED,
+    SPARE_REMOVED,
+    Change,
+    changes,
+    exchange,
+    resize,
+)
+from raidplan.plan.changes.shape import Shape, slot_after
+from raidplan.plan.changes.words import BEFORE, REASONS, known_before
+
+__all__ = [
+    "BEFORE",
+    "EXCHANGED",
+    "JOURNAL_ADDED",
+    "JOURNAL_EXCHANGED",
+    "MISSING_FILLED",
+    "REASONS",
+    "REBUILT",
+    "RENAMED",
+    "SPARE_ADDED",
+    "SPARE_REMOVED",
+    "Answer",
+    "Before",
+    "Change",
+    "Kind",
+    "Reason",
+    "Shape",
+    "argv",
+    "changes",
+    "exchange",
+    "fill",
+    "known_before",
+    "resize",
+    "short",
+    "slot_after",
+]

@@ -1,0 +1,109 @@
+"""How something is changed while its data stays, or why nothing does that: an answer as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+VALUE = re.compile(r"(?<!--update)=\S+$")
+"""What is another one each time; `--update=metadata` is the name of a mode."""
+
+
+class Kind(StrEnum):
+    """Who carries out a change."""
+
+    BY_APPLY = "by apply"
+    BY_HAND = "by hand"
+    IMPOSSIBLE = "impossible"
+    """What is wanted is made anew, and the data is copied."""
+
+
+class Before(StrEnum):
+    """What must hold before a change begins, or be known of it; the sentences stand in `words`."""
+
+    IDLE = "idle"
+    ROOM = "room"
+    LARGER = "larger-members"
+    SMALLER = "contents-smaller"
+    WITHOUT_PPL = "without-ppl"
+    WITHOUT_JOURNAL = "without-journal"
+    ONE_BY_ONE = "one-by-one"
+    AFTER_LEVEL = "after-level"
+    CHUNK_FITS = "chunk-fits"
+    CHUNK_IS_64K = "chunk-is-64k"
+    UNUSED = "unused"
+    KEEPS_SIZE = "keeps-size"
+
+
+class Reason(StrEnum):
+    """Why nothing makes one shape of the other; the sentences stand in `words`."""
+
+    LEVEL = "level"
+    HANGS = "hangs"
+    UNFINISHED = "unfinished"
+    COUNT = "count"
+    FEWER = "fewer"
+    COPIES = "copies"
+    FAR = "far"
+    METADATA = "metadata"
+    OLD_METADATA = "old-metadata"
+    UNEVEN = "uneven"
+    POLICY = "policy"
+    SIZE = "size"
+    NOTHING_TWICE = "nothing-twice"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How one property is changed."""
+
+    kind: Kind
+    commands: tuple[str, ...] = ()
+    """In their order, with placeholders such as {node}; `fill` and `short` make text of them."""
+    before: tuple[Before, ...] = ()
+    since: str = ""
+    """The least version of mdadm that does it well; empty for all that plans are made for."""
+    reason: Reason | None = None
+    """Of what is impossible."""
+
+    @property
+    def possible(self) -> bool:
+        """The data stays."""
+        return self.kind is not Kind.IMPOSSIBLE
+
+
+def by_hand(*commands: str, before: tuple[Before, ...] = (), since: str = "") -> Answer:
+    """An answer that a person carries out."""
+    return Answer(Kind.BY_HAND, commands, before, since)
+
+
+def impossible(reason: Reason) -> Answer:
+    """An answer that there is no way."""
+    return Answer(Kind.IMPOSSIBLE, reason=reason)
+
+
+class _Values(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return key.upper()
+
+
+def fill(command: str, values: Mapping[str, str]) -> str:
+    """A command with its values; one that is not known stands as a word in capitals, `NEW`."""
+    return command.format_map(_Values(values))
+
+
+def argv(answer: Answer, **values: str) -> tuple[str, ...]:
+    """The one command of an answer that `apply` carries out by itself."""
+    (command,) = answer.commands
+    return tuple(word.format_map(values) for word in command.split())
+
+
+def short(answer: Answer) -> str:
+    """The programs and their modes, without values: `mdadm --add, mdadm --grow --raid-devices`."""
+    modes = (
+        " ".join(VALUE.sub("", word) for word in command.split() if not word.startswith("{"))
+        for command in answer.commands
+    )
+    return ", ".join(dict.fromkeys(modes))

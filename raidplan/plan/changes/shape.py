@@ -1,0 +1,40 @@
+"""What of an array decides where its data lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of an array, as a layout asks for it or as it stands."""
+
+    level: str
+    count: int
+    chunk: int | None
+    """Bytes; None where the level has no chunks."""
+    layout: str | None
+    metadata: str
+    policy: str
+    """The consistency policy: resync, bitmap, ppl, journal; empty where the level has none."""
+    size: int | None = None
+    """Bytes for what is on it; None if not known."""
+    even: bool = True
+    """No members of different sizes are known: raid0 has one zone."""
+
+
+def slot_after(slot: int, old: Shape, new: Shape) -> int | None:
+    """The slot that a member has after the change; None if it is no member any more.
+
+    Of a RAID10, the kernel makes slot // 2 of a RAID0, whichever of the two copies stays; of a RAID0, 2 * slot
+    (`create_strip_zones` in raid0.c, `raid10_takeover_raid0` in raid10.c). All others keep their numbers: data
+    members come first and parity last (`ALGORITHM_PARITY_N` in raid5.c) when a level is taken over.
+    """
+    match old.level, new.level:
+        case "raid10", "raid0":
+            after = slot // 2
+        case "raid0", "raid10":
+            after = 2 * slot
+        case _:
+            after = slot
+    return after if after < new.count else None

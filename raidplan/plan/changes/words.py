@@ -1,0 +1,43 @@
+"""The sentences for what an answer holds as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidplan.plan.changes.answer import Answer, Before, Reason
+
+BEFORE: Mapping[Before, str] = {
+    Before.IDLE: "all members are in sync, and no sync or check goes on",
+    Before.ROOM: "there is room beside the data (mdadm --examine: Unused Space), so that no --backup-file is given",
+    Before.LARGER: "its members are larger now",
+    Before.SMALLER: "what is on it is made smaller first; after --array-size, which can be taken back, it is checked",
+    Before.WITHOUT_PPL: "the kernel refuses it while a ppl is in use: that is taken off first",
+    Before.WITHOUT_JOURNAL: "the kernel refuses it while a journal is in use: that is taken off first",
+    Before.ONE_BY_ONE: "each command waits until what the one before began has ended",
+    Before.AFTER_LEVEL: "the change of level has ended: mdadm does not do both at once",
+    Before.CHUNK_FITS: "the component size is a multiple of the new chunk",
+    Before.CHUNK_IS_64K: "it gets chunks of 64 KiB, and another size afterwards, as a change of its own",
+    Before.UNUSED: "nothing uses the array meanwhile",
+    Before.KEEPS_SIZE: "it keeps its size, which is another one than that of an array made so: this layout fits a new array only",
+}
+REASONS: Mapping[Reason, str] = {
+    Reason.LEVEL: "mdadm makes no such level of this one",
+    Reason.HANGS: "this change of level is known to hang the array",
+    Reason.UNFINISHED: "mdadm's own tests of this change fail, and one that is interrupted stays unfinished",
+    Reason.COUNT: "mdadm does not change the level to this number of members",
+    Reason.FEWER: "this level does not give up members",
+    Reason.COPIES: "a RAID10 keeps the number of its copies",
+    Reason.FAR: "far copies stay where they are",
+    Reason.METADATA: "metadata changes from 0.90 to 1.0 only, without a bitmap",
+    Reason.OLD_METADATA: "metadata 0.90 has no room to move the data safely",
+    Reason.UNEVEN: "its members have different sizes",
+    Reason.POLICY: "this level, or its metadata, cannot keep itself consistent so",
+    Reason.SIZE: "this level takes neither more nor less of its members",
+    Reason.NOTHING_TWICE: "nothing holds the data of a member twice",
+}
+
+
+def known_before(answer: Answer) -> tuple[str, ...]:
+    """What has to hold or be known before a change, as sentences."""
+    version = (f"mdadm is {answer.since} or later",) if answer.since else ()
+    return (*(BEFORE[each] for each in answer.before), *version)
