@@ -33,11 +33,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Every run draws anew what is random, and says by which seed; the processes of `-n` get it with the options."""
+    """Every run draws anew what is random, and says by which seed; each process of `-n` draws by the seed of the run."""
     if config.option.seed is None:
-        config.option.seed = SystemRandom().randrange(10**9)
+        handed_on = getattr(config, "workerinput", {})
+        config.option.seed = handed_on.get("seed", SystemRandom().randrange(10**9))
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(config.option.seed)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """A process of `-n` parses the command line itself, and would draw a seed of its own."""
+    node.workerinput["seed"] = node.config.option.seed
 
 
 @pytest.fixture

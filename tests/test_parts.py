@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,38 @@ def test_what_a_marker_leaves_out_is_counted_at_the_end(processes: str, tmp_path
     said = subprocess.run([*argv, *tests], cwd=parts.ROOT, check=True, capture_output=True, text=True).stdout
     assert "left out: 1 tests by -m 'not machine'" in said
     assert "seed 7: --seed=7 draws the same again" in said
+
+
+DRAWN = """\
+import pytest
+
+@pytest.mark.parametrize("number", range(8))
+def test_drawn(number, request):
+    with open("drawn", "a") as file:
+        print(request.config.getoption("seed"), file=file)
+"""
+
+
+def test_every_process_draws_by_the_seed_that_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "test_drawn.py").write_text(DRAWN)
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tests.conftest",
+        f"--rootdir={tmp_path}",
+        "-n",
+        "2",
+        "test_drawn.py",
+    ]
+    said = subprocess.run(
+        argv,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(parts.ROOT)},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    (seed,) = set((tmp_path / "drawn").read_text().split())
+    assert f"seed {seed}: --seed={seed} draws the same again" in said
