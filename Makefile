@@ -14,7 +14,7 @@ test: $(VENV)/ready packages lint
 	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
 
 # The whole, in parts of at most an hour: `make test-all PART=kills`, `make test-all PART=--show`.
-test-all: $(VENV)/ready packages lint
+test-all: $(VENV)/ready $(if $(filter --show,$(PART)),,packages lint)
 	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m tests.parts $(PART)
 
 quick: $(VENV)/ready

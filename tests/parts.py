@@ -1,7 +1,7 @@
 """`python -m tests.parts`: the whole suite in parts of at most an hour, each of which leaves a record with its commit.
 
-Without a name all parts run, one after the other; `--show` prints which have a record of the present commit. Records are
-lines of JSON in .results/test-all.jsonl, which git ignores.
+Without a name all parts run, one after the other; `--show` prints which have a record of the present code. Records are
+lines of JSON in .results/test-all.jsonl: they count as long as nothing of `CODE` is another, so they can be committed too.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".results" / "test-all.jsonl"
+CODE = ("raidplan", "tests", "examples", "schemas", "pyproject.toml")
+"""The tests' results hang on these."""
 IN_SERVERS = {
     "servers": ("machine/test_servers.py", "machine/test_test_machines.py", "twin/test_machine.py"),
     "kills": ("machine/test_killed.py",),
@@ -28,10 +31,14 @@ IN_SERVERS = {
         "machine/test_power_jbod.py",
         "machine/test_links.py",
     ),
-    "wipes": ("machine/test_wipe.py",),
+    "wipes": (
+        "machine/test_wipe.py",
+        "--deselect=tests/machine/test_wipe.py::test_killed_in_every_act_of_a_teardown",
+    ),
+    "wipe-kills": ("machine/test_wipe.py::test_killed_in_every_act_of_a_teardown",),
     "packages": ("release/test_in_servers.py",),
 }
-"""The tests in virtual servers, by part; below tests/."""
+"""The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""
 CUTS = 8
 """In so many parts the power is cut at every write of a small apply, one server each."""
 
@@ -43,7 +50,8 @@ def parts() -> dict[str, list[str]]:
         "release": ["--long", "-m", "not machine", "tests/release"],
     }
     everything |= {
-        name: ["--long", *(f"tests/{file}" for file in files)] for name, files in IN_SERVERS.items()
+        name: ["--long", *(each if each.startswith("--") else f"tests/{each}" for each in words)]
+        for name, words in IN_SERVERS.items()
     }
     power = ["--every-write", "tests/machine/test_power.py"]
     return everything | {f"power-{n}": [*power, f"--server={n}/{CUTS}"] for n in range(1, CUTS + 1)}
@@ -51,7 +59,7 @@ def parts() -> dict[str, list[str]]:
 
 def run(name: str) -> bool:
     """One part, recorded; whether it passed."""
-    commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain"))
+    commit, of, dirty = git("rev-parse", "HEAD"), code_digest(), bool(git("status", "--porcelain", *CODE))
     start = time.monotonic()
     with TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
@@ -69,27 +77,33 @@ def run(name: str) -> bool:
         suite = ElementTree.parse(report).getroot().find("testsuite") if report.exists() else None
         numbers = {each: int(suite.get(each, 0)) if suite is not None else 0 for each in ("tests", "failures", "errors", "skipped")}  # fmt: skip
     RECORDS.parent.mkdir(exist_ok=True)
-    record = {"part": name, "commit": commit, "dirty": dirty, "code": code, "seconds": round(time.monotonic() - start), **numbers}  # fmt: skip
+    record = {"part": name, "commit": commit, "digest": of, "dirty": dirty, "code": code, "seconds": round(time.monotonic() - start), **numbers}  # fmt: skip
     with RECORDS.open("a") as opened:
         opened.write(json.dumps(record) + "\n")
     return code == 0
 
 
 def show() -> bool:
-    """Prints the newest record of every part on the present commit; whether all passed on a clean tree."""
-    commit, newest = git("rev-parse", "HEAD"), {}
+    """Prints the newest record of every part on the present code; whether all passed on a clean tree."""
+    digest, newest = code_digest(), {}
     for line in RECORDS.read_text().splitlines() if RECORDS.exists() else ():
         record = json.loads(line)
-        if record["commit"] == commit:
+        if record["digest"] == digest:
             newest[record["part"]] = record
     for name in parts():
         record = newest.get(name)
-        words = "no record of this commit"
+        words = "no record of this code"
         if record:
             words = f"{'passed' if record['code'] == 0 else 'FAILED'}: {record['tests']} tests, {record['skipped']} skipped, {record['seconds']} s"
             words += ", on a changed tree" * record["dirty"]
-        print(f"{name:10} {words}")
+        print(f"{name:11}{words}")
     return all(name in newest and newest[name]["code"] == 0 and not newest[name]["dirty"] for name in parts())
+
+
+def code_digest() -> str:
+    """The digest of `CODE` in the present commit."""
+    trees = git("rev-parse", *(f"HEAD:{each}" for each in CODE))
+    return sha256(trees.encode()).hexdigest()[:12]
 
 
 def git(*words: str) -> str:
@@ -104,7 +118,7 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.parts", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="PART", help=f"of {', '.join(parts())}")
     parser.add_argument(
-        "--show", action="store_true", help="print the records of the present commit, and run nothing"
+        "--show", action="store_true", help="print the records of the present code, and run nothing"
     )
     asked = parser.parse_args(words)
     if unknown := set(asked.names) - set(parts()):

@@ -16,16 +16,22 @@ from tests import parts
 def test_every_test_in_a_virtual_server_is_in_one_part() -> None:
     tests = Path(__file__).parent
     marked = {str(file.relative_to(tests)) for file in tests.rglob("test_*.py") if "mark.machine" in file.read_text() and file != Path(__file__)}  # fmt: skip
-    named = [file for files in parts.IN_SERVERS.values() for file in files]
-    assert sorted(named) == sorted(marked)
+    words = [word.partition("::") for each in parts.IN_SERVERS.values() for word in each]
+    assert {file for file, _, _ in words if not file.startswith("--")} == marked
+
+
+def test_every_test_of_a_file_in_two_parts_is_in_one_of_them() -> None:
+    words = [word for each in parts.IN_SERVERS.values() for word in each]
+    left_out = {word.removeprefix("--deselect=tests/") for word in words if word.startswith("--deselect=")}
+    assert left_out and left_out == {word for word in words if "::" in word and not word.startswith("--")}
 
 
 def test_only_records_of_this_commit_on_a_clean_tree_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(parts, "RECORDS", tmp_path / "records")
-    monkeypatch.setattr(parts, "git", lambda *words: "abc")
-    record = {"commit": "abc", "dirty": False, "code": 0, "seconds": 9, "tests": 3, "failures": 0, "errors": 0, "skipped": 0}  # fmt: skip
+    monkeypatch.setattr(parts, "code_digest", lambda: "abc")
+    record = {"digest": "abc", "dirty": False, "code": 0, "seconds": 9, "tests": 3, "failures": 0, "errors": 0, "skipped": 0}  # fmt: skip
 
     def shown(**change: object) -> bool:
         lines = [
@@ -37,7 +43,7 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
 
     assert shown()
     assert "wipes      passed: 3 tests, 0 skipped, 9 s\n" in capsys.readouterr().out
-    assert not shown(commit="another") and "wipes      no record of this commit" in capsys.readouterr().out
+    assert not shown(digest="another") and "wipes      no record of this code" in capsys.readouterr().out
     assert not shown(code=1) and "wipes      FAILED" in capsys.readouterr().out
     assert not shown(dirty=True) and "on a changed tree" in capsys.readouterr().out
 

@@ -131,7 +131,7 @@ def test_f46_no_program_that_writes_has_a_time_limit(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("raidplan.apply.world.run", seen)
     steps = (Step("a", "format", "a", Run(("mke2fs", "/dev/x")), "x", targets=("a",)),)
     assert execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World([7])).complete
-    assert given == [{"keep": (7,)}]
+    assert given == [{"keep": (7,), "clock": 0}]  # and no limit
 
 
 FEW_FILES = """
