@@ -36,7 +36,7 @@ def test_the_half_that_writes_needs_little() -> None:
     )
     assert not loaded & {"pydantic", "yaml", "jinja2", "rich"}
     ours = {name.split(".")[1] for name in loaded if name.startswith("raidplan.")}
-    assert ours <= {"apply", "base", "facts", "plan"}, ours
+    assert ours <= {"apply", "base", "facts", "geometry", "plan"}, ours
 
 
 def test_reading_and_planning_can_start_no_process() -> None:

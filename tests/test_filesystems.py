@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.apply.preflight.versions import PACKAGES
-from raidplan.base.filesystems import FILESYSTEMS, FilesystemType
-from raidplan.facts.host import VERSIONS, modules
+from raidplan.apply.preflight.versions import known_packages
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.filesystems.type import FilesystemType
+from raidplan.facts.host import modules, versions
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.layout.kinds.formats import FORMATS
 from raidplan.layout.kinds.model import OneOf, fields
 from raidplan.twin.server.recipe import Recipe
 
@@ -35,7 +35,7 @@ ALL = pytest.mark.parametrize("kind", FILESYSTEMS.values(), ids=FILESYSTEMS)
 def test_a_layout_can_name_every_type_and_no_other() -> None:
     written = fields(Filesystem)["type"].hint.__metadata__[0]
     assert isinstance(written, OneOf)
-    assert [*written.words] == [*FORMATS] == [*FILESYSTEMS]
+    assert [*written.words] == [*FILESYSTEMS]
 
 
 @ALL
@@ -58,7 +58,7 @@ def test_what_has_to_be_unmounted_is_told_by_both(kind: FilesystemType) -> None:
 
 @ALL
 def test_its_program_is_asked_for_its_version_and_is_on_the_virtual_server(kind: FilesystemType) -> None:
-    assert VERSIONS[kind.version] == kind.package.programs
-    assert (kind.package in PACKAGES) == bool(kind.package.oldest)
+    assert versions()[kind.version] == kind.package.programs
+    assert (kind.package in known_packages()) == bool(kind.package.oldest)
     assert kind.package.name in Recipe().packages
     assert not kind.module or kind.module in modules()

@@ -15,10 +15,10 @@ MODULES = {
     for file in FILES
 }
 FLOORS = [
-    "base", "plan/changes", "plan", "facts",
+    "base", "geometry", "plan/changes", "plan", "base/filesystems", "facts",
     "apply/refusal", "apply/devices", "apply/reading", "apply/world", "apply/journal", "apply/configuration", "apply/change", "apply/teardown",
     "apply/decide", "apply/adopt", "apply/recheck_target", "apply/syncs", "apply/execute", "apply/preflight", "apply/undo", "apply/stages", "apply/decision", "apply/session",
-    "document", "geometry", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
+    "document", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
     "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "twin/loops", "twin/server",
     "cli", "__main__",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """What can be changed while the data stays, and by which command; what is not in these tables cannot.
 
-File systems by type: `base/filesystems.py`; the shapes of arrays: `plan/changes/`. Sources: mdadm(8), tune2fs(8),
+File systems by type: `base/filesystems/`; the shapes of arrays: `plan/changes/`. Sources: mdadm(8), tune2fs(8),
 lvm(8), swapon(8), swaplabel(8), mount(8), sfdisk(8).
 """
 

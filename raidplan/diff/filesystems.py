@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.filesystems.ext import Ext
 from raidplan.diff import changes as ways
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
-from raidplan.layout.kinds.formats import Ext
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path
@@ -28,8 +28,7 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
     kind = FILESYSTEMS[new.type]
     yield from _device(uses[0], uses[1], storage)
     if old.type != new.type:
-        converted = FILESYSTEMS[old.type].converted or {}
-        yield change("type", old.type, new.type, converted.get(new.type))
+        yield change("type", old.type, new.type, FILESYSTEMS[old.type].converted.get(new.type))
     if old.label != new.label:
         yield change("label", old.label, new.label, kind.labelled)
     for key, way in ways.FILESYSTEM.items():

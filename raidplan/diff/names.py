@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from raidplan.base.filesystems import uuid_modes
 from raidplan.diff.places import Place, path_of
 from raidplan.diff.result import Fate
 
@@ -20,7 +21,7 @@ HOW = {
     "arrays": "mdadm --assemble --update=uuid",
     "volumes": "lvrename",
     "volume_groups": "vgrename, which leaves its physical volumes with UUIDs that raidplan does not know",
-    "filesystems": "tune2fs -U, xfs_admin -U, btrfstune -U",
+    "filesystems": ", ".join(uuid_modes()),
 }
 HOST = (
     "every UUID is made of the host's name: raidplan would know nothing of what stands, and apply would refuse its "

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts.block import Names, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
-from raidplan.facts.pristine import pristine
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
-from raidplan.facts.superblock import GEOMETRY, is_swap
+from raidplan.facts.swap_area import is_swap
 from raidplan.plan.step import Value
 
 SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
@@ -97,16 +97,17 @@ def _of_own(readings: Readings, usage: str) -> Iterator[tuple[str, Signature]]:
 
 
 def _geometry(root: Path, name: str, kind: str) -> Mapping[str, Value]:
-    read = GEOMETRY.get(kind)
+    known = FILESYSTEMS.get(kind)
     try:
-        return read(partial(read_at, root / "dev" / name)) if read else {}
+        return known.read(partial(read_at, root / "dev" / name)) if known else {}
     except OSError:
         return {}
 
 
 def _untouched(root: Path, name: str, kind: str) -> bool:
+    known = FILESYSTEMS.get(kind)
     try:
-        return pristine(partial(read_at, root / "dev" / name), kind)
+        return known is not None and known.untouched(partial(read_at, root / "dev" / name))
     except OSError:
         return False
 

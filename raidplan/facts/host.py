@@ -26,17 +26,19 @@ def modules() -> tuple[str, ...]:
     return tuple(dict.fromkeys(("md_mod", "dm_mod", *levels, *filesystems)))
 
 
-VERSIONS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("mdadm", "--version"): ("mdadm",),
-    ("sfdisk", "--version"): ("sfdisk", "mkswap", "wipefs", "blkid", "lsblk", "mount", "swapon"),
-    **{each.version: each.package.programs for each in FILESYSTEMS.values()},
-    ("pvcreate", "--version"): ("pvcreate", "vgcreate", "lvcreate"),
-    ("udevadm", "--version"): ("udevadm", "systemctl"),
-    ("dracut", "--version"): ("dracut",),
-    ("grub-install", "--version"): ("grub-install",),
-    (): (MKINITRAMFS,),
-}
-"""What to ask, and the programs that the answer holds for: one process for each package."""
+def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What to ask, and the programs that the answer holds for: one process for each package."""
+    return {
+        ("mdadm", "--version"): ("mdadm",),
+        ("sfdisk", "--version"): ("sfdisk", "mkswap", "wipefs", "blkid", "lsblk", "mount", "swapon"),
+        **{each.version: each.package.programs for each in FILESYSTEMS.values()},
+        ("pvcreate", "--version"): ("pvcreate", "vgcreate", "lvcreate"),
+        ("udevadm", "--version"): ("udevadm", "systemctl"),
+        ("dracut", "--version"): ("dracut",),
+        ("grub-install", "--version"): ("grub-install",),
+        (): (MKINITRAMFS,),
+    }
+
 
 CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf")
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
@@ -86,7 +88,7 @@ def _loadable(modules: list[str], ask: Ask) -> set[str]:
 def read_tools(ask: Ask) -> Objects:
     """Where the programs are, and their versions; those that are missing are left out."""
     found: Objects = {}
-    for command, tools in VERSIONS.items():
+    for command, tools in versions().items():
         paths = {tool: path for tool in tools if (path := find_tool(tool))}
         # Debian has sfdisk in a package of its own: of those that are one package, whichever is there is asked.
         version = _version(ask, (next(iter(paths)), *command[1:])) if command and paths else ""

@@ -6,11 +6,12 @@ For devices libblkid decides. Data that neither recognises is reported all the s
 from __future__ import annotations
 
 import re
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.facts.superblock import Reader
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.magic import Magic, raw_uuid
+from raidplan.base.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,35 +24,14 @@ class Found:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Magic:
-    """`text` at one of the `offsets`; UUID and label by their places in the range."""
-
-    type: str
-    offsets: tuple[int, ...]
-    text: bytes
-    uuid: Callable[[Reader, int], str] = lambda read, at: ""
-    label: tuple[int, int] = (0, 0)
-    """Offset and length."""
-
-
 def recognised(read: Reader) -> Iterator[Found]:
     """Every format whose magic number is there; `read` is of the range, and gives nothing for what it lacks."""
-    for magic in MAGICS:
+    types = (magic for each in FILESYSTEMS.values() for magic in each.magics)
+    for magic in (*dict.fromkeys(types), *OTHERS):
         at = next((at for at in magic.offsets if read(at, len(magic.text)) == magic.text), None)
         if at is not None:
-            label = read(*magic.label).partition(b"\0")[0].rstrip(b" ")
-            yield Found(at, magic.type, magic.uuid(read, at), label.decode(errors="replace"))
-
-
-def _raw(offset: int) -> Callable[[Reader, int], str]:
-    """A UUID as 16 bytes at a fixed place."""
-
-    def read_uuid(read: Reader, at: int) -> str:
-        found = read(offset, 16)
-        return str(uuid.UUID(bytes=found)) if len(found) == 16 and any(found) else ""
-
-    return read_uuid
+            label = read(*magic.label).decode(magic.encoding, "replace").partition("\0")[0].rstrip(" ")
+            yield Found(at, magic.type, magic.uuid(read, at), label)
 
 
 def _luks(read: Reader, at: int) -> str:
@@ -69,31 +49,25 @@ def _lvm(read: Reader, at: int) -> str:
 _PAGES = tuple(page - 10 for page in (4096, 8192, 16384, 32768, 65536))
 _BCACHE = bytes.fromhex("c68573f64e1a45ca8265f57f48ba6d81")
 
-MAGICS = (
-    Magic("ext4", (0x438,), b"\x53\xef", _raw(0x468), (0x478, 16)),
-    Magic("xfs", (0,), b"XFSB", _raw(32), (108, 12)),
-    Magic("btrfs", (0x10040,), b"_BHRfS_M", _raw(0x10020), (0x1012B, 256)),
-    Magic("swap", _PAGES, b"SWAPSPACE2", _raw(0x40C), (0x41C, 16)),
+OTHERS = (
+    Magic("swap", _PAGES, b"SWAPSPACE2", raw_uuid(0x40C), (0x41C, 16)),
     Magic("swap", _PAGES, b"SWAP-SPACE"),
     Magic("swsuspend", _PAGES, b"S1SUSPEND"),
     Magic("LVM2_member", (0x18, 0x218, 0x418, 0x618), b"LVM2 001", _lvm),
     Magic("crypto_LUKS", (0,), b"LUKS\xba\xbe", _luks),
     Magic("crypto_LUKS", tuple(0x4000 << n for n in range(6)), b"SKUL\xba\xbe"),
     Magic("BitLocker", (3,), b"-FVE-FS-"),
-    Magic("vfat", (0x52,), b"FAT32   ", label=(0x47, 11)),
-    Magic("vfat", (0x36,), b"FAT16   ", label=(0x2B, 11)),
-    Magic("vfat", (0x36,), b"FAT12   ", label=(0x2B, 11)),
     Magic("exfat", (3,), b"EXFAT   "),
     Magic("ntfs", (3,), b"NTFS    "),
-    Magic("bcache", (0x1018,), _BCACHE, _raw(0x1028), (0x1048, 32)),
+    Magic("bcache", (0x1018,), _BCACHE, raw_uuid(0x1028), (0x1048, 32)),
     Magic("zfs_member", tuple(range(0x20000, 0x40000, 0x400)), b"\x0c\xb1\xba\0\0\0\0\0"),
-    Magic("f2fs", (0x400,), b"\x10\x20\xf5\xf2", _raw(0x46C)),
+    Magic("f2fs", (0x400,), b"\x10\x20\xf5\xf2", raw_uuid(0x46C)),
     Magic("iso9660", (0x8001,), b"CD001", label=(0x8028, 32)),
-    Magic("jfs", (0x8000,), b"JFS1", _raw(0x8088), (0x8098, 16)),
+    Magic("jfs", (0x8000,), b"JFS1", raw_uuid(0x8088), (0x8098, 16)),
     Magic("reiserfs", (0x10034,), b"ReIsEr"),
     Magic("gfs2", (0x10000,), b"\x01\x16\x19\x70\0\0\0\x01"),
     Magic("stratis", (0x204,), b"!Stra0tis\x86\xff\x02^\x41rh"),
     Magic("squashfs", (0,), b"hsqs"),
     Magic("apfs", (0x20,), b"NXSB"),
 )
-"""Offsets and magic numbers as in libblkid's superblock probes (util-linux 2.38), types by its names."""
+"""What raidplan makes no file system of. Offsets and magic numbers as in libblkid's superblock probes (util-linux 2.38), types by its names."""

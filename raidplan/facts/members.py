@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.base.reader import Reader
 from raidplan.base.size import KIB, SECTOR
-from raidplan.facts.superblock import Reader
 
 MAGIC = 0xA92B4EFC
 SIZE = 4 * KIB

@@ -15,6 +15,8 @@ from pathlib import Path
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from raidplan.base.filesystems import FILESYSTEMS
+
 if TYPE_CHECKING:
     import sh
 
@@ -26,9 +28,6 @@ ENVIRONMENT = {
 
 systemctl waits ten minutes for systemd, not 25 seconds (sd_bus_set_method_call_timeout(3)): that is busy while many arrays appear.
 """
-
-CLOCKS = {"mke2fs": "E2FSPROGS_FAKE_TIME", "mkfs.vfat": "SOURCE_DATE_EPOCH"}
-"""The variable by which a program is given the time of day, in seconds since 1970; mkfs.vfat knows it from 4.2 on."""
 
 NOT_FOUND = 127
 TIMED_OUT = 124
@@ -83,7 +82,7 @@ def run(
     """Run a program to its end, in a session of its own, where neither ^C nor a hang-up reaches it.
 
     `keep` are open files that it holds as well: a lock then lasts as long as the program, whatever becomes of us.
-    `clock` (seconds since 1970) is the time of day for those of `CLOCKS`, so that another run writes the same.
+    `clock` (seconds since 1970) is the time of day for the makers that `told_clock` knows, so that another run writes the same.
     `timeout` (seconds) kills it: for commands that only read, never for one that writes to a disk.
     Raises CommandFailed with `check` for any return code but 0. Safe from several threads at once.
     """
@@ -125,6 +124,12 @@ def filtered(argv: Sequence[str], source: BinaryIO) -> Iterator[BufferedReader]:
             raise CommandFailed(argv, failed, _text(err))
 
 
+def told_clock(program: str, clock: int) -> dict[str, str]:
+    """The variable by which mkfs is given the time of day; nothing where none is given, or it takes none."""
+    makers = {each.package.programs[0]: each.clock for each in FILESYSTEMS.values() if each.clock}
+    return {makers[program]: str(clock)} if clock and program in makers else {}
+
+
 def find_tool(name: str) -> str:
     """Where the program is, or an empty text; a name with a slash is taken as it is."""
     if "/" in name:
@@ -149,7 +154,7 @@ def _run(
             _in=given,
             _out=out,
             _err=err,
-            _env=ENVIRONMENT | ({CLOCKS[argv[0]]: str(clock)} if clock and argv[0] in CLOCKS else {}),
+            _env=ENVIRONMENT | told_clock(argv[0], clock),
             _pass_fds=set(keep),
             _new_session=True,
             _tty_out=False,

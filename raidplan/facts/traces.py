@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from raidplan.base.reader import Reader
 from raidplan.base.size import GIB, KIB, SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.magic import recognised
 from raidplan.facts.members import superblocks
 from raidplan.facts.signatures import Signature, plain
-from raidplan.facts.superblock import Reader
 from raidplan.facts.tables import GPT, Table, gpt, read_table
 
 EDGE = 1024 * KIB

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from raidplan.base.reader import Reader
 from raidplan.facts.block import PAGE, Block, Names, read_at
 from raidplan.facts.machine import Trace
 from raidplan.facts.readings import Readings
-from raidplan.facts.superblock import Reader
 from raidplan.facts.traces import Place, read_traces
 
 

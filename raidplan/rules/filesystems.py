@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
-from raidplan.base.size import KIB, exact, human
-from raidplan.geometry.ext import FSTYPES, MOST_BLOCKS_32BIT, MOST_STRIDE, default_block
+from raidplan.base.size import exact, human
+from raidplan.geometry.ext import FSTYPES, MOST_STRIDE, default_block
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems, filesystems
@@ -16,8 +16,6 @@ from raidplan.rules.lib.subjects import gb, tb
 if TYPE_CHECKING:
     from raidplan.topology import Topology
 
-MOST_SECTORS = 2**32 - 1
-"""Sectors that FAT32 can count."""
 BULK = 10**12
 """Bytes from which 5 % are too much to keep for root."""
 
@@ -59,20 +57,17 @@ def filesystem_too_large(topology: Topology) -> Iterator[Hit]:
     https://github.com/dosfstools/dosfstools/blob/master/src/mkfs.fat.c.
     """
     for made in filesystems(topology):
-        kind, size = made.entry.type, made.device.size
-        if kind in ("ext2", "ext3") and size // (4 * KIB) > MOST_BLOCKS_32BIT:
+        kind, size, name = made.entry.format, made.device.size, made.device.name
+        most = kind.most(made.device.logical_block)
+        if not most or size <= most:
+            continue
+        path, end = (*made.path, "type"), human(most + 1)
+        if kind.wastes:
+            message = f"{name} has {human(size)}, and {kind.called} uses no more than {end} of it"
+            yield Hit(path, message, f"make the device smaller; {kind.wastes}", severity=Severity.WARNING)
+        else:
             yield Hit(
-                (*made.path, "type"),
-                f"{made.device.name} has {human(size)}, and {kind} ends at 16 TiB",
-                "choose ext4 or xfs",
-            )
-        elif kind == "vfat" and size // made.device.logical_block > MOST_SECTORS:
-            most = MOST_SECTORS * made.device.logical_block
-            yield Hit(
-                (*made.path, "type"),
-                f"{made.device.name} has {human(size)}, and FAT32 uses no more than {human(most + 1)} of it",
-                "make the device smaller; an EFI system partition needs 512MiB",
-                severity=Severity.WARNING,
+                path, f"{name} has {human(size)}, and {kind.called} ends at {end}", "choose ext4 or xfs"
             )
 
 

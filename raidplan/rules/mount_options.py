@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SHORTEST = 60
 """Seconds to wait for the device of a mount: a degraded array starts after 30, and needs some time itself."""
-NO_BARRIERS = ("nobarrier", "barrier=0")
 
 
 def _options(topology: Topology) -> Iterator[tuple[str, Filesystem, Path, str]]:
@@ -122,10 +121,13 @@ def no_write_barriers(topology: Topology) -> Iterator[Hit]:
     ("Removed Mount Options").
     """
     for name, entry, path, option in _options(topology):
-        if entry.type == "xfs" and option in ("barrier", "nobarrier"):
-            message = f"XFS has no option '{option}' since Linux 4.19, so {name} would not be mounted"
-            yield Hit(path, message, "remove it; XFS always flushes", severity=Severity.ERROR)
-        elif entry.type != "xfs" and option in NO_BARRIERS:
+        kind, since = entry.format, entry.format.removed_options.get(option)
+        if since:
+            message = (
+                f"{kind.called} has no option '{option}' since Linux {since}, so {name} would not be mounted"
+            )
+            yield Hit(path, message, f"remove it; {kind.called} always flushes", severity=Severity.ERROR)
+        elif option in kind.flushless:
             yield Hit(path, f"'{option}' leaves {name} open to corruption by a power cut", "remove it")
 
 

@@ -19,7 +19,7 @@ from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.host import VERSIONS, read_paths
+from raidplan.facts.host import read_paths, versions
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import INITRAMFS_ASIDE, UDEV_RULES
@@ -40,7 +40,7 @@ BOOKWORM = {
 }  # fmt: skip
 TOOLS = {
     tool: {"path": f"/usr/sbin/{tool}", "version": BOOKWORM[tools[0]]}
-    for tools in VERSIONS.values()
+    for tools in versions().values()
     if tools[0] in BOOKWORM
     for tool in tools
 }

@@ -15,9 +15,9 @@ from random import Random
 import pytest
 
 from raidplan.apply.decide import maker
-from raidplan.facts import pristine
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts.block import read_at
-from raidplan.facts.run import CLOCKS, ENVIRONMENT
+from raidplan.facts.run import ENVIRONMENT, told_clock
 from raidplan.plan import Run, Step
 from raidplan.review.pipeline import check, plan
 from tests.images import image, put
@@ -71,8 +71,7 @@ class Maker:
         """The program on the blank image, as `apply` runs it."""
         os.truncate(self.image, 0)
         os.truncate(self.image, self.size)
-        program = self.argv[0]
-        clock = {CLOCKS[program]: str(CLOCK)} if program in CLOCKS else {}
+        clock = told_clock(self.argv[0], CLOCK)
         subprocess.run([*trace, *self.argv], env=ENVIRONMENT | clock, capture_output=True, check=False)
 
     def writes(self, folder: Path) -> dict[str, int]:
@@ -112,7 +111,9 @@ class Maker:
         assert proof is not None
         if kind == "swap":
             return True
-        return pristine.pristine(self.read, kind) or maker.pristine(self.step, self.size, CLOCK, self.read)
+        return FILESYSTEMS[kind].untouched(self.read) or maker.pristine(
+            self.step, self.size, CLOCK, self.read
+        )
 
 
 @pytest.fixture(params=MADE)

@@ -13,9 +13,17 @@ from typing import Any
 
 import pytest
 
-from raidplan.apply.preflight.versions import BEHAVIOURS, NEEDS, PACKAGES, WRITTEN, notes, numbers, too_old
+from raidplan.apply.preflight.versions import (
+    NEEDS,
+    behaviours,
+    known_packages,
+    notes,
+    numbers,
+    too_old,
+    written,
+)
 from raidplan.facts import Machine
-from raidplan.facts.host import VERSIONS, parse_version
+from raidplan.facts.host import parse_version, versions
 from raidplan.plan import Plan
 from tests.apply.stacks import plan_of
 
@@ -166,7 +174,7 @@ def run(*argv: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-ASK = {program: argv for argv, programs in VERSIONS.items() for program in programs} | {
+ASK = {program: argv for argv, programs in versions().items() for program in programs} | {
     "sgdisk": ("sgdisk", "--version")
 }
 
@@ -363,7 +371,7 @@ NOT_PROBED = {
 @pytest.mark.parametrize("probe", PROBES)
 def test_programs_behave_as_the_table_says(probe: str, tmp_path: Path) -> None:
     program, does = PROBES[probe]
-    (row,) = (row for row in BEHAVIOURS if row.what.startswith(probe))
+    (row,) = (row for row in behaviours() if row.what.startswith(probe))
     here = version(program)
     expected = here >= numbers(row.since) and not (row.until and here >= numbers(row.until))
     assert does(tmp_path) == expected
@@ -371,7 +379,7 @@ def test_programs_behave_as_the_table_says(probe: str, tmp_path: Path) -> None:
 
 def test_every_behaviour_is_probed_or_it_is_said_why_not() -> None:
     begins = [*PROBES, *NOT_PROBED]
-    for row in BEHAVIOURS:
+    for row in behaviours():
         assert sum(row.what.startswith(begin) for begin in begins) == 1, row.what
 
 
@@ -387,7 +395,7 @@ def test_ext4_of_a_plan_has_no_feature_that_grub_2_06_lacks(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in WRITTEN if row.program == "mkfs.xfs"], ids=lambda row: row.what
+    "row", [row for row in written() if row.program == "mkfs.xfs"], ids=lambda row: row.what
 )
 def test_mkfs_xfs_writes_it_exactly_from_its_version_on(row: Any, tmp_path: Path) -> None:
     here = version("mkfs.xfs")
@@ -399,7 +407,7 @@ def test_mkfs_xfs_writes_it_exactly_from_its_version_on(row: Any, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in WRITTEN if row.program == "mkfs.btrfs"], ids=lambda row: row.what
+    "row", [row for row in written() if row.program == "mkfs.btrfs"], ids=lambda row: row.what
 )
 def test_mkfs_btrfs_writes_it_exactly_from_its_version_on(row: Any, tmp_path: Path) -> None:
     here = version("mkfs.btrfs")
@@ -413,5 +421,5 @@ def test_mkfs_btrfs_writes_it_exactly_from_its_version_on(row: Any, tmp_path: Pa
 def test_versions_are_compared_as_numbers() -> None:
     assert numbers("2.03.16") > numbers("2.03.9") and numbers("1.47.0") > numbers("1.9")
     assert numbers("6.19.6+deb14-amd64") == (6, 19, 6) and numbers("") == numbers("v1") == ()
-    for package in PACKAGES:
+    for package in known_packages():
         assert numbers(package.oldest) <= numbers(package.newest)

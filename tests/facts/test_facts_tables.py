@@ -10,10 +10,12 @@ from time import mktime, strptime
 
 import pytest
 
+from raidplan.base.filesystems.ext import EXT4
+from raidplan.base.filesystems.xfs import XFS
 from raidplan.facts.block import read_at
 from raidplan.facts.members import superblock
 from raidplan.facts.run import find_tool
-from raidplan.facts.superblock import ext, is_swap, xfs
+from raidplan.facts.swap_area import is_swap
 from raidplan.facts.tables import Table, extent, read_table
 
 MIB = 1 << 20
@@ -126,7 +128,7 @@ def test_ext_is_what_dumpe2fs_shows(tmp_path, kind, options):
     file = image(tmp_path, 64 * MIB)
     tool("mke2fs", "-q", "-F", "-t", kind, *options, file)
     shown = dict(re.findall(r"^([^:\n]+):\s*(.*)$", tool("dumpe2fs", "-h", file), re.MULTILINE))
-    assert ext(partial(read_at, file)) == {
+    assert EXT4.read(partial(read_at, file)) == {
         "block": int(shown["Block size"]),
         "blocks": int(shown["Block count"]),
         "inodes": int(shown["Inode count"]),
@@ -155,7 +157,7 @@ def test_xfs_is_what_xfs_db_shows(tmp_path, options):
         file,
     )
     shown = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", text)}
-    assert xfs(partial(read_at, file)) == {
+    assert XFS.read(partial(read_at, file)) == {
         "block": shown["blocksize"],
         "blocks": shown["dblocks"],
         "su": shown["unit"] * shown["blocksize"],
@@ -164,11 +166,11 @@ def test_xfs_is_what_xfs_db_shows(tmp_path, options):
         "imax_pct": shown["imax_pct"],
     }
     if "su=64k,sw=6" in options:
-        assert (xfs(partial(read_at, file))["su"], xfs(partial(read_at, file))["sw"]) == (65536, 6)
+        assert (XFS.read(partial(read_at, file))["su"], XFS.read(partial(read_at, file))["sw"]) == (65536, 6)
     with file.open("r+b") as opened:
         opened.seek(126)
         opened.write(b"\1")
-    assert xfs(partial(read_at, file)) == {}, "mkfs was never finished: no kernel mounts it"
+    assert XFS.read(partial(read_at, file)) == {}, "mkfs was never finished: no kernel mounts it"
 
 
 def test_swap_file(tmp_path):
@@ -182,8 +184,8 @@ def test_swap_file(tmp_path):
     "read", [lambda offset, size: b"", lambda offset, size: bytes(size), lambda offset, size: b"\xff" * size]
 )
 def test_no_superblocks(read):
-    assert ext(read) == {}
-    assert xfs(read) == {}
+    assert EXT4.read(read) == {}
+    assert XFS.read(read) == {}
     assert not is_swap(read)
     for metadata in ("0.90", "1.0", "1.1", "1.2", "external:imsm", "none", ""):
         assert superblock(read, 64 * MIB, metadata) is None

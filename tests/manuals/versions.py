@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidplan.apply.preflight.versions import BEHAVIOURS, NEEDS, OLDEST_KERNEL, PACKAGES, WRITTEN, Written
+from raidplan.apply.preflight.versions import NEEDS, OLDEST_KERNEL, behaviours, known_packages, written
+from raidplan.base.packages import Written
 
 HEAD = """\
 # Versions
 
 What the programs of a plan do differs between their versions. This page is made from the tables in
-`raidplan/apply/preflight/versions.py`, which `apply` and `plan` ask before the first write; the tests hold the rows against the
+`raidplan/apply/preflight/versions.py` and `raidplan/base/filesystems/`, which `apply` and `plan` ask before the first write; the tests hold the rows against the
 programs that are installed.
 """
 PACKAGES_ARE = (
@@ -29,22 +30,23 @@ WRITTEN_IS = (
 def versions_markdown() -> str:
     """The whole page."""
     packages = [
-        (each.name, ", ".join(each.programs), each.oldest, each.newest, each.source) for each in PACKAGES
+        (each.name, ", ".join(each.programs), each.oldest, each.newest, each.source)
+        for each in known_packages()
     ]
     needs = [
         (each.program, f"`{' '.join(each.words)}`", each.since, each.before, each.source) for each in NEEDS
     ]
-    behaviours = [
+    differing = [
         (each.package, each.since, each.until and f"before {each.until}", each.what, each.answer, each.source)
-        for each in BEHAVIOURS
+        for each in behaviours()
     ]
-    written = [(_by(each), each.what, each.kernel, each.grub or "any", each.source) for each in WRITTEN]
+    readers = [(_by(each), each.what, each.kernel, each.grub or "any", each.source) for each in written()]
     return "\n".join([
         HEAD,
         *_part("Programs", PACKAGES_ARE, "package | programs | first | last | source", packages),
         *_part("Options", NEEDS_ARE, "program | option | from | before | source", needs),
-        *_part("Behaviour", BEHAVIOURS_ARE, "package | from | to | what | what a plan does | source", behaviours),
-        *_part("What others can read", WRITTEN_IS, "written by | what | read by Linux | read by GRUB | source", written),
+        *_part("Behaviour", BEHAVIOURS_ARE, "package | from | to | what | what a plan does | source", differing),
+        *_part("What others can read", WRITTEN_IS, "written by | what | read by Linux | read by GRUB | source", readers),
     ])  # fmt: skip
 
 

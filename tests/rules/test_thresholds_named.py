@@ -29,7 +29,6 @@ SHOWN_BY = {
     "error_recovery.KERNEL_TIMEOUT": "disks::test_error_recovery",
     "error_recovery.PATIENT": "disks::test_error_recovery",
     "filesystems.BULK": "filesystems::test_reserved_on_bulk_data",
-    "filesystems.MOST_SECTORS": "filesystems::test_sizes",
     "inode_tables.MUCH": "inodes::test_inode_table_overhead",
     "inode_tables.SOME": "inodes::test_inode_table_overhead",
     "inodes.DENSE": "inodes::test_inode_density_drops",

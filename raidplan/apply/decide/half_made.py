@@ -12,10 +12,10 @@ import struct
 from collections.abc import Iterator
 from functools import partial
 
+from raidplan.base.reader import Reader
 from raidplan.base.size import SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import superblocks
-from raidplan.facts.superblock import Reader
 from raidplan.facts.traces import Place, read_traces
 from raidplan.plan import Proof
 

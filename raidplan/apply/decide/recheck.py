@@ -13,13 +13,14 @@ from raidplan.apply.decide.leftovers import TABLE_SIGNATURES
 from raidplan.apply.decide.maker import foreign, pristine
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.cleared import may_be_wiped
+from raidplan.base.reader import Reader
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.in_use import used_by_others
 from raidplan.facts.machine import Properties
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.facts.superblock import Reader, is_swap
+from raidplan.facts.swap_area import is_swap
 from raidplan.facts.tables import extent
 from raidplan.facts.traces import Place, read_all, read_traces, words
 from raidplan.plan import Plan, Step

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from raidplan.base.filesystems import uuid_modes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Step
@@ -36,7 +37,7 @@ def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[str]:
 
 WHERE = {
     "table": ("disk", "disk GUID", "sfdisk --disk-id"),
-    "filesystem": ("device", "file system UUID", "tune2fs -U or xfs_admin -U"),
+    "filesystem": ("device", "file system UUID", ", ".join(uuid_modes())),
 }
 """By kind: the property that says where one stands, what its UUID is called, and what gives it another one."""
 

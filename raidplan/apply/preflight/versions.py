@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.base.filesystems import FILESYSTEMS, packages
-from raidplan.base.packages import Package
+from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Run, Step
 
@@ -28,50 +28,21 @@ class Need:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Behaviour:
-    """What a program does otherwise from a version on, and what plans do so that it does not matter."""
-
-    package: str
-    since: str
-    what: str
-    answer: str
-    source: str
-    until: str = ""
-    """The first version that does it no more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What a program puts on a disk by itself, and what can read it; a plan cannot say otherwise to every version.
-
-    `since` is the program's version that does so first, `under` the running kernel's; empty where it does not matter.
-    """
-
-    program: str
-    words: tuple[str, ...]
-    since: str
-    under: str
-    what: str
-    kernel: str
-    """The first Linux that reads it."""
-    grub: str
-    """The first GRUB that reads it; empty where GRUB does not look at it."""
-    source: str
-
-
 MDADM = "https://github.com/md-raid-utilities/mdadm"
 UTIL_LINUX = "https://github.com/util-linux/util-linux/blob/master/Documentation/releases"
 LVM = "https://gitlab.com/lvmteam/lvm2/-/tags"
-E2FSPROGS, XFSPROGS, BTRFS = (FILESYSTEMS[name].package.source for name in ("ext4", "xfs", "btrfs"))
-BTRFS_BY_VERSION = "https://btrfs.readthedocs.io/en/latest/Feature-by-version.html"
 
-PACKAGES = (
+OTHERS = (
     Package("mdadm", ("mdadm",), "4.2", "4.6", f"{MDADM}/blob/mdadm-4.6/CHANGELOG.md"),
     Package("util-linux", ("sfdisk", "mkswap", "wipefs", "swapon"), "2.36", "2.42", UTIL_LINUX),
-    *(package for package in packages() if package.oldest),
     Package("lvm2", ("pvcreate", "vgcreate", "lvcreate"), "2.03", "2.03", LVM),
 )
+
+
+def known_packages() -> tuple[Package, ...]:
+    """All whose versions matter."""
+    return (*OTHERS, *(package for package in packages() if package.oldest))
+
 
 NEEDS = (
     Need("mdadm", ("--write-zeroes",), "4.3", "it ends with 2", f"{MDADM}/commit/577fd104"),
@@ -95,29 +66,27 @@ BEHAVIOURS = (
     Behaviour("util-linux", "2.36", "sfdisk cuts a name to 36 letters, and ends with 0", "so are the names of the plan, and the table is read back", "measured with 2.38.1"),
     Behaviour("gdisk", "1.0", "sgdisk ends a name at a colon, and ends with 0", "sgdisk is not used: sfdisk writes whole tables", "measured with 1.0.9"),
     Behaviour("gdisk", "1.0", "sgdisk makes some GUID of what is none, and ends with 0", "sgdisk is not used: sfdisk writes whole tables", "measured with 1.0.9"),
-    Behaviour("e2fsprogs", "1.43", "of several -E only the last counts", "there is one -E", f"{E2FSPROGS}/v1.47.4.txt", until="1.47.4"),
-    Behaviour("e2fsprogs", "1.43", "a label is cut to 16 bytes, and it ends with 0", "a layout with a longer one is refused", "measured with 1.47.0"),
-    Behaviour("e2fsprogs", "1.47", "metadata_csum_seed and orphan_file are on (off in Debian)", "the features are written out, without these", f"{E2FSPROGS}/v1.47.0.txt"),
-    Behaviour("xfsprogs", "5.19", "file systems below 300 MB are refused", "so are layouts with one", XFSPROGS),
-    Behaviour("xfsprogs", "4.2", "a label of more than 12 bytes is refused", "so is a layout with one", "measured with 6.1.0"),
-    Behaviour("btrfs-progs", "5.15", "metadata is kept twice on every kind of disk", "the profiles are always given", BTRFS),
-    Behaviour("btrfs-progs", "4.3", "a label of more than 255 bytes is refused", "so is a layout with one", "measured with 6.2"),
     Behaviour("lvm2", "2.03", "without dm_mod pvcreate and vgcreate work, and lvcreate ends with 3", "dm_mod is loaded first", "measured with 2.03.16"),
-    Behaviour("dosfstools", "4.0", "a label of more than 11 bytes is refused", "so is a layout with one", "measured with 4.2"),
 )  # fmt: skip
 
 WRITTEN = (
     Written("mdadm", ("--create", "--metadata=1."), "", "6.19", "the logical block size in the superblock", "6.19", "", "https://bugs.debian.org/1130781 (kernel commit 62ed1b58)"),
-    Written("mkfs.xfs", (), "5.15", "", "bigtime and inobtcount", "5.10", "2.06", XFSPROGS),
-    Written("mkfs.xfs", (), "6.5", "", "nrext64", "5.19", "2.12", f"{XFSPROGS}; https://github.com/chimera-linux/cports/issues/1309"),
-    Written("mkfs.btrfs", (), "5.15", "", "no-holes and free-space-tree", "4.5", "", f"{BTRFS}; {BTRFS_BY_VERSION}"),
-    Written("mkfs.btrfs", (), "6.19", "", "block-group-tree", "6.1", "", f"{BTRFS}; {BTRFS_BY_VERSION}"),
 )  # fmt: skip
 OLDEST_KERNEL = "5.10"
 """The oldest that layouts are computed for (md_shape.py): what it can read is not worth a word where nobody knows which
 kernel will boot."""
 BOOT = ("/", "/boot")
 """Mount points that a boot loader reads from."""
+
+
+def behaviours() -> tuple[Behaviour, ...]:
+    """What differs between versions, file systems last."""
+    return (*BEHAVIOURS, *dict.fromkeys(row for each in FILESYSTEMS.values() for row in each.behaviours))
+
+
+def written() -> tuple[Written, ...]:
+    """What not every kernel and boot loader reads, file systems last."""
+    return (*WRITTEN, *dict.fromkeys(row for each in FILESYSTEMS.values() for row in each.written))
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -128,7 +97,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 def too_old(plan: Plan, machine: Machine) -> Iterator[str]:
     """Programs of the plan without what it asks of them; nothing where nobody knows whether they are there."""
-    for package in PACKAGES:
+    for package in known_packages():
         for program in package.programs:
             found = _installed(program, plan, machine)
             if not found and program in plan.tools and machine.observe("tool", program):
@@ -145,13 +114,13 @@ def too_old(plan: Plan, machine: Machine) -> Iterator[str]:
 
 def notes(plan: Plan, machine: Machine) -> Iterator[str]:
     """What is no reason to refuse: programs that came after these tables, and what others could not read."""
-    for package in PACKAGES:
+    for package in known_packages():
         last = numbers(package.newest)
         for program in package.programs:
             found = _installed(program, plan, machine)
             if found and numbers(found)[: len(last)] > last:
                 yield f"{program} {found} is newer than {package.newest}, the last version that raidplan was made for"
-    for row in WRITTEN:
+    for row in written():
         step = _first(plan, row.program, row.words)
         if step and _does(row, plan, machine):
             yield from _unreadable(row, step, plan, machine)

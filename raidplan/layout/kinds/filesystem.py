@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.filesystems import FILESYSTEMS, layout_keys
+from raidplan.base.filesystems.type import BadLabel, FilesystemType
 from raidplan.base.findings import Path, shortened
 from raidplan.base.hidden import is_seen
 from raidplan.base.identity import derived_uuid
@@ -14,7 +15,6 @@ from raidplan.base.mistake import Mistake
 from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
-from raidplan.layout.kinds.formats import FORMATS, BadLabel, Format
 from raidplan.layout.kinds.model import (
     Integer,
     Label,
@@ -32,7 +32,6 @@ from raidplan.plan.step import Proof, Run, Step, everything_on
 
 KERNEL_FOLDERS = ("dev", "proc", "sys")
 """Below which no folder lasts, and no file is on a disk."""
-EXT_KEYS = ("inodes", "inode_ratio", "reserved")
 
 
 def _mount_point(text: str) -> str:
@@ -60,7 +59,7 @@ def _option(text: str) -> str:
     return text
 
 
-FormatName = Annotated[str, OneOf(FORMATS)]
+FormatName = Annotated[str, OneOf(FILESYSTEMS)]
 MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"})]
 Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"""^[^ ,"'\\#]+$"""})]
 
@@ -94,9 +93,9 @@ class Filesystem(Model, Kind):
         return waited_for and not {"nofail", "noauto"}.intersection(self.options)
 
     @property
-    def format(self) -> Format:
+    def format(self) -> FilesystemType:
         """What is known about its type."""
-        return FORMATS[self.type]
+        return FILESYSTEMS[self.type]
 
     def uses(self, name: str, path: Path) -> Iterator[Use]:
         yield Use((*path, "device"), self.device, "linux")
@@ -106,8 +105,7 @@ class Filesystem(Model, Kind):
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         device = self._device(name, path, site)
-        length = len((self.label or "").encode())
-        longest = FILESYSTEMS[self.type].label_bytes
+        length, longest = self.format.label_length(self.label or ""), self.format.label_bytes
         if length > longest:
             raise Impossible(
                 "label-too-long",
@@ -116,17 +114,17 @@ class Filesystem(Model, Kind):
                 f"'{shortened(self.label or '')}' has {length}",
                 "shorten it",
             )
-        for key in EXT_KEYS:
+        for key in layout_keys():
             if key in self.given and key not in self.format.keys:
                 raise Impossible(
                     "invalid-value", (*path, key), f"{self.type} has no '{key}'", "remove it, or choose ext4"
                 )
         try:
-            self.format.check(self, device)
+            self.format.fits(self, device)
         except BadLabel as error:
             raise Impossible("invalid-value", (*path, "label"), *error.args) from None
         except ValueError as error:
-            key = next((key for key in EXT_KEYS if key in self.given), "device")
+            key = next((key for key in layout_keys() if key in self.given), "device")
             hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"
             raise Impossible("impossible-filesystem", (*path, key), str(error), hint) from None
         yield from ()
@@ -140,7 +138,7 @@ class Filesystem(Model, Kind):
             id=f"filesystem.{name}.make",
             phase="format",
             say=f"make {self.type} {name} on {device.name}, {human(device.size)}" + (f", {special}" if special else ""),
-            action=Run(self.format.argv(self, device, uuid)),
+            action=Run(self.format.make(self, device, uuid)),
             because=because,
             needs=device.made_by,
             targets=(device.name,),

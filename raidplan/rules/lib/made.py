@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raidplan.base.filesystems.ext import Ext
+from raidplan.base.filesystems.xfs import Xfs
 from raidplan.geometry.ext import ExtGeometry
 from raidplan.geometry.xfs import XfsGeometry
-from raidplan.layout.kinds.formats import Ext, Xfs
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path

@@ -7,7 +7,6 @@ from fractions import Fraction
 from raidplan.base.size import MIB
 from raidplan.layout.kinds.device import Device
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.layout.kinds.formats import Ext, Xfs
 from raidplan.topology import Topology
 from raidplan.twin.loops.record import record_of
 
@@ -34,15 +33,7 @@ def _metadata(name: str, kind: object, topology: Topology) -> int:
     if not isinstance(kind, Filesystem):
         return 0
     device = topology.taken(next(iter(kind.uses(name, ("filesystems", name)))))
-    match kind.format:
-        case Ext() as ext:
-            made = ext.geometry(kind, device)
-            inside = made.journal_blocks * made.block_size + made.inodes * made.inode_size
-        case Xfs() as xfs:
-            log = xfs.geometry(device)
-            inside = log.log_blocks * log.block_size
-        case _:
-            inside = 0
+    inside = kind.format.metadata(kind, device)
     return int((inside + LITTLE) * _spread(device, topology))
 
 

@@ -1,0 +1,84 @@
+"""btrfs on one device: the redundancy is the array's, metadata is kept twice all the same.
+
+Sources: btrfs(8), mkfs.btrfs(8), btrfstune(8), ctree.h of the kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from raidplan.base.checksum import crc32c
+from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
+from raidplan.base.magic import Magic, raw_uuid
+from raidplan.base.packages import Behaviour, Package, Written
+from raidplan.base.reader import Own, Reader
+from raidplan.base.size import KIB, MIB, human
+from raidplan.base.ways import Way
+
+SUPERBLOCK = 64 * KIB
+"""BTRFS_SUPER_INFO_OFFSET."""
+BLOCKS = (4 * KIB, 16 * KIB)
+"""Bytes of a superblock (BTRFS_SUPER_INFO_SIZE) and of a node as mkfs.btrfs makes it; each lies at a multiple of its size."""
+CHANGES = "https://github.com/kdave/btrfs-progs/blob/v6.19/CHANGES"
+BY_VERSION = "https://btrfs.readthedocs.io/en/latest/Feature-by-version.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Btrfs(FilesystemType):
+    """mkfs.btrfs draws UUIDs of its own: each of its blocks has the file system's UUID and a checksum."""
+
+    def least(self, sector: int) -> int:
+        return 256 * MIB
+
+    def fits(self, wanted: Wanted, device: Below) -> None:
+        if device.size < self.least(device.logical_block):
+            raise ValueError(f"btrfs needs 256 MiB to be of use, and {device.name} has {human(device.size)}")
+
+    def make(self, wanted: Wanted, device: Below, uuid: str) -> tuple[str, ...]:
+        label = ("--label", wanted.label) if wanted.label else ()
+        profile = ("--data", "single", "--metadata", "dup", "--nodiscard")
+        return ("mkfs.btrfs", "--quiet", *profile, "--uuid", uuid, *label, device.node)
+
+    def own(self, read: Reader, uuid: str) -> Own:
+        """A superblock, or a node of a tree: both begin with a checksum of 32 bytes and the UUID (`struct btrfs_header`)."""
+        ours = bytes.fromhex(uuid.replace("-", ""))
+
+        @cache
+        def whole(start: int, size: int) -> bool:
+            block = read(start, size)
+            checksum = crc32c(block[0x20:]).to_bytes(0x20, "little")
+            return len(block) == size and block[0x20:0x30] == ours and block[:0x20] == checksum
+
+        return lambda offset, sector: any(whole(offset // size * size, size) for size in BLOCKS)
+
+    def as_made(self, read: Reader, again: Reader) -> bool:
+        """Each mount for writing begins a new generation (`generation` of `struct btrfs_super_block`)."""
+        return read(SUPERBLOCK + 0x48, 8) == again(SUPERBLOCK + 0x48, 8)
+
+    def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
+        return (mounted or node, label)
+
+
+BTRFS = Btrfs(
+    name="btrfs",
+    package=Package("btrfs-progs", ("mkfs.btrfs",), "4.3", "6.19", CHANGES),
+    version=("mkfs.btrfs", "--version"),
+    behaviours=(
+        Behaviour("btrfs-progs", "5.15", "metadata is kept twice on every kind of disk", "the profiles are always given", CHANGES),
+        Behaviour("btrfs-progs", "4.3", "a label of more than 255 bytes is refused", "so is a layout with one", "measured with 6.2"),
+    ),
+    written=(
+        Written("mkfs.btrfs", (), "5.15", "", "no-holes and free-space-tree", "4.5", "", f"{CHANGES}; {BY_VERSION}"),
+        Written("mkfs.btrfs", (), "6.19", "", "block-group-tree", "6.1", "", f"{CHANGES}; {BY_VERSION}"),
+    ),
+    magics=(Magic("btrfs", (0x10040,), b"_BHRfS_M", raw_uuid(0x10020), (0x1012B, 256)),),
+    check=("btrfs", "check", "--readonly"),
+    label=("btrfs", "filesystem", "label"),
+    label_bytes=255,
+    grown=Way("btrfs filesystem resize"),
+    shrunk=Way("btrfs filesystem resize", "before its device is made smaller, if its files fit"),
+    uuid_mode="btrfstune -U",
+    another_uuid="btrfstune -u",
+    compared=True,
+)  # fmt: skip

@@ -1,0 +1,189 @@
+"""ext2, ext3 and ext4: everything mke2fs would take from its configuration is written out.
+
+Sources: mke2fs(8), e2label(8), resize2fs(8), e2fsck(8), tune2fs(8), ext4.h of the kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
+from raidplan.base.magic import Magic, raw_uuid
+from raidplan.base.packages import Behaviour, Package
+from raidplan.base.reader import Own, Reader, blanked, little
+from raidplan.base.size import KIB, SECTOR
+from raidplan.base.ways import Way
+from raidplan.geometry import ext
+from raidplan.plan.step import Value
+
+CHANGES = "https://github.com/tytso/e2fsprogs/blob/master/doc/RelNotes"
+OF_ITS_OWN = 12
+"""Inodes that mke2fs takes: ten reserved ones, lost+found, and the orphan file of e2fsprogs 1.47."""
+FIRST_INODES = 16
+"""mke2fs makes fewer: ten reserved ones, lost+found, and the orphan file."""
+HASH_SEED, CHECKSUM = (0xEC, 0xFC), (0x1FC, 0x200)
+"""What differs in a copy of the superblock from run to run: `s_hash_seed` in its first sector, `s_checksum` in its second."""
+INODE_CHECKSUMS = ((0x7C, 0x7E), (0x82, 0x84))
+"""`l_i_checksum_lo` and `i_checksum_hi` of `struct ext2_inode_large`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ext(FilesystemType):
+    """mke2fs fixes the number of inodes, and writes the superblock last."""
+
+    def geometry(self, wanted: Wanted, device: Below) -> ext.ExtGeometry:
+        """The file system as mke2fs will make it. Raises ValueError."""
+        return ext.ext(
+            device.size,
+            inodes=wanted.inodes,
+            inode_ratio=wanted.inode_ratio,
+            reserved_percent=float(wanted.reserved),
+            fstype=wanted.type,
+            chunk_bytes=device.chunk,
+            stripe_bytes=device.stripe,
+            sector_bytes=device.logical_block,
+        )
+
+    def most(self, sector: int) -> int:
+        """ext2 and ext3 have 32 bits for blocks, of 4 KiB on everything large."""
+        return 0 if self.name == "ext4" else (ext.MOST_BLOCKS_32BIT + 1) * 4 * KIB - 1
+
+    def fits(self, wanted: Wanted, device: Below) -> None:
+        self.geometry(wanted, device)
+
+    def make(self, wanted: Wanted, device: Below, uuid: str) -> tuple[str, ...]:
+        made = self.geometry(wanted, device)
+        # No discard: it destroys what was there beyond recovery, and on parity arrays it is slow.
+        extended = ("nodiscard", "lazy_itable_init=1", "lazy_journal_init=1")
+        options = ext.mke2fs_argv(made, reserved_percent=float(wanted.reserved), extended=extended)
+        label = ("-L", wanted.label) if wanted.label else ()
+        return ("mke2fs", "-q", *options, "-U", uuid, *label, device.node, str(made.device_blocks))
+
+    def expect(self, wanted: Wanted, device: Below) -> dict[str, Value]:
+        made = self.geometry(wanted, device)
+        return {
+            "block": made.block_size,
+            "blocks": made.blocks,
+            "inodes": made.inodes,
+            "reserved_blocks": made.reserved_blocks,
+            "stride": made.stride,
+            "stripe_width": made.stripe_width,
+        }
+
+    def say(self, wanted: Wanted, device: Below) -> str:
+        made = self.geometry(wanted, device)
+        return f"{made.inodes:,} inodes" + (
+            f", stride {made.stride}, stripe width {made.stripe_width}" if made.stride else ""
+        )
+
+    def room(self, wanted: Wanted, device: Below) -> int:
+        made = self.geometry(wanted, device)
+        bitmaps = 2 * made.groups
+        taken = made.journal_blocks + made.reserved_blocks + bitmaps
+        return made.size_bytes - made.inode_table_bytes - taken * made.block_size
+
+    def metadata(self, wanted: Wanted, device: Below) -> int:
+        made = self.geometry(wanted, device)
+        return made.journal_blocks * made.block_size + made.inodes * made.inode_size
+
+    def read(self, read: Reader) -> dict[str, Value]:
+        """By `struct ext4_super_block`.
+
+        `block` and `inode_size` in bytes, `made_at` in seconds since 1970, `stride`, `stripe_width` and the rest in blocks.
+        """
+        sb = read(1024, 1024)
+        if len(sb) < 1024 or not _is_superblock(sb):
+            return {}
+        large = bool(little(sb, "I", 0x60) & 0x80)  # INCOMPAT_64BIT
+        high, high_reserved = (little(sb, "I", 0x150), little(sb, "I", 0x154)) if large else (0, 0)
+        return {
+            "block": KIB << little(sb, "I", 0x18),
+            "blocks": little(sb, "I", 0x4) + (high << 32),
+            "inodes": little(sb, "I", 0x0),
+            "stride": little(sb, "H", 0x164),
+            "stripe_width": little(sb, "I", 0x170),
+            "reserved_blocks": little(sb, "I", 0x8) + (high_reserved << 32),
+            "inode_size": little(sb, "H", 0x58),
+            "made_at": little(sb, "I", 0x108) + (sb[0x276] << 32),
+        }
+
+    def untouched(self, read: Reader) -> bool:
+        """A mount for writing sets s_mtime and counts in s_mnt_count at once."""
+        sb = read(1024, 1024)
+        if len(sb) < 1024:
+            return False
+        used = little(sb, "I", 0x0) - little(sb, "I", 0x10)
+        mounted = little(sb, "I", 0x2C) or little(sb, "H", 0x34)
+        return not mounted and used <= OF_ITS_OWN and not sb[0x88:0xC8].strip(b"\0")
+
+    def own_again(self, again: Reader) -> Own:
+        start, inode = _first_inodes(again)
+        return _Own(again, range(start, start + inode * FIRST_INODES), inode)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """mke2fs writes each sector once, but for the first inodes; copies of the superblock have a number that is drawn."""
+
+    again: Reader
+    first_inodes: range
+    """Where they are, in bytes."""
+    inode: int
+    """Bytes of one."""
+
+    def __call__(self, offset: int, sector: bytes) -> bool:
+        made = self.again(offset, len(sector))
+        if made == sector:
+            return True
+        if offset in self.first_inodes:
+            inodes = range(-((offset - self.first_inodes.start) % self.inode), len(sector), self.inode)
+            drawn = [(at + start, at + end) for at in inodes for start, end in INODE_CHECKSUMS]
+            # Before its last state an inode has no other bytes than then, but fewer.
+            pairs = zip(blanked(sector, drawn), blanked(made, drawn), strict=True)
+            return all(here in (0, there) for here, there in pairs)
+        if _is_superblock(made):
+            return blanked(sector, [HASH_SEED]) == blanked(made, [HASH_SEED])
+        behind_one = offset >= SECTOR and _is_superblock(self.again(offset - SECTOR, SECTOR))
+        return behind_one and blanked(sector, [CHECKSUM]) == blanked(made, [CHECKSUM])
+
+
+def _is_superblock(sector: bytes) -> bool:
+    """The first 512 bytes of a superblock, or of a copy of one."""
+    return len(sector) >= 0x3A and little(sector, "H", 0x38) == 0xEF53
+
+
+def _first_inodes(read: Reader) -> tuple[int, int]:
+    """Where the inodes of the first group begin, and the size of one; both in bytes (`struct ext4_group_desc`)."""
+    sb = read(1024, 1024)
+    block, first = KIB << little(sb, "I", 0x18), little(sb, "I", 0x14)
+    group = read((first + 1) * block, 64)
+    large = little(sb, "I", 0x60) & 0x80 and little(sb, "H", 0xFE) >= 64  # INCOMPAT_64BIT, s_desc_size
+    table = little(group, "I", 0x8) + ((little(group, "I", 0x28) << 32) if large else 0)
+    return table * block, little(sb, "H", 0x58)
+
+
+EXT2 = Ext(
+    name="ext2",
+    package=Package("e2fsprogs", ("mke2fs",), "1.43", "1.47", CHANGES),
+    version=("mke2fs", "-V"),
+    behaviours=(
+        Behaviour("e2fsprogs", "1.43", "of several -E only the last counts", "there is one -E", f"{CHANGES}/v1.47.4.txt", until="1.47.4"),
+        Behaviour("e2fsprogs", "1.43", "a label is cut to 16 bytes, and it ends with 0", "a layout with a longer one is refused", "measured with 1.47.0"),
+        Behaviour("e2fsprogs", "1.47", "metadata_csum_seed and orphan_file are on (off in Debian)", "the features are written out, without these", f"{CHANGES}/v1.47.0.txt"),
+    ),
+    keys=("inodes", "inode_ratio", "reserved"),
+    fsck_pass=2,
+    clock="E2FSPROGS_FAKE_TIME",
+    magics=(Magic("ext4", (0x438,), b"\x53\xef", raw_uuid(0x468), (0x478, 16)),),
+    check=("e2fsck", "-f", "-n"),
+    label=("e2label",),
+    label_bytes=16,
+    grown=Way("resize2fs"),
+    shrunk=Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
+    converted={"ext3": Way("tune2fs -j"), "ext4": Way("tune2fs -O extents,has_journal")},
+    uuid_mode="tune2fs -U",
+    another_uuid="tune2fs -U random",
+    repeats=True,
+)  # fmt: skip
+EXT3 = replace(EXT2, name="ext3", converted={"ext4": Way("tune2fs -O extents")})
+EXT4 = replace(EXT2, name="ext4", converted={})

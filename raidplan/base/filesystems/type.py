@@ -1,0 +1,223 @@
+"""The whole life of a file system type as one record: how it is made, recognised, labelled, resized, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol
+
+from raidplan.base.magic import Magic
+from raidplan.base.packages import Behaviour, Package, Written
+from raidplan.base.reader import Own, Reader
+from raidplan.base.ways import Way
+from raidplan.plan.step import Value
+
+NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
+
+
+class Wanted(Protocol):
+    """What a layout says of the file system that is to be made."""
+
+    @property
+    def type(self) -> str:
+        """A key of `FILESYSTEMS`."""
+
+    @property
+    def label(self) -> str | None:
+        """None for no label."""
+
+    @property
+    def inodes(self) -> int | None:
+        """ext: how many; None for as many as the ratio gives."""
+
+    @property
+    def inode_ratio(self) -> int | None:
+        """ext: bytes for each inode; None for mke2fs' own."""
+
+    @property
+    def reserved(self) -> Fraction:
+        """ext: blocks kept for root, in percent."""
+
+
+class Below(Protocol):
+    """The device that it is to be made on; sizes in bytes."""
+
+    @property
+    def name(self) -> str:
+        """In the layout."""
+
+    @property
+    def node(self) -> str:
+        """How commands name it."""
+
+    @property
+    def size(self) -> int:
+        """All of it."""
+
+    @property
+    def logical_block(self) -> int:
+        """The smallest write that it takes."""
+
+    @property
+    def physical_block(self) -> int:
+        """The smallest write that it makes without reading."""
+
+    @property
+    def chunk(self) -> int:
+        """Written to one member before the next; 0 without striping."""
+
+    @property
+    def data_disks(self) -> int:
+        """Members' worth of data in a stripe; 0 without striping."""
+
+    @property
+    def stripe(self) -> int:
+        """A full stripe of data."""
+
+
+class BadLabel(ValueError):
+    """The label, and not the size, is in the way: what is wrong, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesystemType:
+    """A type; what the methods here say holds for types that have nothing of their own there."""
+
+    name: str
+    """libblkid's and the kernel's."""
+    title: str = ""
+    """How sentences call it where `name` is not that."""
+    package: Package
+    """The first of its programs is mkfs."""
+    version: tuple[str, ...]
+    """The command that prints the version of the package."""
+    behaviours: tuple[Behaviour, ...] = ()
+    written: tuple[Written, ...] = ()
+    module: str = ""
+    """The kernel module that a plan loads before anything is overwritten; empty for the types that every Debian kernel has."""
+    keys: tuple[str, ...] = ()
+    """The layout keys that only some types take."""
+    fsck_pass: int = 0
+    """The last field of an fstab line."""
+    clock: str = ""
+    """The variable by which mkfs is given the time of day, in seconds since 1970."""
+    magics: tuple[Magic, ...] = ()
+    """By which it is recognised in a range that is no device."""
+    check: tuple[str, ...]
+    """The command that reads all of it without a change, and returns 0 if nothing is wrong; the device comes last."""
+    label: tuple[str, ...]
+    """The program that gives it another label, and its mode."""
+    label_bytes: int
+    """The longest label."""
+    labelled_mounted: bool = True
+    """Takes another label also while it is mounted."""
+    grown: Way
+    shrunk: Way | None = None
+    """None where nothing makes it smaller."""
+    converted: Mapping[str, Way] = field(default_factory=dict, hash=False)
+    """The types that it can become while the data stays."""
+    uuid_mode: str = ""
+    """The program that gives it another UUID, and its mode; empty where there is none."""
+    another_uuid: str = ""
+    """The command that draws a UUID of its own and keeps all data; empty where there is none."""
+    removed_options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Mount options about flushes that the kernel knows no more, and since which version."""
+    flushless: frozenset[str] = NO_BARRIERS
+    """Mount options that switch off the flushes of disks' caches."""
+    wastes: str = ""
+    """How large a device should be, where what is beyond `most` is left unused; empty where such a device is refused."""
+    repeats: bool = False
+    """mkfs with the same arguments and the same clock writes the same bytes again, so that `own_again` can tell what is its."""
+    compared: bool = False
+    """Whether nobody has used it yet is told by `as_made`."""
+
+    @property
+    def called(self) -> str:
+        """Its name in sentences."""
+        return self.title or self.name
+
+    # How it is made. ----------------------------------------------------------------------------------------------
+
+    def uuid(self, derived: str) -> str:
+        """The UUID in the form that this type stores and fstab names."""
+        return derived
+
+    def least(self, sector: int) -> int:
+        """The smallest device it can be made on, bytes; 0 where that depends on more than the sector."""
+        return 0
+
+    def most(self, sector: int) -> int:
+        """The largest device that it uses all of, bytes; 0 where no array reaches the end."""
+        return 0
+
+    def fits(self, wanted: Wanted, device: Below) -> None:
+        """Raises ValueError if it cannot be made on this device."""
+
+    def make(self, wanted: Wanted, device: Below, uuid: str) -> tuple[str, ...]:
+        """The command that makes it."""
+        raise NotImplementedError
+
+    def expect(self, wanted: Wanted, device: Below) -> dict[str, Value]:
+        """The properties to read back."""
+        return {}
+
+    def say(self, wanted: Wanted, device: Below) -> str:
+        """What is special about it, in words; may be empty."""
+        return ""
+
+    def room(self, wanted: Wanted, device: Below) -> int:
+        """Bytes for files: at most that, less what its own trees and tables come to need."""
+        return device.size
+
+    def metadata(self, wanted: Wanted, device: Below) -> int:
+        """Bytes that mkfs and the first mount write, where they are more than a little."""
+        return 0
+
+    # How it is read. ----------------------------------------------------------------------------------------------
+
+    def read(self, read: Reader) -> dict[str, Value]:
+        """Its geometry out of its superblock; nothing where that is none. Raises OSError."""
+        return {}
+
+    def untouched(self, read: Reader) -> bool:
+        """It is as mkfs left it: never mounted for writing, and empty. False if unsure. Raises OSError."""
+        return False
+
+    # What an interrupted mkfs has left. ---------------------------------------------------------------------------
+
+    def own(self, read: Reader, uuid: str) -> Own | None:
+        """How to tell what mkfs wrote to a device by that alone; None where it cannot be told so."""
+        return None
+
+    def own_again(self, again: Reader) -> Own:
+        """How to tell what mkfs wrote, beside what it writes `again` to a file."""
+        return lambda offset, sector: again(offset, len(sector)) == sector
+
+    def as_made(self, read: Reader, again: Reader) -> bool:
+        """It is as mkfs leaves it, beside what that writes again. Raises OSError."""
+        return False
+
+    # How it is changed. -------------------------------------------------------------------------------------------
+
+    @property
+    def labelled(self) -> Way:
+        """How it gets another label."""
+        return Way(" ".join(self.label), "" if self.labelled_mounted else "unmounted")
+
+    def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
+        """Of its label command; `label` and `mounted`, the mount point, are empty for none. Raises ValueError."""
+        return (node, label)
+
+    def relabel(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
+        """The command that gives it another label. Raises ValueError with what to do where the program does not take it."""
+        arguments = self.label_arguments(node, label, mounted)
+        if mounted and not self.labelled_mounted:
+            raise ValueError(
+                f"{self.name} takes another label only while it is not mounted: umount {mounted}, then apply again"
+            )
+        return (*self.label, *arguments)
+
+    def label_length(self, label: str) -> int:
+        """In the unit of `label_bytes`."""
+        return len(label.encode())

@@ -1,0 +1,139 @@
+"""XFS with the stripe of the array below.
+
+Sources: mkfs.xfs(8), xfs_admin(8), xfs_growfs(8), xfs_repair(8), xfs_format.h and xfs_log_format.h of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
+from raidplan.base.magic import Magic, raw_uuid
+from raidplan.base.packages import Behaviour, Package, Written
+from raidplan.base.reader import Reader
+from raidplan.base.size import KIB, SECTOR, human
+from raidplan.base.ways import Way
+from raidplan.geometry import xfs
+from raidplan.plan.step import Value
+
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Labels that xfs_admin, a shell script, and xfs_db, which splits its commands at blanks, take for what they are."""
+LOG_MAGIC = 0xFEEDBABE
+MOST_RECORD = 256 * KIB
+"""XLOG_MAX_RECORD_BSIZE: the largest log record, and the largest log stripe unit of mkfs.xfs."""
+HEADED = 32 * KIB
+"""XLOG_HEADER_CYCLE_SIZE: a record has one header sector for each so many bytes of its `h_size`."""
+CHANGES = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Xfs(FilesystemType):
+    """mkfs.xfs writes the superblock first, marked as unfinished."""
+
+    def geometry(self, device: Below) -> xfs.XfsGeometry:
+        """The file system as mkfs.xfs will make it. Raises ValueError."""
+        # As mkfs.xfs by itself: the physical sector, or the logical one where that is more than a block.
+        sector = device.physical_block if device.physical_block <= xfs.BLOCK else device.logical_block
+        return xfs.xfs(device.size, su_bytes=device.chunk, sw=device.data_disks, sector_bytes=sector)
+
+    def least(self, sector: int) -> int:
+        return xfs.LEAST_BYTES
+
+    def fits(self, wanted: Wanted, device: Below) -> None:
+        self.geometry(device)
+
+    def make(self, wanted: Wanted, device: Below, uuid: str) -> tuple[str, ...]:
+        label = ("-L", wanted.label) if wanted.label else ()
+        # -K: no discard. Without -f it refuses to write over anything it knows.
+        options = xfs.mkfs_xfs_argv(self.geometry(device))
+        return ("mkfs.xfs", "-q", "-K", "-m", f"crc=1,uuid={uuid}", *options, *label, device.node)
+
+    def expect(self, wanted: Wanted, device: Below) -> dict[str, Value]:
+        made = self.geometry(device)
+        return {"block": made.block_size, "blocks": made.blocks, "su": made.su_bytes, "sw": made.sw}
+
+    def say(self, wanted: Wanted, device: Below) -> str:
+        return f"su {human(device.chunk)}, sw {device.data_disks}" if device.chunk else ""
+
+    def room(self, wanted: Wanted, device: Below) -> int:
+        made = self.geometry(device)
+        return made.size_bytes - made.log_blocks * made.block_size
+
+    def metadata(self, wanted: Wanted, device: Below) -> int:
+        made = self.geometry(device)
+        return made.log_blocks * made.block_size
+
+    def read(self, read: Reader) -> dict[str, Value]:
+        """By `struct xfs_dsb`; nothing where mkfs was never finished (`sb_inprogress`). `su` in bytes, `sw` in data disks."""
+        sb = read(0, 512)
+        if len(sb) < 512 or sb[:4] != b"XFSB" or sb[126]:
+            return {}
+        block, blocks = struct.unpack_from(">IQ", sb, 4)
+        (inode,) = struct.unpack_from(">H", sb, 104)
+        unit, width = struct.unpack_from(">II", sb, 184)
+        return {
+            "block": block,
+            "blocks": blocks,
+            "su": unit * block,
+            "sw": width // unit if unit else 0,
+            "inode_size": inode,
+            "imax_pct": sb[127],
+        }
+
+    def untouched(self, read: Reader) -> bool:
+        """No log record but the one that mkfs writes; or mkfs was never finished, so that no kernel mounts it."""
+        sb = read(0, SECTOR)
+        if len(sb) < SECTOR:
+            return False
+        if sb[126]:  # sb_inprogress
+            return True
+        (block,) = struct.unpack_from(">I", sb, 4)
+        (log,) = struct.unpack_from(">Q", sb, 48)
+        (blocks,) = struct.unpack_from(">I", sb, 84)
+        log_group, log_block = divmod(log, 1 << sb[124]) if log else (0, 0)
+        start = (log_group * blocks + log_block) * block
+        head = read(start, SECTOR) if log else b""
+        if len(head) < SECTOR:
+            return False
+        magic, cycle, _, length = struct.unpack_from(">IIII", head)
+        (size,) = struct.unpack_from(">I", head, 320)  # h_size; 0 in a record of version 1
+        if magic != LOG_MAGIC or cycle != 1 or not 0 < length <= MOST_RECORD or size > MOST_RECORD:
+            return False
+        headers = max(1, -(-size // HEADED))
+        end = start + (headers + -(-length // SECTOR)) * SECTOR
+        return not read(end, 64 * KIB).strip(b"\0")
+
+    def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
+        if label and not PLAIN.fullmatch(label):
+            raise ValueError(
+                "by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only"
+            )
+        return (label or "--", node)
+
+
+XFS = Xfs(
+    name="xfs",
+    title="XFS",
+    package=Package("xfsprogs", ("mkfs.xfs",), "4.2", "6.12", CHANGES),
+    version=("mkfs.xfs", "-V"),
+    behaviours=(
+        Behaviour("xfsprogs", "5.19", "file systems below 300 MB are refused", "so are layouts with one", CHANGES),
+        Behaviour("xfsprogs", "4.2", "a label of more than 12 bytes is refused", "so is a layout with one", "measured with 6.1.0"),
+    ),
+    written=(
+        Written("mkfs.xfs", (), "5.15", "", "bigtime and inobtcount", "5.10", "2.06", CHANGES),
+        Written("mkfs.xfs", (), "6.5", "", "nrext64", "5.19", "2.12", f"{CHANGES}; https://github.com/chimera-linux/cports/issues/1309"),
+    ),
+    magics=(Magic("xfs", (0,), b"XFSB", raw_uuid(32), (108, 12)),),
+    check=("xfs_repair", "-n"),
+    label=("xfs_admin", "-L"),
+    label_bytes=12,
+    labelled_mounted=False,
+    grown=Way("xfs_growfs"),
+    uuid_mode="xfs_admin -U",
+    another_uuid="xfs_admin -U generate",
+    removed_options={"barrier": "4.19", "nobarrier": "4.19"},
+    flushless=frozenset(),
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""The bytes of a device or an image, as a function, and without those that somebody is known to have written."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+
+from raidplan.base.size import SECTOR
+
+Reader = Callable[[int, int], bytes]
+"""Bytes at (offset, size); fewer at the end."""
+Own = Callable[[int, bytes], bool]
+"""Whether a program, such as mkfs, wrote the bytes of a sector, which is at this offset."""
+
+
+def little(block: bytes, form: str, offset: int) -> int:
+    """A number of the format `form` (of `struct`), the lowest byte first."""
+    return int(struct.unpack_from(f"<{form}", block, offset)[0])
+
+
+def without(own: Own, read: Reader, offset: int, size: int) -> bytes:
+    """The bytes of a device with zeroes in place of the program's own sectors. Raises OSError."""
+    first = offset // SECTOR * SECTOR
+    data = bytearray(read(first, offset - first + size))
+    if not data.strip(b"\0"):
+        return bytes(data[offset - first :])
+    for at in range(0, len(data), SECTOR):
+        sector = bytes(data[at : at + SECTOR])
+        if sector.strip(b"\0") and own(first + at, sector):
+            data[at : at + len(sector)] = bytes(len(sector))
+    return bytes(data[offset - first :])
+
+
+def blanked(data: bytes, ranges: Iterable[tuple[int, int]]) -> bytes:
+    """The data with zeroes in these ranges."""
+    changed = bytearray(data)
+    for start, end in ranges:
+        if 0 <= start < len(data):
+            changed[start:end] = bytes(end - start)
+    return bytes(changed)
