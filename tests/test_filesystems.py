@@ -10,6 +10,7 @@ from raidplan.base.filesystems.type import FilesystemType
 from raidplan.facts.host import modules, versions
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.model import OneOf, fields
+from raidplan.plan.changes import known_before, short
 from raidplan.twin.server.recipe import Recipe
 
 NODE = "/dev/md/a"
@@ -42,13 +43,13 @@ def test_a_layout_can_name_every_type_and_no_other() -> None:
 def test_diff_names_the_command_that_apply_runs(kind: FilesystemType) -> None:
     argv = kind.relabel(NODE, "new", "")
     assert " ".join(argv) == RELABELLED[kind.name]
-    assert " ".join(argv).startswith(kind.labelled.command + " ")
+    assert " ".join(argv).startswith(short(kind.labelled) + " ")
     assert " ".join(kind.relabel(NODE, "", "")) == WITHOUT[kind.name]
 
 
 @ALL
 def test_what_has_to_be_unmounted_is_told_by_both(kind: FilesystemType) -> None:
-    assert kind.labelled.note == ("" if kind.labelled_mounted else "unmounted")
+    assert known_before(kind.labelled) == (() if kind.labelled_mounted else ("unmounted",))
     if kind.labelled_mounted:
         assert kind.relabel(NODE, "new", "/srv")
     else:

@@ -1,7 +1,6 @@
 """What can be changed while the data stays, and by which command; what is not in these tables cannot.
 
-File systems by type: `base/filesystems/`; the shapes of arrays: `plan/changes/`. Sources: mdadm(8), tune2fs(8),
-lvm(8), swapon(8), swaplabel(8), mount(8), sfdisk(8).
+File systems by type: `base/filesystems/`; arrays, LVM, swap and mounts: `plan/changes/`. Sources: systemctl(1), sfdisk(8).
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidplan.base.ways import Way as Way
-from raidplan.plan.changes import Answer, known_before, short
+from raidplan.plan.changes import Answer, contents, known_before, short
 
 
 def way(answer: Answer) -> Way | None:
@@ -39,33 +38,18 @@ ARRAY: Mapping[str, Way] = {
 }
 """The keys of an array that have nothing to do with where its data lies."""
 
-FILESYSTEM: Mapping[str, Way] = {
-    "mount": Way("umount, mount"),
-    "options": Way("mount --options remount", "a few options take a new mount"),
+FILESYSTEM: Mapping[str, Way | None] = {
+    "mount": way(contents.MOUNTED_ELSEWHERE),
+    "options": way(contents.REMOUNTED),
     "files": STATED,
     "workload": STATED,
 }
 """The keys that are the same for every type."""
 
-RESERVED = Way("tune2fs -m")
-
-SWAP: Mapping[str, Way] = {
-    "priority": Way("swapoff, swapon --priority"),
-    "label": Way("swaplabel --label"),
+SWAP: Mapping[str, Way | None] = {
+    "priority": way(contents.SWAP_PRIORITY),
+    "label": way(contents.SWAP_LABEL),
 }
-
-GROUP_EXTENDED = Way("vgextend")
-GROUP_REDUCED = Way("pvmove, vgreduce", "before the device is taken for anything else")
-PHYSICAL_GROWN = Way("pvresize")
-PHYSICAL_SHRUNK = Way(
-    "pvmove, pvresize --setphysicalvolumesize",
-    "before its device is made smaller: what lies beyond the new end is moved first",
-)
-EXTENT = Way("vgchange --physicalextentsize")
-"""To a divisor: no extent has to move."""
-VOLUME: Mapping[str, Way] = {"read_ahead": Way("lvchange --readahead")}
-VOLUME_GROWN = Way("lvextend")
-VOLUME_SHRUNK = Way("lvreduce", "after what is on it was made smaller")
 
 PARTITION_GROWN = Way("sfdisk, partx --update")
 PARTITION_SHRUNK = Way("sfdisk, partx --update", "after what is on it was made smaller")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.ext import Ext
 from raidplan.diff import changes as ways
+from raidplan.diff.changes import way
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.words import change
@@ -25,25 +25,26 @@ if TYPE_CHECKING:
 def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: Storage) -> Iterator[Change]:
     """What differs; what nothing changes in place has no way."""
     uses = next(old.uses(str(path[1]), path)), next(new.uses(str(path[1]), path))
-    kind = FILESYSTEMS[new.type]
     yield from _device(uses[0], uses[1], storage)
     if old.type != new.type:
-        yield change("type", old.type, new.type, FILESYSTEMS[old.type].converted.get(new.type))
+        yield change("type", old.type, new.type, way(old.format.becomes(new.type)))
     if old.label != new.label:
-        yield change("label", old.label, new.label, kind.labelled)
-    for key, way in ways.FILESYSTEM.items():
+        yield change("label", old.label, new.label, way(new.format.labelled))
+    for key, how in ways.FILESYSTEM.items():
         if getattr(old, key) != getattr(new, key):
-            yield change(key, getattr(old, key), getattr(new, key), way)
+            yield change(key, getattr(old, key), getattr(new, key), how)
     one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
     known = one.size is not None and other.size is not None
     grows = trend(one, other, storage) if known or storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
         yield Change(
-            "size", *size_words(one, other, grows), kind.grown if grows is Trend.LARGER else kind.shrunk
+            "size",
+            *size_words(one, other, grows),
+            way(new.format.resized(smaller=grows is not Trend.LARGER)),
         )
     if isinstance(old.format, Ext) and isinstance(new.format, Ext):
         if old.reserved != new.reserved:
-            yield change("reserved", old.reserved, new.reserved, ways.RESERVED)
+            yield change("reserved", old.reserved, new.reserved, way(new.format.changed["reserved_blocks"]))
         yield from _inodes(old, new, uses, storage, resized=grows is not Trend.SAME)
         if grows is Trend.SMALLER and other.size is not None:
             yield from _files(old, uses[0], other.size, storage)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from raidplan.diff import changes as ways
+from raidplan.diff.changes import way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, readable, size_words, trend
 from raidplan.diff.words import change
+from raidplan.plan.changes import contents
 
 if TYPE_CHECKING:
     from raidplan.base.findings import Path
@@ -22,7 +23,9 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     name = str(path[1])
     before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
-        yield change("extent", old.extent, new.extent, ways.EXTENT if old.extent % new.extent == 0 else None)
+        yield change(
+            "extent", old.extent, new.extent, way(contents.EXTENT) if old.extent % new.extent == 0 else None
+        )
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
     added = [place for place in after if not any(other is place for _, other in stay)]
     kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
@@ -30,22 +33,22 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     for one, other in stay:
         grows = trend(one, other, storage)
         if grows is not Trend.SAME:
-            shrunk = ways.PHYSICAL_SHRUNK if grows is Trend.SMALLER and fits else None
-            how = ways.PHYSICAL_GROWN if grows is Trend.LARGER else shrunk
+            shrunk = way(contents.PHYSICAL_SHRUNK) if grows is Trend.SMALLER and fits else None
+            how = way(contents.PHYSICAL_GROWN) if grows is Trend.LARGER else shrunk
             was, now = size_words(one, other, grows)
             yield Change("devices", f"{one.device}, {was}", f"{other.device}, {now}", how)
     removed = [place for place in before if not any(one is place for one, _ in stay)]
     anew = {each.device for each in removed if each.disk is None} & {each.device for each in added}
     for place in added:
         if place.device not in anew:
-            yield change("devices", None, place.device, ways.GROUP_EXTENDED)
+            yield change("devices", None, place.device, way(contents.GROUP_EXTENDED))
     if removed:
         room = fits and all(readable(place, after, storage) for place in removed)
         for place in removed:
             if place.device in anew:
                 yield Change("device", f"{place.device} as it is", f"{place.device} made anew", None)
             else:
-                yield change("devices", place.device, None, ways.GROUP_REDUCED if room else None)
+                yield change("devices", place.device, None, way(contents.GROUP_REDUCED) if room else None)
 
 
 def _fits(kept: list[Place], name: str, storage: Storage) -> bool:
@@ -68,7 +71,7 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
     places = storage.places[0].device(device), storage.places[1].device(device)
     grows = trend(*places, storage)
     if grows is not Trend.SAME:
-        how = ways.VOLUME_GROWN if grows is Trend.LARGER else ways.VOLUME_SHRUNK
+        how = way(contents.VOLUME_GROWN) if grows is Trend.LARGER else way(contents.VOLUME_SHRUNK)
         yield Change("size", *size_words(*places, grows), how)
     if old.read_ahead != new.read_ahead:
-        yield change("read_ahead", old.read_ahead, new.read_ahead, ways.VOLUME["read_ahead"])
+        yield change("read_ahead", old.read_ahead, new.read_ahead, way(contents.VOLUME_READ_AHEAD))

@@ -11,16 +11,32 @@ from raidplan.plan import Value
 from raidplan.plan.partitions import TYPE_CODES
 
 NODE = "/dev/md/a"
-GROWN = {
-    ("filesystem", "blocks"): "resize2fs /dev/md/a, or for XFS xfs_growfs at its mount point",
-    ("volume", "size"): "lvextend --size=200b",
-}
+LATER = "once its device has its size"
+RESIZED = {
+    ("filesystem", "blocks", "ext4"): (f"resize2fs {NODE}, {LATER}", f"resize2fs {NODE} 100 (before: unmounted; before its device is made smaller"),
+    ("filesystem", "blocks", "btrfs"): (f"btrfs filesystem resize TO MOUNT, {LATER}", "resize TO MOUNT (before: before its device is made smaller"),
+    ("filesystem", "blocks", "xfs"): (f"xfs_growfs MOUNT, {LATER}", SMALLER),
+    ("volume", "size", ""): (f"lvextend --size=200b {NODE}, then grow", f"lvreduce --size=100b {NODE} (before: after what is on it was made smaller)"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("what", GROWN, ids=" ".join)
-def test_no_command_that_only_makes_larger_is_named_for_less(what: tuple[str, str]) -> None:
-    assert GROWN[what] in by_hand(*what, NODE, 100, 200)
-    assert by_hand(*what, NODE, 200, 100) == SMALLER
+@pytest.mark.parametrize("what", RESIZED, ids=" ".join)
+def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, str]) -> None:
+    """No command that only makes larger is named for less."""
+    kind, name, of = what
+    larger, smaller = RESIZED[what]
+    assert larger in by_hand(kind, name, NODE, {"type": of, name: 100}, {name: 200})
+    assert smaller in by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [("ext2", "ext3", "tune2fs -j /dev/md/a"), ("ext3", "ext4", "-O extents /dev/md/a"), ("ext4", "ext3", "make a new"), ("xfs", "ext4", "make a new")],
+)  # fmt: skip
+def test_a_type_becomes_another_one_where_a_command_does_it(old: str, new: str, words: str) -> None:
+    found, expect = {"type": old, "blocks": 100}, {"type": new, "blocks": 200}
+    assert words in by_hand("filesystem", "type", NODE, found, expect)
+    assert ("make a new" in by_hand("filesystem", "blocks", NODE, found, expect)) == ("make a new" in words)
 
 
 def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
@@ -102,8 +118,11 @@ def test_the_type_to_write_is_the_one_that_is_there() -> None:
     other = "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7"
 
     def said(now: list[str], planned: list[str]) -> str:
-        rows = ([f"{number} 0 9 {each}" for number, each in enumerate(types)] for types in (now, planned))
-        return by_hand("table", "partitions", "/dev/sda", *map(list, rows))
+        rows = (
+            {"partitions": [f"{number} 0 9 {each}" for number, each in enumerate(types)]}
+            for types in (now, planned)
+        )
+        return by_hand("table", "partitions", "/dev/sda", *rows)
 
     command = "by hand: sfdisk --part-type /dev/sda NUMBER TYPE"
     begins = "only the types differ: "

@@ -64,7 +64,7 @@ REFUSED = {
     "inodes": (set_to("filesystems", "a", "inodes", 20000), "make a new file system"),
     "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "by hand, after a backup: sfdisk"),
     "volume": (set_to("volume_groups", "v", "volumes", "x", "size", "2GiB"), "lvextend --size=2147483648b /dev/v/x"),
-    "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "it cannot shrink in place: back up"),
+    "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "lvreduce --size=939524096b /dev/v/x"),
     "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "umount /srv/a"),
     "journal mode": (set_to("filesystems", "a", "options", ["data=journal"]), "with data=journal"),
     "label in use": (set_to("filesystems", "home", "label", "new"), "umount /srv/home"),

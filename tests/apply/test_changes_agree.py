@@ -160,9 +160,13 @@ def test_every_answer_is_whole() -> None:
                 assert change.key == "consistency" and {old.policy, new.policy} == {"resync", "bitmap"}
             seen |= {answer.reason, *answer.before}
     assert set(BEFORE) | set(REASONS) >= seen - {None}
-    assert {*Reason} - seen == {Reason.UNEVEN, Reason.SIZE, Reason.NOTHING_TWICE}, (
-        "those are no matter of two shapes"
-    )
+    assert {*Reason} - seen == {
+        Reason.UNEVEN,
+        Reason.SIZE,
+        Reason.NOTHING_TWICE,
+        Reason.SHRINKS_NOT,
+        Reason.TYPE,
+    }, "those are no matter of two shapes"
 
 
 REFUSED = [

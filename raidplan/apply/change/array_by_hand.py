@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from raidplan.apply.change.by_hand import said
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties
@@ -24,8 +25,6 @@ from raidplan.plan.changes import (
     Shape,
     changes,
     exchange,
-    fill,
-    known_before,
     resize,
 )
 from raidplan.plan.identities import PARTITION
@@ -87,14 +86,14 @@ def array_by_hand(
         return _members(values, found, planned)
     change = differing.get(KEYS.get(name, name))
     if change is not None:
-        return _said(change.answer, values)
+        return said(change.answer, values)
     if name == "name":
-        return _said(RENAMED, values)
+        return said(RENAMED, values)
     if name == "journal" and planned.get("journal") and "consistency" not in differing:
-        return _said(JOURNAL_EXCHANGED if found.get("journal") else JOURNAL_ADDED, values)
+        return said(JOURNAL_EXCHANGED if found.get("journal") else JOURNAL_ADDED, values)
     now, wanted = found.get(name), planned.get(name)
     if not differing and isinstance(now, int) and isinstance(wanted, int):
-        return _said(resize(shape(found), smaller=wanted < now), values)
+        return said(resize(shape(found), smaller=wanted < now), values)
     return FOLLOWS.format(keys=" and ".join(NAMES.get(key, key) for key in differing) or "others")
 
 
@@ -110,20 +109,14 @@ def _impossible(
     return exchange(shape(found), shape(planned)).reason if others else None
 
 
-def _said(answer: Answer, values: Mapping[str, str]) -> str:
-    commands = ", then ".join(fill(command, values) for command in answer.commands)
-    known = "; ".join(known_before(answer))
-    return f"by hand, after a backup: {commands}" + (f" (before: {known})" if known else "")
-
-
 def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> str:
     """As many members, and others; one that is missing has to be there before anything else is changed."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     if "missing" in now:
-        return f"it runs without a member: {_said(MISSING_FILLED, values)}, and wait for the rebuild; {PARTITIONED}"
+        return f"it runs without a member: {said(MISSING_FILLED, values)}, and wait for the rebuild; {PARTITIONED}"
     if sorted(now) == sorted(wanted):
         return IN_ORDER
-    return f"{_said(EXCHANGED, values)}, and wait for it; {PARTITIONED}"
+    return f"{said(EXCHANGED, values)}, and wait for it; {PARTITIONED}"
 
 
 def _values(

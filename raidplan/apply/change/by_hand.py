@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain
 from raidplan.plan import Value
+from raidplan.plan.changes import Answer, Reason, contents, fill, known_before, short
 from raidplan.plan.partitions import TYPE_CODES
 
 NEW_FILESYSTEM = "make a new file system elsewhere and copy: this one cannot become it"
@@ -12,31 +17,57 @@ SMALLER = (
 )
 
 HINTS = {
-    ("filesystem", "blocks"): "by hand, after a backup, once {node} has its size: resize2fs {node}, or for XFS xfs_growfs at its mount point",
-    ("filesystem", "stride"): "by hand, while it is not mounted: tune2fs -E stride={planned} {node}",
-    ("filesystem", "stripe_width"): "by hand, while it is not mounted: tune2fs -E stripe_width={planned} {node}",
     ("mount", "source"): "another file system is mounted there: umount it, then apply again",
     ("mount", "type"): "another file system is mounted there: umount it, then apply again",
     ("swap", "size"): "by hand: swapoff {node} and remove the file, then apply again",
     ("table", "partitions"): "by hand, after a backup: sfdisk {node}; what stands on the partitions has to be moved first",
-    ("volume", "size"): "by hand, after a backup: lvextend --size={planned}b {node}, then grow what stands on it",
-    ("volume_group", "devices"): "by hand: vgextend or vgreduce, after pvmove",
+    ("volume_group", "devices"): f"by hand: {short(contents.GROUP_EXTENDED)}, or {short(contents.GROUP_REDUCED)}",
 }  # fmt: skip
 """By kind and property of what stands; `{node}` is its device, `{planned}` what the layout asks for."""
-SIZES = {("filesystem", "blocks"), ("volume", "size")}
-"""What the hints above only make larger."""
-KINDS = {"filesystem": NEW_FILESYSTEM}
+MORE = {
+    ("filesystem", "blocks"): "{}, once its device has its size",
+    ("volume", "size"): "{}, then grow what stands on it",
+}
 OTHERS = "move what is on it elsewhere, take it away by hand, then apply again"
 
 
-def by_hand(kind: str, name: str, node: str, now: Value, planned: Value) -> str:
+def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> str:
     """What a person would do about a property that no step changes; for arrays see `array_by_hand`."""
-    if (kind, name) in SIZES and isinstance(now, int) and isinstance(planned, int) and planned < now:
-        return SMALLER
+    now, planned = found.get(name), expect[name]
     if (kind, name) == ("table", "partitions") and _without_type(now) == _without_type(planned):
         return _types(node, now, planned)
-    hint = HINTS.get((kind, name), KINDS.get(kind, OTHERS))
-    return hint.format(node=node, planned=plain(str(planned)))
+    smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
+    answer = _answer(kind, name, found, expect, smaller=smaller)
+    if answer is None:
+        hint = HINTS.get((kind, name), NEW_FILESYSTEM if kind == "filesystem" else OTHERS)
+        return hint.format(node=node, planned=plain(str(planned)))
+    if not answer.possible:
+        return SMALLER if answer.reason is Reason.SHRINKS_NOT else NEW_FILESYSTEM
+    size = plain(str(planned))
+    words = said(answer, {"node": node, "planned": size, "size": size, "blocks": size})
+    return words if smaller or (kind, name) not in MORE else MORE[kind, name].format(words)
+
+
+def _answer(
+    kind: str, name: str, found: Properties, expect: Mapping[str, Value], *, smaller: bool
+) -> Answer | None:
+    """How `plan/changes/` and the type of a file system have it changed; None where they have no word for it."""
+    if (kind, name) == ("volume", "size"):
+        return contents.VOLUME_SHRUNK if smaller else contents.VOLUME_GROWN
+    known = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
+    if known is None:
+        return None
+    becomes = known.becomes(str(expect.get("type", known.name)))
+    if name == "type" or (expect.get("type", known.name) != known.name and not becomes.possible):
+        return becomes
+    return known.resized(smaller=smaller) if name == "blocks" else known.changed.get(name)
+
+
+def said(answer: Answer, values: Mapping[str, str]) -> str:
+    """The commands of an answer, and what has to hold before."""
+    commands = ", then ".join(fill(command, values) for command in answer.commands)
+    known = "; ".join(known_before(answer))
+    return f"by hand, after a backup: {commands or short(answer)}" + (f" (before: {known})" if known else "")
 
 
 def _without_type(rows: Value) -> list[str]:

@@ -9,6 +9,7 @@ from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.size import SECTOR
 from raidplan.plan import Step
+from raidplan.plan.changes import argv, contents
 
 BACK = {"nosuid": "suid", "nodev": "dev", "noexec": "exec", "nodiratime": "diratime", "ro": "rw"}
 """Flags of a mount, with the word that takes each back (mount(8))."""
@@ -19,10 +20,10 @@ def label(difference: Difference) -> Iterator[Step]:
     kind = str(difference.found.get("type", "")) if proof and proof.kind == "filesystem" else "swap"
     label, node = str(difference.planned), difference.node
     if kind == "swap":
-        argv: tuple[str, ...] = ("swaplabel", "--label", label, node)
+        command = argv(contents.SWAP_LABEL, label=label, node=node)
     elif kind in FILESYSTEMS:
         try:
-            argv = FILESYSTEMS[kind].relabel(node, label, _mounted(difference))
+            command = FILESYSTEMS[kind].relabel(node, label, _mounted(difference))
         except ValueError as error:
             raise NotInPlace(str(error)) from None
     else:
@@ -30,7 +31,7 @@ def label(difference: Difference) -> Iterator[Step]:
     if difference.found.get("active"):
         raise NotInPlace("swap in use keeps its label: swapoff it, then apply again")
     say = f"label {difference.step.because.rpartition('.')[2]} '{label}' instead of '{difference.now}'"
-    yield difference.then("label", say, argv)
+    yield difference.then("label", say, command)
 
 
 def _mounted(difference: Difference) -> str:
@@ -41,16 +42,18 @@ def _mounted(difference: Difference) -> str:
 
 
 def reserved(difference: Difference) -> Iterator[Step]:
-    blocks = str(difference.planned)
+    blocks, kind = str(difference.planned), FILESYSTEMS[str(difference.found["type"])]
+    command = argv(kind.changed["reserved_blocks"], planned=blocks, node=difference.node)
     say = f"keep {blocks} blocks of {difference.step.because.rpartition('.')[2]} for root"
-    yield difference.then("reserved", say, ("tune2fs", "-r", blocks, difference.node))
+    yield difference.then("reserved", say, command)
 
 
 def priority(difference: Difference) -> Iterator[Step]:
-    """Linux gives a priority when an area is taken into use, and not after (swapon(2))."""
     name = difference.step.because.rpartition(".")[2]
     off = difference.then(
-        "off", f"take swap {name} out of use, to give it another priority", ("swapoff", difference.node)
+        "off",
+        f"take swap {name} out of use, to give it another priority",
+        argv(contents.SWAP_OFF, node=difference.node),
     )
     yield off
     yield replace(difference.step, needs=(*difference.step.needs, off.id))
@@ -60,10 +63,9 @@ def flags(difference: Difference) -> Iterator[Step]:
     wanted = difference.planned
     assert isinstance(wanted, list) and difference.step.proof
     point = difference.step.proof.key
-    # Without fstab: other options of its line may be such as no remount takes.
-    argv = ("mount", "--options-source=disable", "-o", ",".join(remount_words(wanted)), point)
+    command = argv(contents.REMOUNTED, options=",".join(remount_words(wanted)), point=point)
     say = f"change the mount of {point} in place: {', '.join(wanted) or 'strictatime'}"
-    yield difference.then("remount", say, argv)
+    yield difference.then("remount", say, command)
 
 
 def remount_words(wanted: Sequence[str]) -> list[str]:
@@ -77,7 +79,9 @@ def volume_read_ahead(difference: Difference) -> Iterator[Step]:
     words = wanted if wanted == "auto" else f"{int(str(wanted)) // SECTOR}s"
     volume = difference.step.proof.key if difference.step.proof else ""
     yield difference.then(
-        "read_ahead", f"read ahead {words} on volume {volume}", ("lvchange", f"--readahead={words}", volume)
+        "read_ahead",
+        f"read ahead {words} on volume {volume}",
+        argv(contents.VOLUME_READ_AHEAD, sectors=words, volume=volume),
     )
 
 
@@ -85,5 +89,7 @@ def activated(difference: Difference) -> Iterator[Step]:
     """lvcreate was ended between the metadata and the device, or nobody activates groups, as in a rescue system."""
     proof = difference.step.proof
     volume = proof.key if proof else ""
-    step = difference.then("activate", f"activate volume {volume}", ("lvchange", "--activate", "y", volume))
+    step = difference.then(
+        "activate", f"activate volume {volume}", argv(contents.VOLUME_ACTIVATED, volume=volume)
+    )
     yield replace(step, awaits=difference.step.awaits)

@@ -45,10 +45,16 @@ class Difference:
     def by_hand(self) -> str:
         """What a person would do about it; disks are called as their shell calls them, not as plans do."""
         assert self.step.proof is not None
-        node, now, planned = (self._shown(value) for value in (self.node, self.now, self.planned))
+        node, expect = str(self._shown(self.node)), self.step.proof.expect
         if self.step.proof.kind == "array":
-            return array_by_hand(self.name, str(node), self.found, self.step.proof.expect, self._called)
-        return by_hand(self.step.proof.kind, self.name, str(node), now, planned)
+            return array_by_hand(self.name, node, self.found, expect, self._called)
+        return by_hand(
+            self.step.proof.kind,
+            self.name,
+            node,
+            {**self.found, self.name: self._shown(self.now)},
+            {**expect, self.name: self._shown(self.planned)},
+        )
 
     def _called(self, identity: str) -> str:
         return str(self._shown(identity))

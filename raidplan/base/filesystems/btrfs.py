@@ -14,7 +14,7 @@ from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Own, Reader
 from raidplan.base.size import KIB, MIB, human
-from raidplan.base.ways import Way
+from raidplan.plan.changes import Before, by_hand
 
 SUPERBLOCK = 64 * KIB
 """BTRFS_SUPER_INFO_OFFSET."""
@@ -76,8 +76,8 @@ BTRFS = Btrfs(
     check=("btrfs", "check", "--readonly"),
     label=("btrfs", "filesystem", "label"),
     label_bytes=255,
-    grown=Way("btrfs filesystem resize"),
-    shrunk=Way("btrfs filesystem resize", "before its device is made smaller, if its files fit"),
+    grown=by_hand("btrfs filesystem resize {to} {mount}"),
+    shrunk=by_hand("btrfs filesystem resize {to} {mount}", before=(Before.FILES_FIT,)),
     uuid_mode="btrfstune -U",
     another_uuid="btrfstune -u",
     compared=True,

@@ -12,8 +12,8 @@ from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package
 from raidplan.base.reader import Own, Reader, blanked, little
 from raidplan.base.size import KIB, SECTOR
-from raidplan.base.ways import Way
 from raidplan.geometry import ext
+from raidplan.plan.changes import Before, by_apply, by_hand
 from raidplan.plan.step import Value
 
 CHANGES = "https://github.com/tytso/e2fsprogs/blob/master/doc/RelNotes"
@@ -178,12 +178,17 @@ EXT2 = Ext(
     check=("e2fsck", "-f", "-n"),
     label=("e2label",),
     label_bytes=16,
-    grown=Way("resize2fs"),
-    shrunk=Way("resize2fs", "unmounted, before its device is made smaller, if its files fit"),
-    converted={"ext3": Way("tune2fs -j"), "ext4": Way("tune2fs -O extents,has_journal")},
+    grown=by_hand("resize2fs {node}"),
+    shrunk=by_hand("resize2fs {node} {blocks}", before=(Before.UNMOUNTED, Before.FILES_FIT)),
+    converted={"ext3": by_hand("tune2fs -j {node}"), "ext4": by_hand("tune2fs -O extents,has_journal {node}")},
+    changed={
+        "reserved_blocks": by_apply("tune2fs -r {planned} {node}"),
+        "stride": by_hand("tune2fs -E stride={planned} {node}", before=(Before.UNMOUNTED,)),
+        "stripe_width": by_hand("tune2fs -E stripe_width={planned} {node}", before=(Before.UNMOUNTED,)),
+    },
     uuid_mode="tune2fs -U",
     another_uuid="tune2fs -U random",
     repeats=True,
 )  # fmt: skip
-EXT3 = replace(EXT2, name="ext3", converted={"ext4": Way("tune2fs -O extents")})
+EXT3 = replace(EXT2, name="ext3", converted={"ext4": by_hand("tune2fs -O extents {node}")})
 EXT4 = replace(EXT2, name="ext4", converted={})

@@ -10,10 +10,12 @@ from typing import Protocol
 from raidplan.base.magic import Magic
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Own, Reader
-from raidplan.base.ways import Way
+from raidplan.plan.changes import Answer, Before, Reason, by_apply, impossible
 from raidplan.plan.step import Value
 
 NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
+
+NEVER_SMALLER = impossible(Reason.SHRINKS_NOT)
 
 
 class Wanted(Protocol):
@@ -112,11 +114,12 @@ class FilesystemType:
     """The longest label."""
     labelled_mounted: bool = True
     """Takes another label also while it is mounted."""
-    grown: Way
-    shrunk: Way | None = None
-    """None where nothing makes it smaller."""
-    converted: Mapping[str, Way] = field(default_factory=dict, hash=False)
+    grown: Answer
+    shrunk: Answer = NEVER_SMALLER
+    converted: Mapping[str, Answer] = field(default_factory=dict, hash=False)
     """The types that it can become while the data stays."""
+    changed: Mapping[str, Answer] = field(default_factory=dict, hash=False)
+    """Other properties that can be changed, of those that are read back."""
     uuid_mode: str = ""
     """The program that gives it another UUID, and its mode; empty where there is none."""
     another_uuid: str = ""
@@ -201,9 +204,18 @@ class FilesystemType:
     # How it is changed. -------------------------------------------------------------------------------------------
 
     @property
-    def labelled(self) -> Way:
-        """How it gets another label."""
-        return Way(" ".join(self.label), "" if self.labelled_mounted else "unmounted")
+    def labelled(self) -> Answer:
+        """How it gets another label; `relabel` is the command."""
+        before = () if self.labelled_mounted else (Before.UNMOUNTED,)
+        return by_apply(before=before, called=" ".join(self.label))
+
+    def becomes(self, name: str) -> Answer:
+        """How it gets another type."""
+        return self.converted.get(name, impossible(Reason.TYPE))
+
+    def resized(self, *, smaller: bool) -> Answer:
+        """How it takes all of a device that has another size, or will have."""
+        return self.shrunk if smaller else self.grown
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         """Of its label command; `label` and `mounted`, the mount point, are empty for none. Raises ValueError."""

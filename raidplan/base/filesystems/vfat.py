@@ -14,7 +14,7 @@ from raidplan.base.magic import Magic
 from raidplan.base.packages import Behaviour, Package
 from raidplan.base.reader import Reader, little, without
 from raidplan.base.size import MIB, human
-from raidplan.base.ways import Way
+from raidplan.plan.changes import Before, by_hand
 
 REFUSED = frozenset('*?.,;:/\\|+=<>[]"')
 """What no FAT label has (dosfstools, `validate_volume_label`)."""
@@ -87,7 +87,7 @@ VFAT = Vfat(
     label=("fatlabel",),
     label_bytes=11,
     labelled_mounted=False,
-    grown=Way("none", "nothing here grows vfat: it stays as large as it is, with its files"),
+    grown=by_hand(before=(Before.STAYS_SMALL,), called="none"),
     wastes="an EFI system partition needs 512MiB",
     repeats=True,
     compared=True,

@@ -14,8 +14,8 @@ from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Reader
 from raidplan.base.size import KIB, SECTOR, human
-from raidplan.base.ways import Way
 from raidplan.geometry import xfs
+from raidplan.plan.changes import by_hand
 from raidplan.plan.step import Value
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -131,7 +131,7 @@ XFS = Xfs(
     label=("xfs_admin", "-L"),
     label_bytes=12,
     labelled_mounted=False,
-    grown=Way("xfs_growfs"),
+    grown=by_hand("xfs_growfs {mount}"),
     uuid_mode="xfs_admin -U",
     another_uuid="xfs_admin -U generate",
     removed_options={"barrier": "4.19", "nobarrier": "4.19"},

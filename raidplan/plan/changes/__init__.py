@@ -1,9 +1,20 @@
-"""What can be changed of an array that stands, from which shape to which: `diff`, `plan` and `apply` ask here.
+"""What can be changed of what stands, from which shape of an array to which, by which commands: `diff`, `plan` and `apply` ask here.
 
 Standard library only: the half that writes imports it.
 """
 
-from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, argv, fill, short
+from raidplan.plan.changes.answer import (
+    Answer,
+    Before,
+    Kind,
+    Reason,
+    argv,
+    by_apply,
+    by_hand,
+    fill,
+    impossible,
+    short,
+)
 from raidplan.plan.changes.arrays import (
     EXCHANGED,
     JOURNAL_ADDED,
@@ -39,9 +50,12 @@ __all__ = [
     "Reason",
     "Shape",
     "argv",
+    "by_apply",
+    "by_hand",
     "changes",
     "exchange",
     "fill",
+    "impossible",
     "known_before",
     "resize",
     "short",

@@ -35,6 +35,14 @@ class Before(StrEnum):
     CHUNK_IS_64K = "chunk-is-64k"
     UNUSED = "unused"
     KEEPS_SIZE = "keeps-size"
+    STAYS_SMALL = "stays-small"
+    UNMOUNTED = "unmounted"
+    FILES_FIT = "files-fit"
+    CONTENTS_SHRUNK = "contents-shrunk"
+    DEVICE_LATER = "device-later"
+    END_MOVED = "end-moved"
+    UNUSED_SWAP = "unused-swap"
+    REMOUNTABLE = "remountable"
 
 
 class Reason(StrEnum):
@@ -53,6 +61,8 @@ class Reason(StrEnum):
     POLICY = "policy"
     SIZE = "size"
     NOTHING_TWICE = "nothing-twice"
+    SHRINKS_NOT = "shrinks-not"
+    TYPE = "type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,8 @@ class Answer:
     """The least version of mdadm that does it well; empty for all that plans are made for."""
     reason: Reason | None = None
     """Of what is impossible."""
+    called: str = ""
+    """The programs and their modes, where that is more than `commands` without values."""
 
     @property
     def possible(self) -> bool:
@@ -74,9 +86,14 @@ class Answer:
         return self.kind is not Kind.IMPOSSIBLE
 
 
-def by_hand(*commands: str, before: tuple[Before, ...] = (), since: str = "") -> Answer:
+def by_hand(*commands: str, before: tuple[Before, ...] = (), since: str = "", called: str = "") -> Answer:
     """An answer that a person carries out."""
-    return Answer(Kind.BY_HAND, commands, before, since)
+    return Answer(Kind.BY_HAND, commands, before, since, called=called)
+
+
+def by_apply(*commands: str, before: tuple[Before, ...] = (), called: str = "") -> Answer:
+    """An answer that `apply` carries out by itself."""
+    return Answer(Kind.BY_APPLY, commands, before, called=called)
 
 
 def impossible(reason: Reason) -> Answer:
@@ -106,4 +123,4 @@ def short(answer: Answer) -> str:
         " ".join(VALUE.sub("", word) for word in command.split() if not word.startswith("{"))
         for command in answer.commands
     )
-    return ", ".join(dict.fromkeys(modes))
+    return answer.called or ", ".join(dict.fromkeys(modes))

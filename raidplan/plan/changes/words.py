@@ -19,6 +19,14 @@ BEFORE: Mapping[Before, str] = {
     Before.CHUNK_IS_64K: "it gets chunks of 64 KiB, and another size afterwards, as a change of its own",
     Before.UNUSED: "nothing uses the array meanwhile",
     Before.KEEPS_SIZE: "it keeps its size, which is another one than that of an array made so: this layout fits a new array only",
+    Before.STAYS_SMALL: "nothing here makes it larger: it stays as large as it is, with its files",
+    Before.UNMOUNTED: "unmounted",
+    Before.FILES_FIT: "before its device is made smaller, if its files fit",
+    Before.CONTENTS_SHRUNK: "after what is on it was made smaller",
+    Before.DEVICE_LATER: "before the device is taken for anything else",
+    Before.END_MOVED: "before its device is made smaller: what lies beyond the new end is moved first",
+    Before.UNUSED_SWAP: "swap in use keeps its label",
+    Before.REMOUNTABLE: "a few options take a new mount",
 }
 REASONS: Mapping[Reason, str] = {
     Reason.LEVEL: "mdadm makes no such level of this one",
@@ -33,6 +41,8 @@ REASONS: Mapping[Reason, str] = {
     Reason.UNEVEN: "its members have different sizes",
     Reason.POLICY: "this level, or its metadata, cannot keep itself consistent so",
     Reason.SIZE: "this level takes neither more nor less of its members",
+    Reason.SHRINKS_NOT: "nothing makes it smaller",
+    Reason.TYPE: "a file system of this type becomes none of that",
     Reason.NOTHING_TWICE: "nothing holds the data of a member twice",
 }
 

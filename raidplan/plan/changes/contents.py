@@ -1,0 +1,34 @@
+"""How LVM, swap and mounts that stand are changed; file systems, by type, in `base/filesystems/`.
+
+Sources: lvm(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
+"""
+
+from __future__ import annotations
+
+from raidplan.plan.changes.answer import Before, by_apply, by_hand
+
+GROUP_EXTENDED = by_hand("vgextend {group} {new}")
+GROUP_REDUCED = by_hand("pvmove {old}", "vgreduce {group} {old}", before=(Before.DEVICE_LATER,))
+PHYSICAL_GROWN = by_hand("pvresize {node}")
+PHYSICAL_SHRUNK = by_hand(
+    "pvmove {end}", "pvresize --setphysicalvolumesize={size}b {node}", before=(Before.END_MOVED,)
+)
+EXTENT = by_hand("vgchange --physicalextentsize={size}b {group}")
+"""To a divisor: no extent has to move."""
+VOLUME_GROWN = by_hand("lvextend --size={size}b {node}")
+VOLUME_SHRUNK = by_hand("lvreduce --size={size}b {node}", before=(Before.CONTENTS_SHRUNK,))
+VOLUME_READ_AHEAD = by_apply("lvchange --readahead={sectors} {volume}")
+VOLUME_ACTIVATED = by_apply("lvchange --activate y {volume}")
+
+SWAP_LABEL = by_apply("swaplabel --label {label} {node}", before=(Before.UNUSED_SWAP,))
+SWAP_PRIORITY = by_apply("swapoff {node}", "swapon --priority={priority} {node}")
+"""Linux gives a priority when an area is taken into use, and not after (swapon(2))."""
+SWAP_OFF = by_apply(SWAP_PRIORITY.commands[0])
+
+REMOUNTED = by_apply(
+    "mount --options-source=disable -o {options} {point}",
+    before=(Before.REMOUNTABLE,),
+    called="mount --options remount",
+)
+"""Without fstab: other options of its line may be such as no remount takes."""
+MOUNTED_ELSEWHERE = by_hand("umount {point}", "mount {new}")
