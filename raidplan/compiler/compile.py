@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Finding, Path, error
 from raidplan.base.levels import LEVELS
 from raidplan.compiler.config import config_steps
@@ -76,7 +77,8 @@ def _identities(topology: Topology) -> Iterator[DiskIdentity]:
 def _modules(topology: Topology) -> tuple[str, ...]:
     levels = {array.level for array in topology.layout.arrays.values()}
     md = ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
-    return (*md, *(("dm_mod",) if topology.layout.volume_groups else ()))
+    filesystems = {each.format.module for each in topology.layout.filesystems.values()} - {""}
+    return (*md, *(("dm_mod",) if topology.layout.volume_groups else ()), *sorted(filesystems))
 
 
 def _after(step: Step, loads: Sequence[Step]) -> Step:
@@ -85,13 +87,14 @@ def _after(step: Step, loads: Sequence[Step]) -> Step:
 
 
 def _load(module: str) -> Step:
+    types = {each.module for each in FILESYSTEMS.values()}
     return Step(
         id=f"prepare.{module}",
         phase="prepare",
         say=f"load the kernel module {module}",
         # md_mod by name, because mdadm 4.5 fails to create an array before it is loaded.
         action=Run(("modprobe", module)),
-        because="volume_groups" if module == "dm_mod" else "arrays",
+        because="volume_groups" if module == "dm_mod" else "filesystems" if module in types else "arrays",
         targets=(module,),
         proof=Proof("module", module, {"loaded": True}),
     )

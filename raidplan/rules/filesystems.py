@@ -58,16 +58,18 @@ def filesystem_too_large(topology: Topology) -> Iterator[Hit]:
     """
     for made in filesystems(topology):
         kind, size, name = made.entry.format, made.device.size, made.device.name
-        most = kind.most(made.device.logical_block)
-        if not most or size <= most:
+        end = kind.end(made.device.logical_block)
+        if not end or size < end:
             continue
-        path, end = (*made.path, "type"), human(most + 1)
+        path = (*made.path, "type")
         if kind.wastes:
-            message = f"{name} has {human(size)}, and {kind.called} uses no more than {end} of it"
+            message = f"{name} has {human(size)}, and {kind.called} uses no more than {human(end)} of it"
             yield Hit(path, message, f"make the device smaller; {kind.wastes}", severity=Severity.WARNING)
         else:
             yield Hit(
-                path, f"{name} has {human(size)}, and {kind.called} ends at {end}", "choose ext4 or xfs"
+                path,
+                f"{name} has {human(size)}, and {kind.called} ends at {human(end)}",
+                "choose ext4 or xfs",
             )
 
 

@@ -44,9 +44,9 @@ class Ext(FilesystemType):
             sector_bytes=device.logical_block,
         )
 
-    def most(self, sector: int) -> int:
+    def end(self, sector: int) -> int:
         """ext2 and ext3 have 32 bits for blocks, of 4 KiB on everything large."""
-        return 0 if self.name == "ext4" else (ext.MOST_BLOCKS_32BIT + 1) * 4 * KIB - 1
+        return 0 if self.name == "ext4" else (ext.MOST_BLOCKS_32BIT + 1) * 4 * KIB
 
     def fits(self, wanted: Wanted, device: Below) -> None:
         self.geometry(wanted, device)

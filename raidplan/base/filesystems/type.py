@@ -129,7 +129,7 @@ class FilesystemType:
     flushless: frozenset[str] = NO_BARRIERS
     """Mount options that switch off the flushes of disks' caches."""
     wastes: str = ""
-    """How large a device should be, where what is beyond `most` is left unused; empty where such a device is refused."""
+    """How large a device should be, where what is beyond the `end` is left unused; empty where such a device is refused."""
     repeats: bool = False
     """mkfs with the same arguments and the same clock writes the same bytes again, so that `own_again` can tell what is its."""
     compared: bool = False
@@ -150,8 +150,8 @@ class FilesystemType:
         """The smallest device it can be made on, bytes; 0 where that depends on more than the sector."""
         return 0
 
-    def most(self, sector: int) -> int:
-        """The largest device that it uses all of, bytes; 0 where no array reaches the end."""
+    def end(self, sector: int) -> int:
+        """The size below which a device has to stay so that all of it is used, bytes; 0 where no array reaches it."""
         return 0
 
     def fits(self, wanted: Wanted, device: Below) -> None:

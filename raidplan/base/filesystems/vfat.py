@@ -32,8 +32,8 @@ class Vfat(FilesystemType):
     def least(self, sector: int) -> int:
         return 33 * MIB if sector == 512 else 260 * MIB
 
-    def most(self, sector: int) -> int:
-        return (MOST_SECTORS + 1) * sector - 1
+    def end(self, sector: int) -> int:
+        return (MOST_SECTORS + 1) * sector
 
     def fits(self, wanted: Wanted, device: Below) -> None:
         least = self.least(device.logical_block)
