@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Every run draws anew what is random, and says by which seed; each process of `-n` draws by the seed of the run."""
+    config.option.long = config.option.long or config.option.every_write
     if config.option.seed is None:
         handed_on = getattr(config, "workerinput", {})
         config.option.seed = handed_on.get("seed", SystemRandom().randrange(10**9))

@@ -106,6 +106,7 @@ def test_f03_who_interrupts_again_and_again_is_told_once_to_wait(gap: float, tmp
     here = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(words, cwd=tmp_path, env=here, stderr=subprocess.PIPE, text=True) as child:
         while not (tmp_path / "begun").exists():
+            assert child.poll() is None, child.stderr and child.stderr.read()
             time.sleep(0.01)
         for number in cycle((signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
             child.send_signal(number)

@@ -16,8 +16,9 @@ import pytest
 
 from raidplan.twin.server import Disk, Twin, UnreachableError, install_raidplan
 from raidplan.twin.server.ssh import Result
+from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents, open_steps, serials_by_node
-from tests.machine.servers import decoys, fill_decoys, quick_initramfs
+from tests.machine.servers import decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 

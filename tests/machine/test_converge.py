@@ -10,8 +10,8 @@ import yaml
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
+from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
-from tests.machine.servers import quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 

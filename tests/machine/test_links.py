@@ -14,7 +14,7 @@ from raidplan.topology import Topology
 from raidplan.twin.server import Link, Twin
 from raidplan.twin.server.install import install_raidplan
 from raidplan.twin.server.wiring import disks_of
-from tests.machine.servers import quick_initramfs
+from tests.machine.initramfs import quick_initramfs
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 

@@ -14,9 +14,10 @@ import yaml
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Twin, install_raidplan
 from raidplan.twin.server.wiring import disks_of
+from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents, open_steps
 from tests.machine.power import applied_after_the_boot, applied_until_the_power_goes
-from tests.machine.servers import EXAMPLES, LAYOUT, decoys, fill_decoys, quick_initramfs
+from tests.machine.servers import EXAMPLES, LAYOUT, decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 

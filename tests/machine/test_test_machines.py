@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import arrays, details
-from tests.machine.servers import EXAMPLES, MIXED, Running, quick_initramfs
+from tests.machine.servers import EXAMPLES, MIXED, Running
 
 pytestmark = [
     pytest.mark.machine,

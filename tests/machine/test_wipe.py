@@ -11,9 +11,10 @@ from raidplan.facts.host import HOLD
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
+from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import KILLED, acts_killed, install_killer, killed_once, killed_to_the_end
 from tests.machine.look import NODE, contents
-from tests.machine.servers import decoys, quick_initramfs
+from tests.machine.servers import decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 

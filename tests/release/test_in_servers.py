@@ -11,7 +11,8 @@ import pytest
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Twin
 from raidplan.twin.server.wiring import disks_of
-from tests.machine.servers import EXAMPLES, LAYOUT, quick_initramfs
+from tests.machine.initramfs import quick_initramfs
+from tests.machine.servers import EXAMPLES, LAYOUT
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 ROOT = Path(__file__).parents[2]
