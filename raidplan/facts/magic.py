@@ -27,7 +27,8 @@ class Found:
 def recognised(read: Reader) -> Iterator[Found]:
     """Every format whose magic number is there; `read` is of the range, and gives nothing for what it lacks."""
     types = (magic for each in FILESYSTEMS.values() for magic in each.magics)
-    for magic in (*dict.fromkeys(types), *OTHERS):
+    others = (magic for magic in OTHERS if magic.type not in FILESYSTEMS)
+    for magic in (*dict.fromkeys(types), *others):
         at = next((at for at in magic.offsets if read(at, len(magic.text)) == magic.text), None)
         if at is not None:
             label = read(*magic.label).decode(magic.encoding, "replace").partition("\0")[0].rstrip(" ")
