@@ -20,6 +20,7 @@ RELABELLED = {
     "ext4": "e2label /dev/md/a new",
     "xfs": "xfs_admin -L new /dev/md/a",
     "btrfs": "btrfs filesystem label /dev/md/a new",
+    "f2fs": "f2fslabel /dev/md/a new",
     "vfat": "fatlabel /dev/md/a new",
 }
 WITHOUT = {
@@ -28,6 +29,7 @@ WITHOUT = {
     "ext4": "e2label /dev/md/a ",
     "xfs": "xfs_admin -L -- /dev/md/a",
     "btrfs": "btrfs filesystem label /dev/md/a ",
+    "f2fs": "f2fslabel /dev/md/a ",
     "vfat": "fatlabel --reset /dev/md/a",
 }
 ALL = pytest.mark.parametrize("kind", FILESYSTEMS.values(), ids=FILESYSTEMS)

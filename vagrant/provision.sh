@@ -6,7 +6,7 @@ set -eu
 
 say() { printf -- '--- %s\n' "$*"; }
 
-packages="mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs dosfstools lvm2 python3-venv"
+packages="mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools lvm2 python3-venv"
 missing=""
 for package in $packages; do
   dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"

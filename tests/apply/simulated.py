@@ -35,7 +35,7 @@ SWITCHED = {"enable": "enabled", "disable": "disabled", "mask": "masked"}
 """What `systemctl is-enabled` says after each verb."""
 
 BOOKWORM = {
-    "mdadm": "4.2", "sfdisk": "2.38.1", "mke2fs": "1.47.0", "mkfs.xfs": "6.1.0", "mkfs.btrfs": "6.2", "mkfs.vfat": "4.2",
+    "mdadm": "4.2", "sfdisk": "2.38.1", "mke2fs": "1.47.0", "mkfs.xfs": "6.1.0", "mkfs.btrfs": "6.2", "mkfs.vfat": "4.2", "mkfs.f2fs": "1.15.0",
     "pvcreate": "2.03.16", "udevadm": "252", "mkinitramfs": "",
 }  # fmt: skip
 TOOLS = {

@@ -41,6 +41,7 @@ MADE = {
     "ext2": (96, "filesystems: {f: {device: d.p, type: ext2, mount: /srv}}"),
     "vfat": (300, "filesystems: {f: {device: d.p, type: vfat, mount: /srv, label: ESP}}"),
     "btrfs": (400, "filesystems: {f: {device: d.p, type: btrfs, mount: /srv}}"),
+    "f2fs": (200, "filesystems: {f: {device: d.p, type: f2fs, mount: /srv, label: data}}"),
     "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
     "swap": (64, "swap: {f: {device: d.p}}"),
 }

@@ -341,6 +341,21 @@ def fat_label(folder: Path) -> bool:
     return run("mkfs.vfat", "-F", "32", "-n", "X" * 12, image(folder)).returncode != 0
 
 
+def f2fs_label(folder: Path) -> bool:
+    refused = run("mkfs.f2fs", "-l", "x" * 513, image(folder)).returncode != 0
+    assert run("mkfs.f2fs", "-q", "-t", "0", image(folder)).returncode == 0
+    return (
+        refused
+        and run("f2fslabel", image_of(folder), "x" * 513).returncode == 0
+        and not label(image_of(folder))
+    )
+
+
+def f2fs_discards(folder: Path) -> bool:
+    assert "Trim is disabled" in run("mkfs.f2fs", "-t", "0", image(folder)).stdout
+    return "Trim is enabled" in run("mkfs.f2fs", "-f", image_of(folder)).stdout
+
+
 PROBES: dict[str, tuple[str, Callable[[Path], bool]]] = {
     "a chunk size for raid1 is refused": ("mdadm", chunk_of_raid1),
     "raid0 with metadata 0.90": ("mdadm", old_raid0),
@@ -356,6 +371,8 @@ PROBES: dict[str, tuple[str, Callable[[Path], bool]]] = {
     "file systems below 300 MB": ("mkfs.xfs", small_xfs),
     "a label of more than 12": ("mkfs.xfs", xfs_label),
     "a label of more than 255": ("mkfs.btrfs", btrfs_label),
+    "a label of more than 512": ("mkfs.f2fs", f2fs_label),
+    "mkfs.f2fs discards": ("mkfs.f2fs", f2fs_discards),
     "without dm_mod": ("lvcreate", no_device_mapper),
     "a label of more than 11": ("mkfs.vfat", fat_label),
 }  # fmt: skip

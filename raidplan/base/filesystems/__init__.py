@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from raidplan.base.filesystems.btrfs import BTRFS
 from raidplan.base.filesystems.ext import EXT2, EXT3, EXT4
+from raidplan.base.filesystems.f2fs import F2FS
 from raidplan.base.filesystems.type import FilesystemType
 from raidplan.base.filesystems.vfat import VFAT
 from raidplan.base.filesystems.xfs import XFS
 from raidplan.base.packages import Package
 
-TYPES: tuple[FilesystemType, ...] = (EXT2, EXT3, EXT4, XFS, BTRFS, VFAT)
+TYPES: tuple[FilesystemType, ...] = (EXT2, EXT3, EXT4, XFS, BTRFS, F2FS, VFAT)
 FILESYSTEMS = {each.name: each for each in TYPES}
 
 

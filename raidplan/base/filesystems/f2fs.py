@@ -1,0 +1,119 @@
+"""F2FS, for flash: a log of segments of 2 MiB on one device.
+
+Sources: mkfs.f2fs(8), f2fslabel(8), resize.f2fs(8), fsck.f2fs(8), tried with f2fs-tools 1.15.0; f2fs_fs.h and recovery.c of
+the kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
+from raidplan.base.magic import Magic, raw_uuid
+from raidplan.base.packages import Behaviour, Package, Written
+from raidplan.base.reader import Own, Reader, blanked, little, without
+from raidplan.base.size import GIB, KIB, MIB, TIB, human
+from raidplan.plan.changes import Before, by_hand
+from raidplan.plan.step import Value
+
+BLOCK, SEGMENT = 4 * KIB, 2 * MIB
+SUPERBLOCK = KIB
+"""F2FS_SUPER_OFFSET; block 1 has a copy."""
+MAGIC = 0xF2F52010
+NO_SEGMENT = 2**32 - 1
+TIMES = (32, 56)
+"""Of the root folder: `i_atime`, `i_ctime` and `i_mtime` of `struct f2fs_inode`."""
+SOURCE = "https://git.kernel.org/pub/scm/linux/kernel/git/jaegeuk/f2fs-tools.git"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class F2fs(FilesystemType):
+    """mkfs.f2fs writes the superblock and its copy last."""
+
+    def least(self, sector: int) -> int:
+        """mkfs.f2fs 1.15 refuses less than 52 MiB."""
+        return 64 * MIB
+
+    def end(self, sector: int) -> int:
+        """Blocks are counted in 32 bits."""
+        return 16 * TIB
+
+    def fits(self, wanted: Wanted, device: Below) -> None:
+        if device.size < self.least(device.logical_block):
+            raise ValueError(f"F2FS needs 64 MiB, and {device.name} has {human(device.size)}")
+        if device.size >= self.end(device.logical_block):
+            raise ValueError(f"F2FS ends at 16 TiB, and {device.name} has {human(device.size)}")
+
+    def make(self, wanted: Wanted, device: Below, uuid: str) -> tuple[str, ...]:
+        label = ("-l", wanted.label) if wanted.label else ()
+        # -t 0: no discard. -r: the version of the first checkpoint is not drawn. Without -f it refuses to write over what it knows.
+        sector = str(device.logical_block)
+        return ("mkfs.f2fs", "-t", "0", "-r", "-w", sector, "-U", uuid, *label, device.node)
+
+    def expect(self, wanted: Wanted, device: Below) -> dict[str, Value]:
+        return {"block": BLOCK, "blocks": device.size // BLOCK}
+
+    def metadata(self, wanted: Wanted, device: Below) -> int:
+        return min(device.size // 400, GIB)
+
+    def read(self, read: Reader) -> dict[str, Value]:
+        """By `struct f2fs_super_block`."""
+        sb = read(SUPERBLOCK, 512)
+        if len(sb) < 512 or little(sb, "I", 0) != MAGIC:
+            return {}
+        return {"block": 1 << little(sb, "I", 16), "blocks": little(sb, "Q", 36)}
+
+    def own_again(self, again: Reader) -> Own:
+        """The root folder, which is the first block of the main area, has the time of day."""
+        root = _block(again, 92)
+
+        def own(offset: int, sector: bytes) -> bool:
+            made = again(offset, len(sector))
+            times = [TIMES] if offset == root else []
+            return blanked(sector, times) == blanked(made, times)
+
+        return own
+
+    def as_made(self, read: Reader, again: Reader) -> bool:
+        """Neither a checkpoint nor a node behind it: what the kernel writes goes on from the current segments.
+
+        What is written is known to a later mount by a checkpoint, or by nodes that fsync(2) put into these segments.
+        """
+        main, checkpoint = _block(again, 92), again(_block(again, 76), BLOCK)
+        numbers = [little(checkpoint, "I", at + 4 * n) for at in (36, 84) for n in range(8)]
+        current = (main + number * SEGMENT for number in numbers if number != NO_SEGMENT)
+        own = self.own_again(again)
+        parts = [*range(0, main, MIB), *(start + at for start in current for at in (0, MIB))]
+        return not any(without(own, read, at, MIB).strip(b"\0") for at in parts)
+
+    def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
+        return (node, "--", label) if label.startswith("-") else (node, label)
+
+
+def _block(read: Reader, at: int) -> int:
+    """Where the area begins whose block number is there in the superblock, in bytes."""
+    return little(read(SUPERBLOCK, 512), "I", at) * BLOCK
+
+
+F2FS = F2fs(
+    name="f2fs",
+    title="F2FS",
+    package=Package("f2fs-tools", ("mkfs.f2fs",), "1.15", "1.15", SOURCE),
+    version=("mkfs.f2fs", "-V"),
+    behaviours=(
+        Behaviour("f2fs-tools", "1.15", "mkfs.f2fs discards the device", "discard is switched off", "mkfs.f2fs(8), -t"),
+        Behaviour("f2fs-tools", "1.15", "a label of more than 512 bytes is refused, by f2fslabel with 0", "so is a layout with one", "measured with 1.15.0"),
+    ),
+    written=(Written("mkfs.f2fs", (), "", "", "F2FS", "3.8", "2.04", "https://www.gnu.org/software/grub (NEWS of 2.04)"),),
+    module="f2fs",
+    fsck_pass=2,
+    magics=(Magic("f2fs", (SUPERBLOCK,), MAGIC.to_bytes(4, "little"), raw_uuid(0x46C), (0x47C, 1024), "utf-16-le"),),
+    check=("fsck.f2fs", "--dry-run"),
+    label=("f2fslabel",),
+    label_bytes=512,  # as UTF-8; on the disk 512 units of UTF-16, which are never more
+    labelled_mounted=False,
+    grown=by_hand("resize.f2fs {node}", before=(Before.UNMOUNTED,)),
+    flushless=frozenset({"nobarrier", "fsync_mode=nobarrier"}),
+    repeats=True,
+    compared=True,
+)  # fmt: skip
