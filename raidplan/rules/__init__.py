@@ -1,7 +1,8 @@
 """The rules: what is wrong or unwise in a layout. One function each, in a module for its theme.
 
 To add a rule, write one function decorated with `@rule` in any module of this package; nothing else. Its
-name with dashes is the rule's name, its docstring the manual page, and the two examples in there its tests.
+name with dashes is the rule's name, its docstring the manual page, and the two examples in there, indented
+below `Bad:` and `Good:`, its tests.
 
 Nobody can accept (`allow:`) or ignore an error of a rule, unless it is made with `acceptable=True`: an error
 stands for data that would be lost, or for what cannot be built.

@@ -13,22 +13,16 @@ def invalid_allow() -> None:
     Why: the author believes that the finding is accepted; it is not. A reason is required, since without
     one nobody can tell later whether it still holds. A date inside of the reason would end nothing.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          scratch: {level: raid0, members: [d<0-1>]}    # raidplan: allow[no-redundancy] # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      scratch: {level: raid0, members: [d<0-1>]}    # raidplan: allow[no-redundancy] # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      # raidplan: allow[no-redundancy] only copies of what can be fetched again
-      scratch: {level: raid0, members: [d<0-1>]}
-    ```
+    Good:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          # raidplan: allow[no-redundancy] only copies of what can be fetched again
+          scratch: {level: raid0, members: [d<0-1>]}
 
     Source: the layout file's own contract.
     """
@@ -40,23 +34,17 @@ def unknown_rule() -> None:
 
     Why: it accepts nothing. The name is misspelt, or it is that of a rule of another version.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays: {scratch: {level: raid0, members: [d<0-1>]}}
+        allow:
+          - {rule: no-redundncy, at: arrays.scratch, reason: only copies are kept here}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays: {scratch: {level: raid0, members: [d<0-1>]}}
-    allow:
-      - {rule: no-redundncy, at: arrays.scratch, reason: only copies are kept here}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays: {scratch: {level: raid0, members: [d<0-1>]}}
-    allow:
-      - {rule: no-redundancy, at: arrays.scratch, reason: only copies of what can be fetched again}
-    ```
+    Good:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays: {scratch: {level: raid0, members: [d<0-1>]}}
+        allow:
+          - {rule: no-redundancy, at: arrays.scratch, reason: only copies of what can be fetched again}
 
     Source: the layout file's own contract.
     """
@@ -69,23 +57,17 @@ def unused_allow() -> None:
     Why: it was mended, or it lies elsewhere. An acceptance that is left over hides the next finding of the
     rule at that place, which nobody has decided about.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays: {scratch: {level: raid1, members: [d<0-1>]}}
+        allow:
+          - {rule: no-redundancy, at: arrays.scratch, reason: only copies are kept here}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays: {scratch: {level: raid1, members: [d<0-1>]}}
-    allow:
-      - {rule: no-redundancy, at: arrays.scratch, reason: only copies are kept here}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays: {scratch: {level: raid0, members: [d<0-1>]}}
-    allow:
-      - {rule: no-redundancy, at: arrays.scratch, reason: only copies of what can be fetched again}
-    ```
+    Good:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays: {scratch: {level: raid0, members: [d<0-1>]}}
+        allow:
+          - {rule: no-redundancy, at: arrays.scratch, reason: only copies of what can be fetched again}
 
     Source: the layout file's own contract.
     """
@@ -97,23 +79,17 @@ def expired_allow() -> None:
 
     Why: somebody wanted to look at it again by then. Until that is done the finding is back.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays: {scratch: {level: raid0, members: [d<0-1>]}}
+        allow:
+          - {rule: no-redundancy, at: arrays.scratch, reason: it is being moved, until: 2020-01-31}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays: {scratch: {level: raid0, members: [d<0-1>]}}
-    allow:
-      - {rule: no-redundancy, at: arrays.scratch, reason: it is being moved, until: 2020-01-31}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    arrays: {scratch: {level: raid0, members: [d<0-1>]}}
-    allow:
-      - {rule: no-redundancy, at: arrays.scratch, reason: it is being moved, until: 9999-12-31}
-    ```
+    Good:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        arrays: {scratch: {level: raid0, members: [d<0-1>]}}
+        allow:
+          - {rule: no-redundancy, at: arrays.scratch, reason: it is being moved, until: 9999-12-31}
 
     Source: the layout file's own contract.
     """
@@ -126,25 +102,19 @@ def forbidden_allow() -> None:
     Why: errors of most rules stand for data that would be lost, or for a layout that cannot be built. No
     reason makes them right, so the finding stays. `raidplan explain RULE` tells whether one can be accepted.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d<0-1>: {serial: S<1>, size: 3TB}
+        filesystems:
+          a: {device: d0, type: xfs, mount: /srv}
+          b: {device: d1, type: xfs, mount: /srv}    # raidplan: allow[duplicate-mount] taking turns # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d<0-1>: {serial: S<1>, size: 3TB}
-    filesystems:
-      a: {device: d0, type: xfs, mount: /srv}
-      b: {device: d1, type: xfs, mount: /srv}    # raidplan: allow[duplicate-mount] taking turns # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
-    filesystems:
-      a: {device: d0, type: xfs, mount: /srv/a}
-      b: {device: d1, type: xfs, mount: /srv/b}
-    ```
+    Good:
+        hardware: {disks: {d<0-1>: {serial: S<1>, size: 3TB}}}
+        filesystems:
+          a: {device: d0, type: xfs, mount: /srv/a}
+          b: {device: d1, type: xfs, mount: /srv/b}
 
     Source: the layout file's own contract.
     """

@@ -25,27 +25,21 @@ def parity_for_random_writes(topology: Topology) -> Iterator[Hit]:
     random blocks a second. A forecast job took 2 h on raid5 of three disks and 70 min on raid10 of four. It
     is a warning for a database on hard disks, a note for small files or on solid-state disks.
 
-    **Bad**
+    Bad:
+        workload: database
+        hardware:
+          disks: {d<0-3>: {size: 300GB, iops: 75, rotational: true}}
+        arrays:
+          s0:
+            level: raid5    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    workload: database
-    hardware:
-      disks: {d<0-3>: {size: 300GB, iops: 75, rotational: true}}
-    arrays:
-      s0:
-        level: raid5    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    workload: database
-    hardware:
-      disks: {d<0-3>: {size: 300GB, iops: 75, rotational: true}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    ```
+    Good:
+        workload: database
+        hardware:
+          disks: {d<0-3>: {size: 300GB, iops: 75, rotational: true}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
 
     Source: *Coder Blog, "Server Colocation" (2007); https://raid.wiki.kernel.org/index.php/Why_RAID%3F.
     """
@@ -80,28 +74,22 @@ def far_copies_for_writes(topology: Topology) -> Iterator[Hit]:
     disks like raid0, but each write sends the heads across half the disk and back. On four disks of 1 TB
     far copies were the fastest to read one stream and the slowest to write one; n2 and o2 write better.
 
-    **Bad**
+    Bad:
+        workload: database
+        hardware:
+          disks: {d<0-3>: {size: 300GB, rotational: true}}
+        arrays:
+          s0:
+            level: raid10
+            layout: f2    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    workload: database
-    hardware:
-      disks: {d<0-3>: {size: 300GB, rotational: true}}
-    arrays:
-      s0:
-        level: raid10
-        layout: f2    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    workload: database
-    hardware:
-      disks: {d<0-3>: {size: 300GB, rotational: true}}
-    arrays:
-      s0: {level: raid10, layout: n2, members: [d<0-3>]}
-    ```
+    Good:
+        workload: database
+        hardware:
+          disks: {d<0-3>: {size: 300GB, rotational: true}}
+        arrays:
+          s0: {level: raid10, layout: n2, members: [d<0-3>]}
 
     Source: md(4), "RAID10"; http://www.ilsistemista.net/index.php/linux-a-unix/35-linux-software-raid-10-
     layouts-performance-near-far-and-offset-benchmark-analysis.html.
@@ -126,27 +114,21 @@ def near_copies_for_streams(topology: Topology) -> Iterator[Hit]:
     about half of the disks' rate. With f2 each disk holds a stripe of everything in its outer half, and a
     single stream is read from all disks at once, as from raid0; o2 lies between. Writes cost the same space.
 
-    **Bad**
+    Bad:
+        workload: large-files
+        hardware:
+          disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
+        arrays:
+          s0:
+            level: raid10    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    workload: large-files
-    hardware:
-      disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
-    arrays:
-      s0:
-        level: raid10    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    workload: large-files
-    hardware:
-      disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
-    arrays:
-      s0: {level: raid10, layout: f2, members: [d<0-3>]}
-    ```
+    Good:
+        workload: large-files
+        hardware:
+          disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
+        arrays:
+          s0: {level: raid10, layout: f2, members: [d<0-3>]}
 
     Source: md(4), "RAID10"; http://www.ilsistemista.net/index.php/linux-a-unix/35-linux-software-raid-10-
     layouts-performance-near-far-and-offset-benchmark-analysis.html.

@@ -33,28 +33,22 @@ def whole_disk_on_uefi(topology: Topology) -> Iterator[Hit]:
     wrote zeroes over bytes 4096 to 16383, which is where md keeps its superblock; the members were gone. A
     GPT partition of type Linux RAID costs nothing: it is as fast, and everybody sees what it is.
 
-    **Bad**
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            whole_disks: true    # <-- here
 
-    ```yaml
-    hardware:
-      firmware: uefi
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        whole_disks: true    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      firmware: uefi
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: https://www.joyk.com/dig/detail/1543345252380871 (ASRock boards).
     """
@@ -79,26 +73,20 @@ def no_slack_for_replacement(topology: Topology) -> Iterator[Hit]:
     is one sector too small. The partition that raidplan makes ends 0.1 % before the disk does, 128 MiB at
     most.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            whole_disks: true    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        whole_disks: true    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: mdadm(8), `--size`; http://strugglers.net/~andy/blog/category/business/ (equal disks that differ).
     """
@@ -124,27 +112,21 @@ def nested_array_off_stripe(topology: Topology) -> Iterator[Hit]:
     stripes straddles two of theirs, and each such write has to read first. Metadata 1.0 stands at the end of
     a member, so its data begin at 0; or give the arrays below 2, 4 or 8 data disks.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1><0-5>: {size: 4TB}}
+        arrays:
+          leg<0-1>: {level: raid5, members: [d<1><0-5>]}
+          top:
+            level: raid0
+            members: [leg<0-1>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1><0-5>: {size: 4TB}}
-    arrays:
-      leg<0-1>: {level: raid5, members: [d<1><0-5>]}
-      top:
-        level: raid0
-        members: [leg<0-1>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1><0-5>: {size: 4TB}}
-    arrays:
-      leg<0-1>: {level: raid5, members: [d<1><0-5>]}
-      top: {level: raid0, members: [leg<0-1>], metadata: "1.0"}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1><0-5>: {size: 4TB}}
+        arrays:
+          leg<0-1>: {level: raid5, members: [d<1><0-5>]}
+          top: {level: raid0, members: [leg<0-1>], metadata: "1.0"}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/super1.c (`validate_geometry1`);
     https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c.

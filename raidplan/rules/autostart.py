@@ -38,36 +38,30 @@ def degraded_autostart(topology: Topology) -> Iterator[Hit]:
     it is rebuilt. One machine had that after many boots, from one port of a SiI 3114; its author wanted the
     array to wait for a person, which `boot: {degraded: wait}` does. It holds for all arrays of the machine.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers:
+            ahci: {ports: 4}
+            sil3114:
+              ports: 4
+              drops_disks: true    # <-- here
+          disks:
+            d<0-3>: {behind: ahci, size: 300GB}
+            d<4-7>: {behind: sil3114, size: 300GB}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>]}
 
-    ```yaml
-    hardware:
-      controllers:
-        ahci: {ports: 4}
-        sil3114:
-          ports: 4
-          drops_disks: true    # <-- here
-      disks:
-        d<0-3>: {behind: ahci, size: 300GB}
-        d<4-7>: {behind: sil3114, size: 300GB}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers:
-        ahci: {ports: 4}
-        sil3114: {ports: 4, drops_disks: true}
-      disks:
-        d<0-3>: {behind: ahci, size: 300GB}
-        d<4-7>: {behind: sil3114, size: 300GB}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>]}
-    boot: {degraded: wait}
-    ```
+    Good:
+        hardware:
+          controllers:
+            ahci: {ports: 4}
+            sil3114: {ports: 4, drops_disks: true}
+          disks:
+            d<0-3>: {behind: ahci, size: 300GB}
+            d<4-7>: {behind: sil3114, size: 300GB}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>]}
+        boot: {degraded: wait}
 
     Source: N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005); mdadm's
     `mdadm-last-resort@.timer`.

@@ -25,37 +25,31 @@ def esp_on_raid(topology: Topology) -> Iterator[Hit]:
     is a warning: firmware, or another system, that writes to one member makes it differ from the others, and
     md does not notice, so later reads return one or the other.
 
-    **Bad**
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+        arrays:
+          efi: {level: raid1, members: [d<0-1>.esp], metadata: "1.2"}
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: efi, type: vfat, mount: /boot/efi}
+          root: {device: os, type: ext4, mount: /}
+        boot:
+          esp:
+            - efi    # <-- here
 
-    ```yaml
-    hardware:
-      firmware: uefi
-      disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
-    arrays:
-      efi: {level: raid1, members: [d<0-1>.esp], metadata: "1.2"}
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      efi: {device: efi, type: vfat, mount: /boot/efi}
-      root: {device: os, type: ext4, mount: /}
-    boot:
-      esp:
-        - efi    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      firmware: uefi
-      disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      efi: {device: d0.esp, type: vfat, mount: /boot/efi}
-      efi2: {device: d1.esp, type: vfat, mount: /boot/efi2}
-      root: {device: os, type: ext4, mount: /}
-    boot: {esp: [d<0-1>.esp]}
-    ```
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          efi2: {device: d1.esp, type: vfat, mount: /boot/efi2}
+          root: {device: os, type: ext4, mount: /}
+        boot: {esp: [d<0-1>.esp]}
 
     Source: https://outflux.net/blog/archives/2018/04/19/uefi-booting-and-raid1/;
     https://lists.fedoraproject.org/pipermail/devel/2014-March/196893.html; mdadm(8), `--metadata`.
@@ -103,28 +97,22 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
     FAT alone in it. Whatever lies elsewhere, or in another format, is as good as not there: the machine does
     not start. Firmware of a few makers reads more; the next one does not.
 
-    **Bad**
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+        filesystems:
+          efi: {device: d0.esp, type: ext4, mount: /boot/efi}    # <-- here
+          root: {device: d0.os, type: ext4, mount: /}
 
-    ```yaml
-    hardware:
-      firmware: uefi
-      disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
-    filesystems:
-      efi: {device: d0.esp, type: ext4, mount: /boot/efi}    # <-- here
-      root: {device: d0.os, type: ext4, mount: /}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      firmware: uefi
-      disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
-    filesystems:
-      efi: {device: d0.esp, type: vfat, mount: /boot/efi}
-      root: {device: d0.os, type: ext4, mount: /}
-    boot: {esp: [d0.esp]}
-    ```
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          root: {device: d0.os, type: ext4, mount: /}
+        boot: {esp: [d0.esp]}
 
     Source: UEFI specification 2.10, 5.3.3 (type of the partition) and 13.3 (its file system).
     """
@@ -166,33 +154,27 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     from the others alone. A controller whose firmware does show them says so by `bootable: true`; it can also
     be accepted.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {sil0: {ports: 4}}
+          multipliers: {pm0: {behind: sil0, port: 0, ports: 5}}
+          disks: {d<0-1>: {behind: pm0, port: <1>, size: 1TB}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>]}
+        filesystems:
+          root:
+            device: os    # <-- here
+            type: ext4
+            mount: /
 
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4}}
-      multipliers: {pm0: {behind: sil0, port: 0, ports: 5}}
-      disks: {d<0-1>: {behind: pm0, port: <1>, size: 1TB}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>]}
-    filesystems:
-      root:
-        device: os    # <-- here
-        type: ext4
-        mount: /
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 6}}
-      disks: {d<0-1>: {behind: ahci, port: <1>, size: 1TB}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    ```
+    Good:
+        hardware:
+          controllers: {ahci: {ports: 6}}
+          disks: {d<0-1>: {behind: ahci, port: <1>, size: 1TB}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
 
     Source: https://www.gnu.org/software/grub/manual/grub/grub.html, "Device syntax": what GRUB sees are the
     firmware's disks; https://en.wikipedia.org/?oldid=486074033&title=Port_multiplier.

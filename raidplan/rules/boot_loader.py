@@ -43,29 +43,23 @@ def no_boot_partition(topology: Topology) -> Iterator[Hit]:
     boots from an EFI system partition alone. Said where the layout names the firmware and describes the root
     file system or /boot; a loader on a stick that the layout does not describe can be accepted.
 
-    **Bad**
+    Bad:
+        hardware:
+          firmware: bios    # <-- here
+          disks: {d<0-1>: {size: 1TB}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
 
-    ```yaml
-    hardware:
-      firmware: bios    # <-- here
-      disks: {d<0-1>: {size: 1TB}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      firmware: bios
-      disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    ```
+    Good:
+        hardware:
+          firmware: bios
+          disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
 
     Source: https://www.gnu.org/software/grub/manual/grub/grub.html, "BIOS installation";
     https://wiki.gentoo.org/wiki/GRUB/Advanced_storage; UEFI specification 2.10, section 13.3.
@@ -93,34 +87,28 @@ def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
     with the BIOS boot partition or the EFI system partition, the data are there and the machine does not
     start. As many disks as the array can lose, and one more, need a loader.
 
-    **Bad**
+    Bad:
+        hardware:
+          firmware: bios
+          disks:
+            d0: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}
+            d1: {size: 1TB, partitions: {os: {size: rest}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          root:
+            device: os    # <-- here
+            type: ext4
+            mount: /
 
-    ```yaml
-    hardware:
-      firmware: bios
-      disks:
-        d0: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}
-        d1: {size: 1TB, partitions: {os: {size: rest}}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      root:
-        device: os    # <-- here
-        type: ext4
-        mount: /
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      firmware: bios
-      disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    ```
+    Good:
+        hardware:
+          firmware: bios
+          disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
 
     Source: https://wiki.debian.org/UEFI, "RAID for the EFI System Partition";
     https://www.gnu.org/software/grub/manual/grub/grub.html, "BIOS installation".
@@ -154,32 +142,26 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
     them a member is a partition with a file system, which is true for raid1 with its superblock at the
     end (0.90, 1.0) alone. Said about `boot: {loader: ...}`; about GRUB 2 where nothing is said.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 1TB}}
+        arrays:
+          os:
+            level: raid1
+            members: [d<0-1>]
+            metadata: "1.2"    # <-- here
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
+        boot: {loader: syslinux}
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 1TB}}
-    arrays:
-      os:
-        level: raid1
-        members: [d<0-1>]
-        metadata: "1.2"    # <-- here
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    boot: {loader: syslinux}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 1TB}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>], metadata: "1.0"}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    boot: {loader: syslinux}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 1TB}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>], metadata: "1.0"}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
+        boot: {loader: syslinux}
 
     Source: GRUB 2.12, `grub-core/disk/mdraid1x_linux.c` and `mdraid_linux.c` (levels 0, 1, 4, 5, 6, 10); Debian's
     NEWS of mdadm 3.1 on metadata 1.x and boot loaders; mdadm(8), `--metadata`.
@@ -226,33 +208,27 @@ def bios_boot_from_4kn(topology: Topology) -> Iterator[Hit]:
     Why: the BIOS reads disks in sectors of 512 bytes; disks that have only sectors of 4096 (4Kn) boot with
     UEFI. Disks that show 512 and have 4096 inside (512e) are not meant.
 
-    **Bad**
+    Bad:
+        hardware:
+          firmware: bios    # <-- here
+          disks:
+            d<0-1>:
+              size: 8TB
+              logical_block: 4096
+              partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
 
-    ```yaml
-    hardware:
-      firmware: bios    # <-- here
-      disks:
-        d<0-1>:
-          size: 8TB
-          logical_block: 4096
-          partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      firmware: bios
-      disks: {d<0-1>: {size: 8TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
-    arrays:
-      os: {level: raid1, members: [d<0-1>.os]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-    ```
+    Good:
+        hardware:
+          firmware: bios
+          disks: {d<0-1>: {size: 8TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
 
     Source: https://rmprepusb.com/other-useful-articles/advanced-format-4k-sector-hard-disks; Seagate and Western
     Digital, "Advanced Format" (4Kn boots with UEFI only).

@@ -29,33 +29,27 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
     it together; a second card adds ports and no bandwidth, and a 66 MHz chip on a 33 MHz bus runs at 33. A
     raid5 of eight disks, four of them on PCI, read 174 MB/s; its four good ports alone gave 245.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
+          controllers: {nforce4: {ports: 4}, sil3114: {behind: pci0, ports: 4}}
+          disks:
+            d<0-3>: {behind: nforce4, port: <1>, size: 300GB}
+            d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-7>]    # <-- here
 
-    ```yaml
-    hardware:
-      buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
-      controllers: {nforce4: {ports: 4}, sil3114: {behind: pci0, ports: 4}}
-      disks:
-        d<0-3>: {behind: nforce4, port: <1>, size: 300GB}
-        d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-7>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
-      controllers: {nforce4: {ports: 4}, hba0: {behind: slot1, ports: 4}}
-      disks:
-        d<0-3>: {behind: nforce4, port: <1>, size: 300GB}
-        d<4-7>: {behind: hba0, port: <1:0-3>, size: 300GB}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>]}
-    ```
+    Good:
+        hardware:
+          buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
+          controllers: {nforce4: {ports: 4}, hba0: {behind: slot1, ports: 4}}
+          disks:
+            d<0-3>: {behind: nforce4, port: <1>, size: 300GB}
+            d<4-7>: {behind: hba0, port: <1:0-3>, size: 300GB}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>]}
 
     Source: N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005); *Coder Blog,
     "Building a SoHo File Server: The Hardware" (about 2010).
@@ -123,32 +117,26 @@ def usb_member(topology: Topology) -> Iterator[Hit]:
     name. md has thrown it out by then, so the array is degraded by a disk that is not broken, and with two
     such disks it falls over. The md wiki advises against it. A USB disk is a good target for backups.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {usb3: {type: usb, speed: 5Gbps}}
+          controllers: {ahci: {ports: 4}}
+          disks:
+            d0: {behind: ahci, size: 3TB}
+            d1: {behind: usb3, size: 3TB}
+        arrays:
+          s0:
+            level: raid1
+            members:
+              - d0
+              - d1    # <-- here
 
-    ```yaml
-    hardware:
-      buses: {usb3: {type: usb, speed: 5Gbps}}
-      controllers: {ahci: {ports: 4}}
-      disks:
-        d0: {behind: ahci, size: 3TB}
-        d1: {behind: usb3, size: 3TB}
-    arrays:
-      s0:
-        level: raid1
-        members:
-          - d0
-          - d1    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 4}}
-      disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          controllers: {ahci: {ports: 4}}
+          disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: https://raid.wiki.kernel.org/index.php/Choosing_your_hardware,_and_what_is_a_device%3F.
     """
@@ -177,26 +165,20 @@ def link_slower_than_disk(topology: Topology) -> Iterator[Hit]:
     loses half of its rate. Hard disks stay below about 280 MB/s, so SATA II slows none of them, however
     fast their own interface is; one on 1.5Gbps is a note.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {ahci: {ports: 4, speed: 3Gbps}}
+          disks:
+            d0:
+              behind: ahci    # <-- here
+              size: 480GB
+              rate: 550MB/s
+              rotational: false
 
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 4, speed: 3Gbps}}
-      disks:
-        d0:
-          behind: ahci    # <-- here
-          size: 480GB
-          rate: 550MB/s
-          rotational: false
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 4, speed: 6Gbps}}
-      disks: {d0: {behind: ahci, size: 480GB, rate: 550MB/s, rotational: false}}
-    ```
+    Good:
+        hardware:
+          controllers: {ahci: {ports: 4, speed: 6Gbps}}
+          disks: {d0: {behind: ahci, size: 480GB, rate: 550MB/s, rotational: false}}
 
     Source: Serial ATA 3.0, 7.2 (8b/10b coding: ten bits on the line for a byte).
     """

@@ -31,26 +31,20 @@ def invalid_chunk(topology: Topology) -> Iterator[Hit]:
     31 bits, so 1 GiB is the most. On kernels with pages of 64 KiB the least is
     64 KiB. The usual chunks are 64 KiB to 1 MiB; without one, mdadm takes 512 KiB.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            chunk: 100KiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        chunk: 100KiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], chunk: 128KiB}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], chunk: 128KiB}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c (`setup_conf`);
     https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.
@@ -81,26 +75,20 @@ def chunk_on_raid1(topology: Topology) -> Iterator[Hit]:
     Why: every member of a mirror holds the same, and linear fills one member after the other, so there is
     nothing to deal out in chunks. mdadm 4.2 and newer refuse `--chunk` for raid1; older ones ignored it.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid1
+            members: [d<0-1>]
+            chunk: 64KiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid1
-        members: [d<0-1>]
-        chunk: 64KiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.
     """
@@ -123,28 +111,22 @@ def chunk_for_workload(topology: Topology) -> Iterator[Hit]:
     published table for hardware RAID has 32 to 64 KiB for small files, 512 KiB to 1 MiB for large ones; md
     works in pages of 4 KiB and never rewrites a whole chunk for a small write, so it depends less on this.
 
-    **Bad**
+    Bad:
+        workload: large-files
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            chunk: 16KiB    # <-- here
 
-    ```yaml
-    workload: large-files
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        chunk: 16KiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    workload: large-files
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], chunk: 512KiB}
-    ```
+    Good:
+        workload: large-files
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], chunk: 512KiB}
 
     Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013);
     https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c.

@@ -31,26 +31,20 @@ def conflicting_consistency(topology: Topology) -> Iterator[Hit]:
     A journal is for raid4, raid5 and raid6, needs a device, and goes with nothing else. linear and raid0 have
     nothing to keep consistent, so they take neither a policy nor a bitmap.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-4>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-4>]
+            consistency: ppl    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-4>]
-        consistency: ppl    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-4>], consistency: ppl}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-4>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>], consistency: ppl}
 
     Source: mdadm(8), `--consistency-policy`; https://docs.kernel.org/driver-api/md/raid5-ppl.html;
     https://docs.kernel.org/driver-api/md/raid5-cache.html; mdadm 4.2's own messages.
@@ -121,26 +115,20 @@ def no_bitmap(topology: Topology) -> Iterator[Hit]:
     that each time a flaky port lost its disk at boot. An internal bitmap has a bit for 64 MiB and costs
     little. Said from members of 100 GiB on, where mdadm up to 4.3 adds one by itself.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            bitmap: none    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        bitmap: none    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], bitmap: internal}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], bitmap: internal}
 
     Source: md(4), "BITMAP WRITE-INTENT LOGGING"; N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server
     Running Linux" (2005); https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.3/Create.c.
@@ -170,25 +158,19 @@ def write_hole(topology: Topology) -> Iterator[Hit]:
     always stopped cleanly, by a UPS, never opens it. md refuses to start an array that is both dirty and
     degraded.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], consistency: ppl}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], consistency: ppl}
 
     Source: md(4), "UNCLEAN SHUTDOWN"; https://docs.kernel.org/driver-api/md/raid5-ppl.html; a comment of the
     author below "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005), who advises a UPS.
@@ -222,28 +204,22 @@ def ppl_write_cost(topology: Topology) -> Iterator[Hit]:
     That closes the write hole, and takes up to 30 to 40 % of the rate of writes. It is the price, not a
     mistake; raid10 has no hole to close.
 
-    **Bad**
+    Bad:
+        workload: database
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            consistency: ppl    # <-- here
 
-    ```yaml
-    workload: database
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        consistency: ppl    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    workload: database
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    ```
+    Good:
+        workload: database
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
 
     Source: https://docs.kernel.org/driver-api/md/raid5-ppl.html.
     """

@@ -41,27 +41,21 @@ def mirror_pair_shares_component(topology: Topology) -> Iterator[Hit]:
     copies or an odd number. Two neighbours behind one multiplier, controller, shelf or supply are lost with
     it, and the array with them. The same disks in turn (a0 b0 a1 b1) survive that.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {a: {ports: 2}, b: {ports: 2}}
+          disks: {a<0-1>: {behind: a, size: 3TB}, b<0-1>: {behind: b, size: 3TB}}
+        arrays:
+          s0:
+            level: raid10
+            members: [a0, a1, b0, b1]    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {a: {ports: 2}, b: {ports: 2}}
-      disks: {a<0-1>: {behind: a, size: 3TB}, b<0-1>: {behind: b, size: 3TB}}
-    arrays:
-      s0:
-        level: raid10
-        members: [a0, a1, b0, b1]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {a: {ports: 2}, b: {ports: 2}}
-      disks: {a<0-1>: {behind: a, size: 3TB}, b<0-1>: {behind: b, size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [a0, b0, a1, b1]}
-    ```
+    Good:
+        hardware:
+          controllers: {a: {ports: 2}, b: {ports: 2}}
+          disks: {a<0-1>: {behind: a, size: 3TB}, b<0-1>: {behind: b, size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [a0, b0, a1, b1]}
 
     Source: md(4), "RAID10"; mdadm(8), "CREATE MODE" (the order of the devices).
     """
@@ -132,29 +126,23 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
     another spare, is a warning wherever it is: it cannot stand in for that member, and when it stands in for
     another, one disk holds two members of an array that looks whole.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {c0: {ports: 8}, c1: {ports: 8}}
+          disks: {a<0-3>: {behind: c0, size: 3TB}, b<0-2>: {behind: c1, size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [a<0-2>, b0]
+            spares:
+              - a3    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {c0: {ports: 8}, c1: {ports: 8}}
-      disks: {a<0-3>: {behind: c0, size: 3TB}, b<0-2>: {behind: c1, size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [a<0-2>, b0]
-        spares:
-          - a3    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {c0: {ports: 8}, c1: {ports: 8}}
-      disks: {a<0-3>: {behind: c0, size: 3TB}, b<0-2>: {behind: c1, size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [a<0-2>, b0], spares: [b1]}
-    ```
+    Good:
+        hardware:
+          controllers: {c0: {ports: 8}, c1: {ports: 8}}
+          disks: {a<0-3>: {behind: c0, size: 3TB}, b<0-2>: {behind: c1, size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [a<0-2>, b0], spares: [b1]}
 
     Source: mdadm(8), `--spare-devices`; it follows from what a spare is for.
     """
@@ -225,29 +213,23 @@ def nested_without_redundancy(topology: Topology) -> Iterator[Hit]:
     own share; with n of them that is n times as likely. A cluster builder in 2009 kept a file system for each
     box for this reason. Spread each array over the boxes, or keep a file system on each.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1><0-3>: {size: 3TB}}
+          enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
+        arrays:
+          leg<0-1>: {level: raid6, members: [d<1><0-3>]}
+          pool:
+            level: raid0
+            members: [leg<0-1>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1><0-3>: {size: 3TB}}
-      enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
-    arrays:
-      leg<0-1>: {level: raid6, members: [d<1><0-3>]}
-      pool:
-        level: raid0
-        members: [leg<0-1>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1><0-3>: {size: 3TB}}
-      enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
-    arrays:
-      leg<0-1>: {level: raid6, members: [d<0-1><1:0/2>, d<0-1><1:1/3>]}
-      pool: {level: raid0, members: [leg<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1><0-3>: {size: 3TB}}
+          enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
+        arrays:
+          leg<0-1>: {level: raid6, members: [d<0-1><1:0/2>, d<0-1><1:1/3>]}
+          pool: {level: raid0, members: [leg<0-1>]}
 
     Source: "Cheap Man's 40-Disk Storage Cluster" (2009); md(4), "RAID0" and "LINEAR".
     """

@@ -30,29 +30,23 @@ def crowded_slot(topology: Topology) -> Iterator[Hit]:
     alone is held back, another rule says so; this one adds up all disks in use. A warning below 70 % of what
     they could read, else a note.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {slot1: {type: pcie, generation: 1, lanes: 1}}    # <-- here
+          controllers: {hba0: {behind: slot1, ports: 4}}
+          disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 100MB/s}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+          s1: {level: raid1, members: [d<2-3>]}
 
-    ```yaml
-    hardware:
-      buses: {slot1: {type: pcie, generation: 1, lanes: 1}}    # <-- here
-      controllers: {hba0: {behind: slot1, ports: 4}}
-      disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 100MB/s}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-      s1: {level: raid1, members: [d<2-3>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
-      controllers: {hba0: {behind: slot1, ports: 4}}
-      disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 100MB/s}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-      s1: {level: raid1, members: [d<2-3>]}
-    ```
+    Good:
+        hardware:
+          buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
+          controllers: {hba0: {behind: slot1, ports: 4}}
+          disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 100MB/s}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+          s1: {level: raid1, members: [d<2-3>]}
 
     Source: https://serverfault.com/questions/556265 (410 of 500 MB/s, and lanes lost); *Coder Blog, "Building a
     SoHo File Server: The Hardware" (about 2010).
@@ -70,29 +64,23 @@ def crowded_expander(topology: Topology) -> Iterator[Hit]:
     each, where one reads 110. That may be enough for a network; for a rebuild or a scrub of everything it is
     not. A warning below 70 % of what they could read, else a note.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {hba0: {ports: 2, lanes: 4, speed: 3Gbps}}
+          expanders: {exp0: {behind: hba0, port: 0, lanes: 4, speed: 3Gbps, ports: 28}}    # <-- here
+          disks: {e<00-23>: {behind: exp0, port: <1>, size: 2TB, rate: 110MB/s}}
+        arrays:
+          s<0-2>: {level: raid6, members: [e<1:00/08/16>, e<1:01/09/17>, e<1:02/10/18>, e<1:03/11/19>,
+                                           e<1:04/12/20>, e<1:05/13/21>, e<1:06/14/22>, e<1:07/15/23>]}
 
-    ```yaml
-    hardware:
-      controllers: {hba0: {ports: 2, lanes: 4, speed: 3Gbps}}
-      expanders: {exp0: {behind: hba0, port: 0, lanes: 4, speed: 3Gbps, ports: 28}}    # <-- here
-      disks: {e<00-23>: {behind: exp0, port: <1>, size: 2TB, rate: 110MB/s}}
-    arrays:
-      s<0-2>: {level: raid6, members: [e<1:00/08/16>, e<1:01/09/17>, e<1:02/10/18>, e<1:03/11/19>,
-                                       e<1:04/12/20>, e<1:05/13/21>, e<1:06/14/22>, e<1:07/15/23>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {hba0: {ports: 2, lanes: 4, speed: 12Gbps}}
-      expanders: {exp0: {behind: hba0, port: 0, lanes: 4, speed: 12Gbps, ports: 28}}
-      disks: {e<00-23>: {behind: exp0, port: <1>, size: 2TB, rate: 110MB/s}}
-    arrays:
-      s<0-2>: {level: raid6, members: [e<1:00/08/16>, e<1:01/09/17>, e<1:02/10/18>, e<1:03/11/19>,
-                                       e<1:04/12/20>, e<1:05/13/21>, e<1:06/14/22>, e<1:07/15/23>]}
-    ```
+    Good:
+        hardware:
+          controllers: {hba0: {ports: 2, lanes: 4, speed: 12Gbps}}
+          expanders: {exp0: {behind: hba0, port: 0, lanes: 4, speed: 12Gbps, ports: 28}}
+          disks: {e<00-23>: {behind: exp0, port: <1>, size: 2TB, rate: 110MB/s}}
+        arrays:
+          s<0-2>: {level: raid6, members: [e<1:00/08/16>, e<1:01/09/17>, e<1:02/10/18>, e<1:03/11/19>,
+                                           e<1:04/12/20>, e<1:05/13/21>, e<1:06/14/22>, e<1:07/15/23>]}
 
     Source: *Coder Blog, "Building a SoHo File Server: The Hardware" (about 2010): 24 disks on 1200 MB/s.
     """
@@ -109,27 +97,21 @@ def crowded_chipset(topology: Topology) -> Iterator[Hit]:
     whatever was added. Where one array alone is held back, another rule warns; this one adds up all disks in
     use.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {dmi: {type: dmi, generation: 2}}    # <-- here
+          controllers: {ahci: {behind: dmi, ports: 6, speed: 6Gbps}}
+          disks: {d<0-5>: {behind: ahci, port: <1>, size: 480GB, rate: 500MB/s}}
+        arrays:
+          s<0-2>: {level: raid1, members: [d<1:0/2/4>, d<1:1/3/5>]}
 
-    ```yaml
-    hardware:
-      buses: {dmi: {type: dmi, generation: 2}}    # <-- here
-      controllers: {ahci: {behind: dmi, ports: 6, speed: 6Gbps}}
-      disks: {d<0-5>: {behind: ahci, port: <1>, size: 480GB, rate: 500MB/s}}
-    arrays:
-      s<0-2>: {level: raid1, members: [d<1:0/2/4>, d<1:1/3/5>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {dmi: {type: dmi, generation: 3}}
-      controllers: {ahci: {behind: dmi, ports: 6, speed: 6Gbps}}
-      disks: {d<0-5>: {behind: ahci, port: <1>, size: 480GB, rate: 500MB/s}}
-    arrays:
-      s<0-2>: {level: raid1, members: [d<1:0/2/4>, d<1:1/3/5>]}
-    ```
+    Good:
+        hardware:
+          buses: {dmi: {type: dmi, generation: 3}}
+          controllers: {ahci: {behind: dmi, ports: 6, speed: 6Gbps}}
+          disks: {d<0-5>: {behind: ahci, port: <1>, size: 480GB, rate: 500MB/s}}
+        arrays:
+          s<0-2>: {level: raid1, members: [d<1:0/2/4>, d<1:1/3/5>]}
 
     Source: https://www.tomshardware.com/reviews/ssd-dc-s3500-raid-performance,3613-7.html.
     """
@@ -146,27 +128,21 @@ def multipliers_crowd_card(topology: Topology) -> Iterator[Hit]:
     found fewer multipliers on each card faster. A warning below 70 %, else a note; a note as well where a
     card has more than two and another has at least two fewer and a free port.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {slot0: {type: pcie, generation: 1, lanes: 1}}    # <-- here
+          controllers: {sil0: {behind: slot0, ports: 4, speed: 3Gbps, fis_switching: true}}
+          multipliers: {pm<0-1>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+          disks: {d<0-1><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 100MB/s}}
+        arrays: {s<0-4>: {level: raid1, members: [d<0-1><1>]}}
 
-    ```yaml
-    hardware:
-      buses: {slot0: {type: pcie, generation: 1, lanes: 1}}    # <-- here
-      controllers: {sil0: {behind: slot0, ports: 4, speed: 3Gbps, fis_switching: true}}
-      multipliers: {pm<0-1>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
-      disks: {d<0-1><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 100MB/s}}
-    arrays: {s<0-4>: {level: raid1, members: [d<0-1><1>]}}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {slot0: {type: pcie, generation: 1, lanes: 4}}
-      controllers: {sil0: {behind: slot0, ports: 4, speed: 3Gbps, fis_switching: true}}
-      multipliers: {pm<0-1>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
-      disks: {d<0-1><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 100MB/s}}
-    arrays: {s<0-4>: {level: raid1, members: [d<0-1><1>]}}
-    ```
+    Good:
+        hardware:
+          buses: {slot0: {type: pcie, generation: 1, lanes: 4}}
+          controllers: {sil0: {behind: slot0, ports: 4, speed: 3Gbps, fis_switching: true}}
+          multipliers: {pm<0-1>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+          disks: {d<0-1><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 100MB/s}}
+        arrays: {s<0-4>: {level: raid1, members: [d<0-1><1>]}}
 
     Source: E. Aronovich, "Cheap network storage system" (2012).
     """

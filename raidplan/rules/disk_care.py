@@ -34,25 +34,19 @@ def head_parking(topology: Topology) -> Iterator[Hit]:
     days in an array. And each read waits for the heads. Said about these models, and about disks that park
     after 30 s or less (`head_parking`); the 30 s are raidplan's own.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 1TB, model: WDC WD10EACS-00ZJB0}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-2>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 1TB, model: WDC WD10EACS-00ZJB0}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-2>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 1TB, model: WDC WD10EACS-00ZJB0, head_parking: none}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-2>: {size: 1TB, model: WDC WD10EACS-00ZJB0, head_parking: none}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>]}
 
     Source: https://webdiary.com/2010/04/23/green-is-bad/; idle3ctl(8); "Software RAID vs. LVM: Quick Speed
     Test" (2009), whose array is made of such disks.
@@ -88,22 +82,16 @@ def hot_disks(topology: Topology) -> Iterator[Hit]:
     and air forced through them, a case of 40 disks went from the forties to 26-29 degrees; in another one the
     disks behind one card ran hot. The 45 degrees are raidplan's own; makers allow 55 to 60.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d<0-3>:
+              size: 1TB
+              temperature: 48    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d<0-3>:
-          size: 1TB
-          temperature: 48    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 1TB, temperature: 29}}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 1TB, temperature: 29}}
 
     Source: "Cheap Man's 40-Disk Storage Cluster" (2009); E. Aronovich, "Cheap network storage system" (2012).
     """
@@ -129,28 +117,22 @@ def disks_not_watched(topology: Topology) -> Iterator[Hit]:
     four disks lost two in two and a half years. Said where the layout says `smart: false`; raidplan does not
     set smartd up.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 300GB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        monitoring:
+          mail: root@example.org
+          scrub: monthly
+          smart: false    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    monitoring:
-      mail: root@example.org
-      scrub: monthly
-      smart: false    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    monitoring: {mail: root@example.org, scrub: monthly, smart: true}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 300GB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        monitoring: {mail: root@example.org, scrub: monthly, smart: true}
 
     Source: *Coder Blog, "New Disk" (about 2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server" (2005);
     smartd.conf(5).
@@ -173,33 +155,27 @@ def no_power_loss_protection(topology: Topology) -> Iterator[Hit]:
     loses what it confirmed. For a database it is the same with every commit. Said where the layout says
     `power_loss_protection: false`.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d<0-2>: {size: 3TB}
+            ssd<0-1>: {size: 400GB, rotational: false, power_loss_protection: false}
+        arrays:
+          log: {level: raid1, members: [ssd<0-1>]}
+          s0:
+            level: raid5
+            members: [d<0-2>]
+            consistency: journal
+            journal: log    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d<0-2>: {size: 3TB}
-        ssd<0-1>: {size: 400GB, rotational: false, power_loss_protection: false}
-    arrays:
-      log: {level: raid1, members: [ssd<0-1>]}
-      s0:
-        level: raid5
-        members: [d<0-2>]
-        consistency: journal
-        journal: log    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d<0-2>: {size: 3TB}
-        ssd<0-1>: {size: 400GB, rotational: false, power_loss_protection: true}
-    arrays:
-      log: {level: raid1, members: [ssd<0-1>]}
-      s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: log}
-    ```
+    Good:
+        hardware:
+          disks:
+            d<0-2>: {size: 3TB}
+            ssd<0-1>: {size: 400GB, rotational: false, power_loss_protection: true}
+        arrays:
+          log: {level: raid1, members: [ssd<0-1>]}
+          s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: log}
 
     Source: https://docs.kernel.org/driver-api/md/raid5-cache.html, which counts on a durable journal.
     """

@@ -40,29 +40,23 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
     do not. For what the machine boots from only ports count whose disks the firmware shows. Arrays on the
     same disks are named together. With a single controller there is nothing to choose, and nothing is said.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {ahci: {ports: 6}, hba0: {ports: 8}}
+          disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
+        arrays:
+          s0:
+            level: raid1
+            members: [d<0-1>]    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 6}, hba0: {ports: 8}}
-      disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
-    arrays:
-      s0:
-        level: raid1
-        members: [d<0-1>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 6}, hba0: {ports: 8}}
-      disks:
-        d0: {behind: ahci, port: 0, size: 3TB}
-        d1: {behind: hba0, port: 0, size: 3TB}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          controllers: {ahci: {ports: 6}, hba0: {ports: 8}}
+          disks:
+            d0: {behind: ahci, port: 0, size: 3TB}
+            d1: {behind: hba0, port: 0, size: 3TB}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: md(4), "RECOVERY" and "UNCLEAN SHUTDOWN"; E. Aronovich, "Cheap network storage system" (2012).
     """
@@ -107,29 +101,23 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
     reset all ports of a multiplier. A controller or a supply is named only where there are several; a
     controller is a note where the free ports of the others cannot take the members.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {hba0: {ports: 8}}
+          disks: {d<0-1><0-3>: {behind: hba0, size: 3TB}}
+          enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-1><0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {hba0: {ports: 8}}
-      disks: {d<0-1><0-3>: {behind: hba0, size: 3TB}}
-      enclosures: {shelf<0-1>: {disks: [d<1><0-3>]}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-1><0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {hba0: {ports: 8}}
-      disks: {d<0-3><0-1>: {behind: hba0, size: 3TB}}
-      enclosures: {shelf<0-3>: {disks: [d<1><0-1>]}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3><0-1>]}
-    ```
+    Good:
+        hardware:
+          controllers: {hba0: {ports: 8}}
+          disks: {d<0-3><0-1>: {behind: hba0, size: 3TB}}
+          enclosures: {shelf<0-3>: {disks: [d<1><0-1>]}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3><0-1>]}
 
     Source: md(4), "RECOVERY" and "UNCLEAN SHUTDOWN"; https://github.com/openwrt/openwrt/pull/2007 (port resets);
     E. Aronovich, "Cheap network storage system" (2012).

@@ -31,27 +31,21 @@ def no_error_recovery_limit(topology: Topology) -> Iterator[Hit]:
     that survive one loss. With `error_recovery: 7s` the disk answers in time; many forget that when they lose
     power, so it has to be set at every boot.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, rotational: true, error_recovery: none}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, rotational: true, error_recovery: none}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d<0-2>: {size: 4TB, rotational: true, error_recovery: 7s}
-        d3: {size: 4TB, rotational: true, error_recovery: none, command_timeout: 180s}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks:
+            d<0-2>: {size: 4TB, rotational: true, error_recovery: 7s}
+            d3: {size: 4TB, rotational: true, error_recovery: none, command_timeout: 180s}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
 
     Source: https://raid.wiki.kernel.org/index.php/Timeout_Mismatch;
     https://strugglers.net/~andy/blog/2015/11/09/linux-software-raid-and-drive-timeouts/.

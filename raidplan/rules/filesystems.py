@@ -29,29 +29,23 @@ def filesystem_too_large(topology: Topology) -> Iterator[Hit]:
     FAT32, which counts sectors in 32 bits: mkfs.vfat leaves what is beyond 2 TiB (16 TiB with sectors of
     4 KiB) unused.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-4>: {size: 8TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>]}
+        filesystems:
+          data:
+            device: s0
+            type: ext3    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 8TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-4>]}
-    filesystems:
-      data:
-        device: s0
-        type: ext3    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 8TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-4>]}
-    filesystems:
-      data: {device: s0, type: ext4}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-4>: {size: 8TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>]}
+        filesystems:
+          data: {device: s0, type: ext4}
 
     Source: https://github.com/tytso/e2fsprogs/blob/master/misc/mke2fs.c;
     https://github.com/dosfstools/dosfstools/blob/master/src/mkfs.fat.c.
@@ -81,25 +75,19 @@ def filesystem_too_small(topology: Topology) -> Iterator[Hit]:
     and fragile file systems. FAT32 needs 65,525 clusters, so 33 MiB with sectors of 512 bytes and 260 MiB
     with sectors of 4 KiB, and btrfs is of no use below 256 MiB. ext4 has no such limit.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 3TB, partitions: {boot: {size: 256MiB}}}}
+        filesystems:
+          boot:
+            device: d0.boot
+            type: xfs    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 3TB, partitions: {boot: {size: 256MiB}}}}
-    filesystems:
-      boot:
-        device: d0.boot
-        type: xfs    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 3TB, partitions: {boot: {size: 256MiB}}}}
-    filesystems:
-      boot: {device: d0.boot, type: ext4}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 3TB, partitions: {boot: {size: 256MiB}}}}
+        filesystems:
+          boot: {device: d0.boot, type: ext4}
 
     Source: mkfs.xfs(8), tried with xfsprogs 6.1; Microsoft, "FAT32 File System Specification" 1.03.
     """
@@ -122,26 +110,20 @@ def reserved_on_bulk_data(topology: Topology) -> Iterator[Hit]:
     and files can be laid out in one piece. For data that are not the system's, little of that is needed: of
     24 TB it is 1.2 TB. It can be changed at any time with `tune2fs -m`. `reserved: 5%` says that it is meant.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 24TB}}
+        filesystems:
+          films:    # <-- here
+            device: d0
+            type: ext4
+            mount: /srv/films
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 24TB}}
-    filesystems:
-      films:    # <-- here
-        device: d0
-        type: ext4
-        mount: /srv/films
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 24TB}}
-    filesystems:
-      films: {device: d0, type: ext4, mount: /srv/films, reserved: 1%}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 24TB}}
+        filesystems:
+          films: {device: d0, type: ext4, mount: /srv/films, reserved: 1%}
 
     Source: mke2fs(8), -m; the threshold of 1 TB is raidplan's own.
     """
@@ -165,29 +147,23 @@ def chunk_beyond_stride(topology: Topology) -> Iterator[Hit]:
     stores 4464, so the file system spreads its tables as if the chunk were another one. With blocks of 4 KiB
     the largest chunk that fits is 128 MiB, as it must be a power of two.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid0, members: [d<0-3>], chunk: 256MiB}
+        filesystems:
+          data:
+            device: s0    # <-- here
+            type: ext4
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid0, members: [d<0-3>], chunk: 256MiB}
-    filesystems:
-      data:
-        device: s0    # <-- here
-        type: ext4
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid0, members: [d<0-3>], chunk: 512KiB}
-    filesystems:
-      data: {device: s0, type: ext4}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid0, members: [d<0-3>], chunk: 512KiB}
+        filesystems:
+          data: {device: s0, type: ext4}
 
     Source: https://github.com/tytso/e2fsprogs/blob/master/lib/ext2fs/ext2_fs.h (`s_raid_stride`); tried with
     e2fsprogs 1.47.0.
@@ -214,29 +190,23 @@ def stripe_beyond_group(topology: Topology) -> Iterator[Hit]:
     blocks of 4 KiB. A wider one is passed over in silence for the chunk, or for nothing, so that nearly every
     write to a parity array has to read first.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-9>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-9>], chunk: 32MiB}
+        filesystems:
+          data:
+            device: s0    # <-- here
+            type: ext4
 
-    ```yaml
-    hardware:
-      disks: {d<0-9>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-9>], chunk: 32MiB}
-    filesystems:
-      data:
-        device: s0    # <-- here
-        type: ext4
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-9>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-9>], chunk: 512KiB}
-    filesystems:
-      data: {device: s0, type: ext4}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-9>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-9>], chunk: 512KiB}
+        filesystems:
+          data: {device: s0, type: ext4}
 
     Source: https://github.com/torvalds/linux/blob/master/fs/ext4/super.c (`ext4_get_stripe_size`).
     """

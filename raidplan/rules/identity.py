@@ -30,23 +30,17 @@ def duplicate_serial(topology: Topology) -> Iterator[Hit]:
     to the wrong disk; `apply` refuses. Where another identifier tells the two apart, a serial number that
     stands twice is a warning: cheap USB bridges give all disks the same one.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {serial: WD-WCAV51234567, size: 3TB}
+            d1: {serial: WD-WCAV51234567, size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {serial: WD-WCAV51234567, size: 3TB}
-        d1: {serial: WD-WCAV51234567, size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {serial: WD-WCAV51234567, size: 3TB}
-        d1: {serial: WD-WCAV51234568, size: 3TB}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {serial: WD-WCAV51234567, size: 3TB}
+            d1: {serial: WD-WCAV51234568, size: 3TB}
 
     Source: lsblk(8), SERIAL and WWN; udev's `ata_id` and `path_id`.
     """
@@ -92,24 +86,18 @@ def disk_without_identity(topology: Topology) -> Iterator[Hit]:
     its WWN (world wide name) or the place it is plugged into. Without any of them it refuses to write; a
     model alone fits every disk of that model. A layout can be reviewed and estimated all the same.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {size: 3TB}    # <-- here
+        filesystems:
+          data: {device: d0, type: xfs, mount: /data}
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {size: 3TB}    # <-- here
-    filesystems:
-      data: {device: d0, type: xfs, mount: /data}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 3TB, serial: WD-WCAV51234567}}
-    filesystems:
-      data: {device: d0, type: xfs, mount: /data}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 3TB, serial: WD-WCAV51234567}}
+        filesystems:
+          data: {device: d0, type: xfs, mount: /data}
 
     Source: udev(7); E. Aronovich, "Cheap network storage system" (2012): devices renamed at each boot.
     """
@@ -136,21 +124,15 @@ def unstable_device_name(topology: Topology) -> Iterator[Hit]:
     ID_PATH names the place a disk is plugged into and stays. As a serial number or a WWN a kernel name fits
     no disk at all.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {path: /dev/sda, size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {path: /dev/sda, size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {path: "pci-0000:00:1f.2-ata-1", size: 3TB}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {path: "pci-0000:00:1f.2-ata-1", size: 3TB}
 
     Source: E. Aronovich, "Cheap network storage system" (2012); udev(7), `path_id`.
     """
@@ -179,21 +161,15 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
     and `apply` would refuse. The names in /dev/disk/by-path are that property, after the folder. A serial
     number or a WWN is no file either.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {path: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {path: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {path: "pci-0000:00:1f.2-ata-1", size: 3TB}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {path: "pci-0000:00:1f.2-ata-1", size: 3TB}
 
     Source: udev(7), `path_id`; `udevadm info --query=property`.
     """

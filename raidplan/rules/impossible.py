@@ -13,23 +13,17 @@ def partitions_too_large() -> None:
     Why: a partition table takes 1 MiB at the front and up to 128 MiB at the end, and partitions begin at full
     MiB. Only one of them can take the rest.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0:
+              size: 500GB
+              partitions: {root: {size: 400GB}, swap: {size: 100GB}}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0:
-          size: 500GB
-          partitions: {root: {size: 400GB}, swap: {size: 100GB}}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {size: 500GB, partitions: {root: {size: 400GB}, swap: {size: rest}}}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {size: 500GB, partitions: {root: {size: 400GB}, swap: {size: rest}}}
 
     Source: the GUID partition table, UEFI specification 2.10, section 5.3.
     """
@@ -42,25 +36,19 @@ def volumes_too_large() -> None:
     Why: LVM gives out whole extents, and each physical volume loses its first MiB. Only one volume can take the
     rest.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+        volume_groups:
+          vg0:
+            devices: [d0]
+            volumes: {home: {size: 500GB}}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
-    volume_groups:
-      vg0:
-        devices: [d0]
-        volumes: {home: {size: 500GB}}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
-    volume_groups:
-      vg0:
-        devices: [d0]
-        volumes: {home: {size: 100%free}}
-    ```
+    Good:
+        hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+        volume_groups:
+          vg0:
+            devices: [d0]
+            volumes: {home: {size: 100%free}}
 
     Source: lvm2, lib/format_text; vgcreate(8).
     """
@@ -73,21 +61,15 @@ def label_too_long() -> None:
     Why: XFS stores 12 bytes, ext4 16, FAT 11, swap 16. The tool refuses it, or cuts it, and then nothing that
     mounts by label finds it.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+        filesystems:
+          f: {device: d0, type: xfs, label: measurements-2026}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
-    filesystems:
-      f: {device: d0, type: xfs, label: measurements-2026}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
-    filesystems:
-      f: {device: d0, type: xfs, label: measurements}
-    ```
+    Good:
+        hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+        filesystems:
+          f: {device: d0, type: xfs, label: measurements}
 
     Source: mkfs.xfs(8), mke2fs(8), mkfs.fat(8), mkswap(8).
     """
@@ -99,21 +81,15 @@ def impossible_array() -> None:
 
     Why: they are too small for their metadata and one stripe.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-2>: {serial: S<1>, size: 16MiB}}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>], chunk: 64MiB}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-2>: {serial: S<1>, size: 16MiB}}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>], chunk: 64MiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>], chunk: 64KiB}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>], chunk: 64KiB}
 
     Source: mdadm 4.2, super1.c.
     """
@@ -126,21 +102,15 @@ def impossible_filesystem() -> None:
     Why: the type's own tool would refuse it, after the arrays below had been made. mke2fs, for one, keeps at
     most half of the blocks in reserve.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+        filesystems:
+          f: {device: d0, type: ext4, reserved: 60%}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
-    filesystems:
-      f: {device: d0, type: ext4, reserved: 60%}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 500GB}}}
-    filesystems:
-      f: {device: d0, type: ext4, reserved: 1%}
-    ```
+    Good:
+        hardware: {disks: {d0: {serial: S0, size: 500GB}}}
+        filesystems:
+          f: {device: d0, type: ext4, reserved: 1%}
 
     Source: mke2fs(8), mkfs.xfs(8).
     """
@@ -152,21 +122,15 @@ def impossible_volume_group() -> None:
 
     Why: a physical volume needs room for its metadata and at least one extent.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+        volume_groups:
+          vg0: {devices: [d0], extent: 128MiB}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
-    volume_groups:
-      vg0: {devices: [d0], extent: 128MiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
-    volume_groups:
-      vg0: {devices: [d0], extent: 4MiB}
-    ```
+    Good:
+        hardware: {disks: {d0: {serial: S0, size: 64MiB}}}
+        volume_groups:
+          vg0: {devices: [d0], extent: 4MiB}
 
     Source: vgcreate(8).
     """

@@ -25,26 +25,20 @@ def assume_clean_on_parity(topology: Topology) -> Iterator[Hit]:
     reconstructs garbage, silently. Only where every member has been zeroed is the parity right, and
     `initial_sync: zero` does that.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            initial_sync: assume-clean    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        initial_sync: assume-clean    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], initial_sync: zero}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], initial_sync: zero}
 
     Source: mdadm(8), `--assume-clean`.
     """
@@ -65,26 +59,20 @@ def initial_sync_without_redundancy(topology: Topology) -> Iterator[Hit]:
     Why: linear and raid0 hold everything once, so there is nothing to bring in step. The setting has no use
     and is left out of the command, and somebody may believe that it protects something.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          scratch:
+            level: raid0
+            members: [d<0-1>]
+            initial_sync: zero    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      scratch:
-        level: raid0
-        members: [d<0-1>]
-        initial_sync: zero    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      scratch: {level: raid0, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          scratch: {level: raid0, members: [d<0-1>]}
 
     Source: md(4), "RAID0" and "UNCLEAN SHUTDOWN".
     """
@@ -106,26 +94,20 @@ def assume_clean_on_mirror(topology: Topology) -> Iterator[Hit]:
     solid-state disks read as zeroes, so for them nothing is said; on hard disks the initial sync runs beside
     the work.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB, rotational: true}}
+        arrays:
+          s0:
+            level: raid1
+            members: [d<0-1>]
+            initial_sync: assume-clean    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB, rotational: true}}
-    arrays:
-      s0:
-        level: raid1
-        members: [d<0-1>]
-        initial_sync: assume-clean    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB, rotational: true}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB, rotational: true}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: mdadm(8), `--assume-clean`; md(4), "SCRUBBING AND MISMATCHES".
     """
@@ -147,26 +129,20 @@ def zeroing_hard_disks(topology: Topology) -> Iterator[Hit]:
     disk writes every byte, all disks side by side, and the array waits for that; the initial sync takes as
     long, but runs in the background while the array is used.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            initial_sync: zero    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        initial_sync: zero    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB, rate: 150MB/s, rotational: true}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: mdadm(8) 4.3, `--write-zeroes`;
     https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.

@@ -25,26 +25,20 @@ def inode_table_overhead(topology: Topology) -> Iterator[Hit]:
     7.7 % of 500 GB. The tables are written in the background after the first mount, and e2fsck reads what is
     in use of them. A note from 2 % on. The default, one inode for 16 KiB, takes 1.6 % and is never named.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          mail:
+            device: d0
+            type: ext4
+            inode_ratio: 4KiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      mail:
-        device: d0
-        type: ext4
-        inode_ratio: 4KiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      mail: {device: d0, type: ext4, inode_ratio: 16KiB}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          mail: {device: d0, type: ext4, inode_ratio: 16KiB}
 
     Source: mke2fs(8), -N, -i and `lazy_itable_init`; the two shares are raidplan's own.
     """
@@ -73,26 +67,20 @@ def more_inodes_than_blocks(topology: Topology) -> Iterator[Hit]:
     Why: every file that holds a byte takes at least one block, 4 KiB from 512 MiB on. With an inode for each
     1 KiB, three of four inodes are there for nothing, and their tables take a quarter of the space.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          mail:
+            device: d0
+            type: ext4
+            inode_ratio: 1KiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      mail:
-        device: d0
-        type: ext4
-        inode_ratio: 1KiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      mail: {device: d0, type: ext4, inode_ratio: 8KiB}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          mail: {device: d0, type: ext4, inode_ratio: 8KiB}
 
     Source: mke2fs(8), -i: "this value generally shouldn't be smaller than the blocksize".
     """

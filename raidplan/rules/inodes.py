@@ -32,26 +32,20 @@ def impossible_inode_count(topology: Topology) -> Iterator[Hit]:
     Why: mke2fs refuses more than 2^32 - 1 inodes, and tables as large as the file system: each inode takes
     256 bytes, so 100,000,000 take 25.6 GB. With `inode_ratio` it takes 1 KiB to 64 MiB for each inode.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 20GB}}
+        filesystems:
+          mail:
+            device: d0
+            type: ext4
+            inodes: 100000000    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 20GB}}
-    filesystems:
-      mail:
-        device: d0
-        type: ext4
-        inodes: 100000000    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      mail: {device: d0, type: ext4, inodes: 100000000}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          mail: {device: d0, type: ext4, inodes: 100000000}
 
     Source: https://github.com/tytso/e2fsprogs/blob/master/misc/mke2fs.c; mke2fs(8), -N and -i.
     """
@@ -95,26 +89,20 @@ def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
     had to be formatted again from a rescue shell, with `-N 100000000`. It is a warning when the expected
     files take more than 70 % of the inodes that mke2fs chooses; a number in `inodes` is taken as meant.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          forecast:
+            device: d0
+            type: ext4
+            files: 100000000    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      forecast:
-        device: d0
-        type: ext4
-        files: 100000000    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      forecast: {device: d0, type: ext4, files: 100000000, inodes: 110000000}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          forecast: {device: d0, type: ext4, files: 100000000, inodes: 110000000}
 
     Source: mke2fs(8), -N; *Coder Blog, "Packing in the inodes" (about 2012); the 70 % are raidplan's own.
     """
@@ -156,31 +144,25 @@ def inode_density_drops(topology: Topology) -> Iterator[Hit]:
     for each 64 KiB from 16 TiB on. 4095 GiB get 268,369,920 inodes and 4097 GiB get 134,250,496: an array
     that grew by one part in two thousand holds half as many files when it is formatted again.
 
-    **Bad**
+    Bad:
+        workload: small-files
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
+        filesystems:
+          mail:
+            device: s0
+            type: ext4    # <-- here
 
-    ```yaml
-    workload: small-files
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    filesystems:
-      mail:
-        device: s0
-        type: ext4    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    workload: small-files
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    filesystems:
-      mail: {device: s0, type: ext4, inode_ratio: 16KiB}
-    ```
+    Good:
+        workload: small-files
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
+        filesystems:
+          mail: {device: s0, type: ext4, inode_ratio: 16KiB}
 
     Source: https://github.com/tytso/e2fsprogs/blob/master/misc/mke2fs.conf.in (types big and huge), tried
     with e2fsprogs 1.47.0.
@@ -212,26 +194,20 @@ def xfs_inode_limit(topology: Topology) -> Iterator[Hit]:
     50 TiB, 1 % from there on. At 512 bytes each, 5 % of 5 TB are 488 million inodes. Past that it reports
     that no space is left. The share can be raised at any time, while it is mounted.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 5TB}}
+        filesystems:
+          mail:
+            device: d0
+            type: xfs
+            files: 500000000    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 5TB}}
-    filesystems:
-      mail:
-        device: d0
-        type: xfs
-        files: 500000000    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 5TB}}
-    filesystems:
-      mail: {device: d0, type: xfs, files: 400000000}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 5TB}}
+        filesystems:
+          mail: {device: d0, type: xfs, files: 400000000}
 
     Source: mkfs.xfs(8), `-i maxpct`; xfs_growfs(8), -m.
     """

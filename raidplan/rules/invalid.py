@@ -13,18 +13,12 @@ def unreadable_layout() -> None:
     Why: what cannot be read is not guessed. A layout is a regular file of UTF-8 text, at most 4 MiB, so that a
     wrong name or a device in its place is noticed before anything else happens.
 
-    **Bad**
+    Bad:
+        hardware: storage1.hardware.yaml    # <-- here
 
-    ```yaml
-    hardware: storage1.hardware.yaml    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {serial: WD-A1, size: 3TB}}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {serial: WD-A1, size: 3TB}}
 
     Source: the layout file's own contract.
     """
@@ -38,23 +32,17 @@ def invalid_yaml() -> None:
     thing to its reviewer and be another to a program. In a file that says which disks are written to, they are
     refused.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {serial: WD-A1}
+            d0: {serial: WD-B2}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {serial: WD-A1}
-        d0: {serial: WD-B2}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {serial: WD-A1}
-        d1: {serial: WD-B2}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {serial: WD-A1}
+            d1: {serial: WD-B2}
 
     Source: YAML 1.1 and 1.2; CVE-2021-42574 for text that is reordered.
     """
@@ -67,21 +55,15 @@ def invalid_range() -> None:
     Why: ranges such as `d<0-7>` stand for entries. One that counts backwards, repeats a name, refers to a
     range that is not there or makes more than 250,000 entries means nothing, or not what was meant.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d<7-0>: {size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d<7-0>: {size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d<0-7>: {size: 3TB}
-    ```
+    Good:
+        hardware:
+          disks:
+            d<0-7>: {size: 3TB}
 
     Source: the layout file's own contract.
     """
@@ -95,18 +77,12 @@ def invalid_layout() -> None:
     a layout that is not found, or takes its hardware from outside its own folder. A reviewer of the folder would
     not see a change of that file.
 
-    **Bad**
+    Bad:
+        hardware: ../shared.hardware.yaml    # <-- here
 
-    ```yaml
-    hardware: ../shared.hardware.yaml    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {serial: WD-A1, size: 3TB}}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {serial: WD-A1, size: 3TB}}
 
     Source: the layout file's own contract.
     """
@@ -119,21 +95,15 @@ def invalid_value() -> None:
     Why: a size without a unit, a bare `3T` (3,000,000,000,000 or 3,298,534,883,328 bytes), a word that is none
     of those known: nothing is guessed, since a guess decides where data lies.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {size: 3T}    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {size: 3T}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {size: 3TB}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {size: 3TB}
 
     Source: IEC 80000-13 for KiB, the SI for kB.
     """
@@ -145,21 +115,15 @@ def missing_key() -> None:
 
     Why: there is no default for it that would be right for everybody.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {members: [d<0-3>]}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {members: [d<0-3>]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>]}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
 
     Source: the layout file's own contract.
     """
@@ -171,21 +135,15 @@ def unknown_key() -> None:
 
     Why: a misspelt key would be without effect: the array would be made, without the chunk that was meant.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>], chnk: 512KiB}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>], chnk: 512KiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>], chunk: 512KiB}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>], chunk: 512KiB}
 
     Source: the layout file's own contract.
     """

@@ -24,28 +24,22 @@ def unmirrored_journal(topology: Topology) -> Iterator[Hit]:
     through the journal, so a solid-state disk wears out there first; one without protection against power
     loss may also lose what it said was written.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}, ssd0: {size: 100GB, rotational: false}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-3>]
+            consistency: journal
+            journal: ssd0    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}, ssd0: {size: 100GB, rotational: false}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-3>]
-        consistency: journal
-        journal: ssd0    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}, ssd<0-1>: {size: 100GB, rotational: false}}
-    arrays:
-      log: {level: raid1, members: [ssd<0-1>]}
-      s0: {level: raid6, members: [d<0-3>], consistency: journal, journal: log}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}, ssd<0-1>: {size: 100GB, rotational: false}}
+        arrays:
+          log: {level: raid1, members: [ssd<0-1>]}
+          s0: {level: raid6, members: [d<0-3>], consistency: journal, journal: log}
 
     Source: md(4), "journal"; https://docs.kernel.org/driver-api/md/raid5-cache.html.
     """
@@ -79,28 +73,22 @@ def journal_on_hard_disk(topology: Topology) -> Iterator[Hit]:
     Why: what is written to the array is written to the journal first. A hard disk there takes as much as one
     member does, and has to seek for every sync, so the array writes no faster than a single disk.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-4>: {size: 3TB, rate: 150MB/s, rotational: true}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-3>]
+            consistency: journal
+            journal: d4    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB, rate: 150MB/s, rotational: true}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-3>]
-        consistency: journal
-        journal: d4    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB, rotational: true}, ssd<0-1>: {size: 100GB, rotational: false}}
-    arrays:
-      log: {level: raid1, members: [ssd<0-1>]}
-      s0: {level: raid6, members: [d<0-3>], consistency: journal, journal: log}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB, rotational: true}, ssd<0-1>: {size: 100GB, rotational: false}}
+        arrays:
+          log: {level: raid1, members: [ssd<0-1>]}
+          s0: {level: raid6, members: [d<0-3>], consistency: journal, journal: log}
 
     Source: https://docs.kernel.org/driver-api/md/raid5-cache.html.
     """

@@ -26,23 +26,17 @@ def too_few_members(topology: Topology) -> Iterator[Hit]:
     every other level two; mdadm takes one alone for linear, raid0 and raid1 only with --force, which
     raidplan does not say.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-2>]}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-2>]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.
     """
@@ -65,26 +59,20 @@ def spares_without_redundancy(topology: Topology) -> Iterator[Hit]:
     Why: a spare is filled from what the other members still know, and raid0 and linear know nothing about a
     lost member. mdadm refuses: "spare-devices setting is incompatible with raid level 0".
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 3TB}}
+        arrays:
+          scratch:
+            level: raid0
+            members: [d<0-1>]
+            spares: [d2]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 3TB}}
-    arrays:
-      scratch:
-        level: raid0
-        members: [d<0-1>]
-        spares: [d2]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 3TB}}
-    arrays:
-      scratch: {level: raid1, members: [d<0-1>], spares: [d2]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-2>: {size: 3TB}}
+        arrays:
+          scratch: {level: raid1, members: [d<0-1>], spares: [d2]}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c.
     """
@@ -105,26 +93,20 @@ def invalid_array_layout(topology: Topology) -> Iterator[Hit]:
     number of copies: `n2` near, `f2` far, `o2` offset, with 2 to 200 copies and at least as many members.
     linear, raid1 and raid4 have none; raid0's matter only for unequal members, and mdadm knows the right one.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid10
+            members: [d<0-1>]
+            layout: n3    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid10
-        members: [d<0-1>]
-        layout: n3    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-2>], layout: n3}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-2>: {size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-2>], layout: n3}
 
     Source: md(4), "RAID10"; mdadm(8), `--layout`;
     https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/util.c (`parse_layout_10`).
@@ -160,25 +142,19 @@ def linear_in_new_kernels(topology: Topology) -> Iterator[Hit]:
     stable series in between. On a kernel without it the array can neither be made nor started, and its data
     are out of reach until another kernel is booted. LVM joins disks in the same way on every kernel.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 2TB}, d1: {size: 3TB}}
+        arrays:
+          chain:
+            level: linear    # <-- here
+            members: [d<0-1>]
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 2TB}, d1: {size: 3TB}}
-    arrays:
-      chain:
-        level: linear    # <-- here
-        members: [d<0-1>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 2TB}, d1: {size: 3TB}}
-    volume_groups:
-      chain: {devices: [d<0-1>], volumes: {all: {size: 100%free}}}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 2TB}, d1: {size: 3TB}}
+        volume_groups:
+          chain: {devices: [d<0-1>], volumes: {all: {size: 100%free}}}
 
     Source: Linux commit 127186cfb184, "md: reintroduce md-linear".
     """

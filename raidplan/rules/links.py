@@ -46,29 +46,23 @@ def oversubscribed_link(topology: Topology) -> Iterator[Hit]:
     one member only is not shared, and those figures are no closer than a few percent: it is told of below
     70 %, as an NVMe disk for four lanes in a slot of one.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {slot1: {type: pcie, generation: 1, lanes: 1}}
+          controllers: {hba0: {behind: slot1, ports: 4, speed: 3Gbps}}
+          disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 150MB/s}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      buses: {slot1: {type: pcie, generation: 1, lanes: 1}}
-      controllers: {hba0: {behind: slot1, ports: 4, speed: 3Gbps}}
-      disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 150MB/s}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
-      controllers: {hba0: {behind: slot1, ports: 4, speed: 3Gbps}}
-      disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 150MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          buses: {slot1: {type: pcie, generation: 1, lanes: 4}}
+          controllers: {hba0: {behind: slot1, ports: 4, speed: 3Gbps}}
+          disks: {d<0-3>: {behind: hba0, port: <1>, size: 3TB, rate: 150MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005);
     https://serverfault.com/questions/556265 (410 of 500 MB/s on PCIe); `raidplan estimate` names the source of
@@ -161,34 +155,28 @@ def slow_path_in_stripe(topology: Topology) -> Iterator[Hit]:
     of the good ports would have allowed over 400. Said where the link leaves one member less than its own
     rate, and another is more than 1.5 times as fast.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
+          controllers: {nforce4: {ports: 4, speed: 3Gbps}, sil3114: {behind: pci0, ports: 4, speed: 1.5Gbps}}
+          disks:
+            d<0-3>: {behind: nforce4, port: <1>, size: 300GB, rate: 60MB/s}
+            d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB, rate: 60MB/s}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-7>]    # <-- here
 
-    ```yaml
-    hardware:
-      buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
-      controllers: {nforce4: {ports: 4, speed: 3Gbps}, sil3114: {behind: pci0, ports: 4, speed: 1.5Gbps}}
-      disks:
-        d<0-3>: {behind: nforce4, port: <1>, size: 300GB, rate: 60MB/s}
-        d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB, rate: 60MB/s}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-7>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
-      controllers: {nforce4: {ports: 4, speed: 3Gbps}, sil3114: {behind: pci0, ports: 4, speed: 1.5Gbps}}
-      disks:
-        d<0-3>: {behind: nforce4, port: <1>, size: 300GB, rate: 60MB/s}
-        d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB, rate: 60MB/s}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-      s1: {level: raid5, members: [d<4-7>]}
-    ```
+    Good:
+        hardware:
+          buses: {pci0: {type: pci, width: 32, clock: 33MHz}}
+          controllers: {nforce4: {ports: 4, speed: 3Gbps}, sil3114: {behind: pci0, ports: 4, speed: 1.5Gbps}}
+          disks:
+            d<0-3>: {behind: nforce4, port: <1>, size: 300GB, rate: 60MB/s}
+            d<4-7>: {behind: sil3114, port: <1:0-3>, size: 300GB, rate: 60MB/s}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
+          s1: {level: raid5, members: [d<4-7>]}
 
     Source: N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005).
     """

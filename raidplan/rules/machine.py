@@ -34,33 +34,27 @@ def root_without_redundancy(topology: Topology) -> Iterator[Hit]:
     deliberate choice where an image of a small boot stick lies ready; otherwise two partitions and a raid1
     cost nothing.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}, stick: {size: 128GB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
+        filesystems:
+          root:
+            device: stick    # <-- here
+            type: ext4
+            mount: /
+          data: {device: s0, type: xfs, mount: /srv}
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}, stick: {size: 128GB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>]}
-    filesystems:
-      root:
-        device: stick    # <-- here
-        type: ext4
-        mount: /
-      data: {device: s0, type: xfs, mount: /srv}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}, ssd<0-1>: {size: 128GB}}
-    arrays:
-      os: {level: raid1, members: [ssd<0-1>]}
-      s0: {level: raid6, members: [d<0-3>]}
-    filesystems:
-      root: {device: os, type: ext4, mount: /}
-      data: {device: s0, type: xfs, mount: /srv}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}, ssd<0-1>: {size: 128GB}}
+        arrays:
+          os: {level: raid1, members: [ssd<0-1>]}
+          s0: {level: raid6, members: [d<0-3>]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
+          data: {device: s0, type: xfs, mount: /srv}
 
     Source: *Coder Blog, "File Server Upgrade" (2013).
     """
@@ -91,29 +85,23 @@ def same_batch_members(topology: Topology) -> Iterator[Hit]:
     together, and the load of a rebuild finds the next one. How much is contested; that it happens is not.
     A rule of thumb: serial numbers that differ only in their last three characters come from one batch.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d0: {size: 3TB, model: ST3000DM001, serial: Z1F2A311}
+            d1: {size: 3TB, model: ST3000DM001, serial: Z1F2A34K}
+        arrays:
+          s0:
+            level: raid1
+            members: [d<0-1>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d0: {size: 3TB, model: ST3000DM001, serial: Z1F2A311}
-        d1: {size: 3TB, model: ST3000DM001, serial: Z1F2A34K}
-    arrays:
-      s0:
-        level: raid1
-        members: [d<0-1>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d0: {size: 3TB, model: ST3000DM001, serial: Z1F2A311}
-        d1: {size: 3TB, model: WD30EFRX, serial: WD-WCAV51234567}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks:
+            d0: {size: 3TB, model: ST3000DM001, serial: Z1F2A311}
+            d1: {size: 3TB, model: WD30EFRX, serial: WD-WCAV51234567}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: https://raid.wiki.kernel.org/index.php/Why_RAID%3F; the threshold is raidplan's own.
     """

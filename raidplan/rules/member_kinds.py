@@ -28,25 +28,19 @@ def mixed_sector_sizes(topology: Topology) -> Iterator[Hit]:
     falls back to 512 and the file system on it may not mount; a disk with 4096 cannot join an array of 512.
     mdadm can fix the size from 4.5 on, with a new kernel. Spares count, since they are to join.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 4TB, logical_block: 512}, d3: {size: 4TB, logical_block: 4096}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 4TB, logical_block: 512}, d3: {size: 4TB, logical_block: 4096}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, logical_block: 4096}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, logical_block: 4096}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: mdadm(8) 4.5, `--logical-block-size`.
     """
@@ -78,25 +72,19 @@ def mixed_media_members(topology: Topology) -> Iterator[Hit]:
     handles a parity array in another way as soon as one member does not rotate: it no longer collects the
     requests for the hard disks in batches, which they need.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 2TB, rotational: true}, ssd0: {size: 2TB, rotational: false}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-2>, ssd0]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 2TB, rotational: true}, ssd0: {size: 2TB, rotational: false}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-2>, ssd0]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 2TB, rotational: true}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 2TB, rotational: true}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c; kernel commit 765d704db1f5.
     """
@@ -126,25 +114,19 @@ def slow_member(topology: Topology) -> Iterator[Hit]:
     the same model and firmware were measured at 59.2 and 83.0 MB/s: cabling, a worn disk, sectors that are
     read again and again. A warning below 70 % of the median, a note below 85 %.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 1TB, rate: 90MB/s}, d3: {size: 1TB, rate: 54MB/s}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 1TB, rate: 90MB/s}, d3: {size: 1TB, rate: 54MB/s}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 1TB, rate: 90MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 1TB, rate: 90MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009): eight disks from 54.3 to 94.7 MB/s.
     """

@@ -47,25 +47,19 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
     array lives. mdadm asks before it wastes more than 1 %; raidplan lets it run without questions, so it is
     said here. A spare counts where it is smaller: mdadm makes the array fit it. A larger one is no waste.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 4TB}, d3: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 4TB}, d3: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 4TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c ("largest drive exceeds size by
     more than 1%").
@@ -116,25 +110,19 @@ def unequal_raid0_members(topology: Topology) -> Iterator[Hit]:
     garbage, so from 5.4 on it starts such an array only if its superblock tells the layout. raidplan's mdadm
     tells it, an older rescue system may not understand it.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 4TB}, d1: {size: 3TB}}
+        arrays:
+          scratch:
+            level: raid0
+            members: [d<0-1>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 4TB}, d1: {size: 3TB}}
-    arrays:
-      scratch:
-        level: raid0
-        members: [d<0-1>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 4TB}}
-    arrays:
-      scratch: {level: raid0, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 4TB}}
+        arrays:
+          scratch: {level: raid0, members: [d<0-1>]}
 
     Source: md(4), "RAID0"; mdadm(8), `--layout`.
     """

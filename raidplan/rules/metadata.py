@@ -33,26 +33,20 @@ def metadata_limits(topology: Topology) -> Iterator[Hit]:
     the log the size of a member. 1.x superblocks hold 1920 devices. mdadm makes raid6 of 256 members at
     most; the kernel takes 64 with PPL, where it keeps them in a 64-bit map, and 203 with a journal.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<00-27>: {size: 1TB}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<00-27>]
+            metadata: "0.90"    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<00-27>: {size: 1TB}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<00-27>]
-        metadata: "0.90"    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<00-27>: {size: 1TB}}
-    arrays:
-      s0: {level: raid6, members: [d<00-27>], metadata: "1.2"}
-    ```
+    Good:
+        hardware:
+          disks: {d<00-27>: {size: 1TB}}
+        arrays:
+          s0: {level: raid6, members: [d<00-27>], metadata: "1.2"}
 
     Source: mdadm(8), `--metadata`; https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/super1.c,
     `super0.c`, `Create.c`; https://docs.kernel.org/driver-api/md/raid5-ppl.html and `raid5-cache.html`.
@@ -113,24 +107,18 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
     array in its mdadm.conf, a rescue system for one, takes it for a foreign one: /dev/md/NAME_0. That case is
     a note.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          archive-of-the-weather-forecasts:    # <-- here
+            {level: raid1, members: [d<0-1>]}
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      archive-of-the-weather-forecasts:    # <-- here
-        {level: raid1, members: [d<0-1>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      forecasts: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          forecasts: {level: raid1, members: [d<0-1>]}
 
     Source: mdadm(8), `--name`; https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/super1.c
     (`init_super1`); https://github.com/torvalds/linux/blob/master/drivers/md/md.c (`add_named_array`).
@@ -163,24 +151,18 @@ def array_named_by_number(topology: Topology) -> Iterator[Hit]:
     Why: mdadm takes `5`, `md5`, `d5`, `05` and `md005` for the number 5, and the kernel calls each of them
     md5. Only `5` and `md5` lead to devices that the names say, and only one of them can be there.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {sda: {size: 3TB}, sdb: {size: 3TB}}
+        arrays:
+          d0:    # <-- here
+            {level: raid1, members: [sda, sdb]}
 
-    ```yaml
-    hardware:
-      disks: {sda: {size: 3TB}, sdb: {size: 3TB}}
-    arrays:
-      d0:    # <-- here
-        {level: raid1, members: [sda, sdb]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {sda: {size: 3TB}, sdb: {size: 3TB}}
-    arrays:
-      data0: {level: raid1, members: [sda, sdb]}
-    ```
+    Good:
+        hardware:
+          disks: {sda: {size: 3TB}, sdb: {size: 3TB}}
+        arrays:
+          data0: {level: raid1, members: [sda, sdb]}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/mdopen.c (`create_mddev`), the same
     since 4.2.

@@ -39,31 +39,25 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
     that would have worked; machines with many disks behind multipliers took 3 minutes to boot. raidplan
     writes `nofail` and a wait of 120 s by itself, unless `auto` or another wait is given.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        filesystems:
+          data:
+            device: s0
+            type: xfs
+            mount: /srv/data
+            options: [auto]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    filesystems:
-      data:
-        device: s0
-        type: xfs
-        mount: /srv/data
-        options: [auto]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    filesystems:
-      data: {device: s0, type: xfs, mount: /srv/data}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        filesystems:
+          data: {device: s0, type: xfs, mount: /srv/data}
 
     Source: systemd.mount(5); mdadm's `mdadm-last-resort@.timer`; E. Aronovich, "Cheap network storage
     system" (2012).
@@ -95,27 +89,21 @@ def no_write_barriers(topology: Topology) -> Iterator[Hit]:
     something if it is on the platters before what it describes. It is an error on XFS, where the option was
     removed in Linux 4.19: the mount fails. Flushes cost next to nothing where a battery makes them needless.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 3TB}}
+        filesystems:
+          data:
+            device: d0
+            type: ext4
+            mount: /srv/data
+            options: [nobarrier]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 3TB}}
-    filesystems:
-      data:
-        device: d0
-        type: ext4
-        mount: /srv/data
-        options: [nobarrier]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 3TB}}
-    filesystems:
-      data: {device: d0, type: ext4, mount: /srv/data}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 3TB}}
+        filesystems:
+          data: {device: d0, type: ext4, mount: /srv/data}
 
     Source: https://docs.kernel.org/admin-guide/ext4.html; https://docs.kernel.org/admin-guide/xfs.html
     ("Removed Mount Options").
@@ -139,31 +127,25 @@ def xfs_stripe_options(topology: Topology) -> Iterator[Hit]:
     The mount options override that, in units of 512 bytes, while xfs_info prints blocks of 4 KiB: numbers
     copied from there are wrong by a factor of eight, and every allocation is then misaligned.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
+        filesystems:
+          data:
+            device: s0
+            type: xfs
+            mount: /srv/data
+            options: [sunit=128, swidth=384]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    filesystems:
-      data:
-        device: s0
-        type: xfs
-        mount: /srv/data
-        options: [sunit=128, swidth=384]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    filesystems:
-      data: {device: s0, type: xfs, mount: /srv/data}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
+        filesystems:
+          data: {device: s0, type: xfs, mount: /srv/data}
 
     Source: xfs(5), sunit and swidth; xfs_info(8).
     """
@@ -193,31 +175,25 @@ def ext4_stripe_option(topology: Topology) -> Iterator[Hit]:
     With half of it, every other large write begins in the middle of a stripe, and a parity array has to read
     before it writes. `stripe=0` is not meant: it switches the alignment off, as some kernels need it.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-4>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>], chunk: 1MiB}
+        filesystems:
+          data:
+            device: s0
+            type: ext4
+            mount: /srv/data
+            options: [stripe=64]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-4>], chunk: 1MiB}
-    filesystems:
-      data:
-        device: s0
-        type: ext4
-        mount: /srv/data
-        options: [stripe=64]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-4>], chunk: 1MiB}
-    filesystems:
-      data: {device: s0, type: ext4, mount: /srv/data}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-4>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>], chunk: 1MiB}
+        filesystems:
+          data: {device: s0, type: ext4, mount: /srv/data}
 
     Source: https://docs.kernel.org/admin-guide/ext4.html, `stripe`;
     https://github.com/torvalds/linux/blob/master/fs/ext4/super.c (`ext4_get_stripe_size`).
@@ -245,31 +221,25 @@ def discard_on_parity(topology: Topology) -> Iterator[Hit]:
     nothing, and the disks believe that they are full. Where it works, a weekly fstrim does the same without a
     delay at each deletion.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {s<0-3>: {size: 2TB, rotational: false}}
+        arrays:
+          fast: {level: raid5, members: [s<0-3>]}
+        filesystems:
+          data:
+            device: fast
+            type: ext4
+            mount: /srv/data
+            options: [discard]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {s<0-3>: {size: 2TB, rotational: false}}
-    arrays:
-      fast: {level: raid5, members: [s<0-3>]}
-    filesystems:
-      data:
-        device: fast
-        type: ext4
-        mount: /srv/data
-        options: [discard]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {s<0-3>: {size: 2TB, rotational: false}}
-    arrays:
-      fast: {level: raid10, members: [s<0-3>]}
-    filesystems:
-      data: {device: fast, type: ext4, mount: /srv/data, options: [discard]}
-    ```
+    Good:
+        hardware:
+          disks: {s<0-3>: {size: 2TB, rotational: false}}
+        arrays:
+          fast: {level: raid10, members: [s<0-3>]}
+        filesystems:
+          data: {device: fast, type: ext4, mount: /srv/data, options: [discard]}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c
     (`devices_handle_discard_safely`).

@@ -19,24 +19,18 @@ def duplicate_mount(topology: Topology) -> Iterator[Hit]:
     Why: the one mounted last hides the other. Which one that is depends on which device answers first, so
     after a boot the files may seem to be gone, and new ones are written to the wrong place.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        filesystems:
+          data0: {device: d0, type: xfs, mount: /data}
+          data1: {device: d1, type: xfs, mount: /data}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    filesystems:
-      data0: {device: d0, type: xfs, mount: /data}
-      data1: {device: d1, type: xfs, mount: /data}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    filesystems:
-      data<0-1>: {device: d<1>, type: xfs, mount: /data/<1>}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        filesystems:
+          data<0-1>: {device: d<1>, type: xfs, mount: /data/<1>}
 
     Source: mount(8); systemd.mount(5).
     """

@@ -33,29 +33,23 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
     every array behind multiplier k was the arrangement of the 40-disk machine that read about 500 and wrote
     344 MB/s.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {sil0: {ports: 8}}
+          multipliers: {pm<0-4>: {behind: sil0, speed: 3Gbps, ports: 5}}
+          disks: {d<0-4><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d0<0-4>]    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 8}}
-      multipliers: {pm<0-4>: {behind: sil0, speed: 3Gbps, ports: 5}}
-      disks: {d<0-4><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d0<0-4>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 8}}
-      multipliers: {pm<0-3>: {behind: sil0, speed: 3Gbps, ports: 5}}
-      disks: {d<0-3><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
-    arrays:
-      s<0-4>: {level: raid6, members: [d<0-3><1>]}
-    ```
+    Good:
+        hardware:
+          controllers: {sil0: {ports: 8}}
+          multipliers: {pm<0-3>: {behind: sil0, speed: 3Gbps, ports: 5}}
+          disks: {d<0-3><0-4>: {behind: pm<1>, port: <2>, size: 3TB}}
+        arrays:
+          s<0-4>: {level: raid6, members: [d<0-3><1>]}
 
     Source: E. Aronovich, "Cheap network storage system" (2012);
     https://staging.45drives.com/blog/Hardware/our-biggest-design-decision-direct-wired-or-backplane.
@@ -116,29 +110,23 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
     where the numbers differ by two or more, and the other multiplier has a port more than it carries for
     this array; not where even the smaller share is all that the disks can read.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {sil0: {ports: 4}}
+          multipliers: {pm<0-1>: {behind: sil0, port: <1>, speed: 3Gbps, ports: 5}}
+          disks: {d<0-1><0-3>: {behind: pm<1>, port: <2>, size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d0<0-2>, d10]    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4}}
-      multipliers: {pm<0-1>: {behind: sil0, port: <1>, speed: 3Gbps, ports: 5}}
-      disks: {d<0-1><0-3>: {behind: pm<1>, port: <2>, size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d0<0-2>, d10]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4}}
-      multipliers: {pm<0-1>: {behind: sil0, port: <1>, speed: 3Gbps, ports: 5}}
-      disks: {d<0-1><0-3>: {behind: pm<1>, port: <2>, size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-1><0-1>]}
-    ```
+    Good:
+        hardware:
+          controllers: {sil0: {ports: 4}}
+          multipliers: {pm<0-1>: {behind: sil0, port: <1>, speed: 3Gbps, ports: 5}}
+          disks: {d<0-1><0-3>: {behind: pm<1>, port: <2>, size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-1><0-1>]}
 
     Source: E. Aronovich, "Cheap network storage system" (2012).
     """
@@ -210,27 +198,21 @@ def command_based_switching(topology: Topology) -> Iterator[Hit]:
     (`FBS` in the boot log), Intel's ICH8 to ICH10 without; SiI 3124 and 3132, and many Marvell, ASMedia and
     JMicron chips do.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {ahci: {ports: 4}}
+          multipliers:
+            pm0:
+              behind: ahci
+              ports: 5
+              switching: command    # <-- here
+          disks: {d<0-4>: {behind: pm0, port: <1>, size: 3TB}}
 
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 4}}
-      multipliers:
-        pm0:
-          behind: ahci
-          ports: 5
-          switching: command    # <-- here
-      disks: {d<0-4>: {behind: pm0, port: <1>, size: 3TB}}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4, fis_switching: true}}
-      multipliers: {pm0: {behind: sil0, ports: 5, switching: fis}}
-      disks: {d<0-4>: {behind: pm0, port: <1>, size: 3TB}}
-    ```
+    Good:
+        hardware:
+          controllers: {sil0: {ports: 4, fis_switching: true}}
+          multipliers: {pm0: {behind: sil0, ports: 5, switching: fis}}
+          disks: {d<0-4>: {behind: pm0, port: <1>, size: 3TB}}
 
     Source: https://ata.wiki.kernel.org/index.php?title=SATA_hardware_features;
     https://en.wikipedia.org/?oldid=486074033&title=Port_multiplier.

@@ -30,28 +30,22 @@ def raid_card_format(topology: Topology) -> Iterator[Hit]:
     the card hands them through as they are (HBA or IT mode). Behind the card's format md also sees neither
     bad sectors nor SMART data.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers:
+            card:
+              ports: 8
+              mode: raid    # <-- here
+          disks: {d<0-3>: {behind: card, size: 2TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
-    ```yaml
-    hardware:
-      controllers:
-        card:
-          ports: 8
-          mode: raid    # <-- here
-      disks: {d<0-3>: {behind: card, size: 2TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {card: {ports: 8, mode: hba}}
-      disks: {d<0-3>: {behind: card, size: 2TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          controllers: {card: {ports: 8, mode: hba}}
+          disks: {d<0-3>: {behind: card, size: 2TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: *Coder Blog, "File Server Upgrade" (2013); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server"
     (2005), comments.
@@ -85,25 +79,19 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
     `network`, once, for the fastest array that clients could read from: not one for swap, for journals, for
     the system itself, or for a database, which answers with rows.
 
-    **Bad**
+    Bad:
+        hardware:
+          network: 1Gbps    # <-- here
+          disks: {d<0-3>: {size: 3TB, rate: 150MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
-    ```yaml
-    hardware:
-      network: 1Gbps    # <-- here
-      disks: {d<0-3>: {size: 3TB, rate: 150MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      network: 10Gbps
-      disks: {d<0-3>: {size: 3TB, rate: 150MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          network: 10Gbps
+          disks: {d<0-3>: {size: 3TB, rate: 150MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: E. Aronovich, "Cheap network storage system" (2012); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
     Server" (2005).

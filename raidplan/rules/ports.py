@@ -21,23 +21,17 @@ def port_used_twice(topology: Topology) -> Iterator[Hit]:
     Why: a port takes one cable. One of the two hangs elsewhere, and what is said about its link and about
     what fails with it is wrong.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {ahci: {ports: 6}}
+          disks:
+            d0: {behind: ahci, port: 0, size: 3TB}
+            d1: {behind: ahci, port: 0, size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 6}}
-      disks:
-        d0: {behind: ahci, port: 0, size: 3TB}
-        d1: {behind: ahci, port: 0, size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 6}}
-      disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
-    ```
+    Good:
+        hardware:
+          controllers: {ahci: {ports: 6}}
+          disks: {d<0-1>: {behind: ahci, port: <1>, size: 3TB}}
 
     Source: the layout file's own contract.
     """
@@ -58,24 +52,18 @@ def ports_exceeded(topology: Topology) -> Iterator[Hit]:
 
     Why: the layout describes a machine that cannot be. Ports count from 0, so one with five ports has 0 to 4.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {ahci: {ports: 4}}
+          disks:
+            d0: {behind: ahci, port: 3, size: 3TB}
+            d1: {behind: ahci, port: 4, size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 4}}
-      disks:
-        d0: {behind: ahci, port: 3, size: 3TB}
-        d1: {behind: ahci, port: 4, size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {ahci: {ports: 4}}
-      disks:
-        d<0-3>: {behind: ahci, port: <1>, size: 3TB}
-    ```
+    Good:
+        hardware:
+          controllers: {ahci: {ports: 4}}
+          disks:
+            d<0-3>: {behind: ahci, port: <1>, size: 3TB}
 
     Source: the layout file's own contract.
     """

@@ -32,25 +32,19 @@ def power_budget(topology: Topology) -> Iterator[Hit]:
     out one by one, several of one array. Said above 80 % of the rating; an error if even 10 W for each disk
     are more than it has. `base_watts` is what the machine draws without its disks, cards included.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<00-19>: {size: 2TB, rotational: true}}
+          power:
+            psu0:
+              watts: 420    # <-- here
+              base_watts: 120
+              feeds: [d<00-19>]
 
-    ```yaml
-    hardware:
-      disks: {d<00-19>: {size: 2TB, rotational: true}}
-      power:
-        psu0:
-          watts: 420    # <-- here
-          base_watts: 120
-          feeds: [d<00-19>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<00-19>: {size: 2TB, rotational: true}}
-      power: {psu0: {watts: 650, base_watts: 120, feeds: [d<00-19>]}}
-    ```
+    Good:
+        hardware:
+          disks: {d<00-19>: {size: 2TB, rotational: true}}
+          power: {psu0: {watts: 650, base_watts: 120, feeds: [d<00-19>]}}
 
     Source: *Coder Blog, "Building a SoHo File Server: The Hardware" (about 2010): 10-15 W for each disk, 600 to
     750 W for twenty.
@@ -79,24 +73,18 @@ def spinup_surge(topology: Topology) -> Iterator[Hit]:
     start and are missing at boot. Said above 80 % of the rating; an error if even 1.7 A for each disk are
     more than it has. Staggered spin-up starts one after another and needs little.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<00-15>: {size: 2TB, rotational: true}}
+          power:
+            psu0:
+              amps_12v: 40    # <-- here
+              feeds: [d<00-15>]
 
-    ```yaml
-    hardware:
-      disks: {d<00-15>: {size: 2TB, rotational: true}}
-      power:
-        psu0:
-          amps_12v: 40    # <-- here
-          feeds: [d<00-15>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<00-15>: {size: 2TB, rotational: true}}
-      power: {psu0: {amps_12v: 40, staggered_spinup: true, feeds: [d<00-15>]}}
-    ```
+    Good:
+        hardware:
+          disks: {d<00-15>: {size: 2TB, rotational: true}}
+          power: {psu0: {amps_12v: 40, staggered_spinup: true, feeds: [d<00-15>]}}
 
     Source: product manuals of Seagate Constellation ES.1 (1.93 A, peak 2.62 A) and ES.3 (2.16 A, peak 2.74 A);
     https://manualshive.com/en/manual/seagate/constellation-st1000nm0023/1222665?page=25.
@@ -127,28 +115,22 @@ def disks_on_one_rail(topology: Topology) -> Iterator[Hit]:
     of an Antec EA-550 all of them do, enough for eight disks and no more. Said above 80 % of that rail, where
     another rail feeds no disk.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 2TB, rotational: true}}
+          power:
+            rail1:
+              amps_12v: 20
+              feeds: [d<0-7>]    # <-- here
+            rail<2-4>: {amps_12v: 20}
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 2TB, rotational: true}}
-      power:
-        rail1:
-          amps_12v: 20
-          feeds: [d<0-7>]    # <-- here
-        rail<2-4>: {amps_12v: 20}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 2TB, rotational: true}}
-      power:
-        rail1: {amps_12v: 20, feeds: [d<0-3>]}
-        rail2: {amps_12v: 20, feeds: [d<4-7>]}
-        rail<3-4>: {amps_12v: 20}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 2TB, rotational: true}}
+          power:
+            rail1: {amps_12v: 20, feeds: [d<0-3>]}
+            rail2: {amps_12v: 20, feeds: [d<4-7>]}
+            rail<3-4>: {amps_12v: 20}
 
     Source: *Coder Blog, "File Server Upgrade" (2013).
     """
@@ -200,29 +182,23 @@ def late_disks_at_boot(topology: Topology) -> Iterator[Hit]:
     missing, so that they come back as strangers and are synced anew. Many controllers are quicker; look at
     the time stamps in the boot log. With `boot: {degraded: wait}` incomplete arrays are left alone.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 3TB, rotational: true}}
+          power:
+            psu0:
+              staggered_spinup: true    # <-- here
+              feeds: [d<0-7>]
+        arrays:
+          s0: {level: raid6, members: [d<0-7>]}
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB, rotational: true}}
-      power:
-        psu0:
-          staggered_spinup: true    # <-- here
-          feeds: [d<0-7>]
-    arrays:
-      s0: {level: raid6, members: [d<0-7>]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB, rotational: true}}
-      power: {psu0: {staggered_spinup: true, feeds: [d<0-7>]}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>]}
-    boot: {degraded: wait}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 3TB, rotational: true}}
+          power: {psu0: {staggered_spinup: true, feeds: [d<0-7>]}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>]}
+        boot: {degraded: wait}
 
     Source: https://manualsdump.com/amp/en/manuals/120102/49 (a Fujitsu SAS disk); mdadm's
     `mdadm-last-resort@.timer`; N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File Server Running Linux" (2005).
@@ -250,26 +226,20 @@ def unfed_expander(topology: Topology) -> Iterator[Hit]:
     Why: an expander card or backplane has a power lead of its own and draws about 10 W; forgotten in the
     budget, it is also missing in what fails with which supply.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {hba0: {ports: 2}}
+          expanders:
+            exp0: {behind: hba0, lanes: 4, ports: 28}    # <-- here
+          disks: {d<0-7>: {behind: exp0, size: 2TB}}
+          power: {psu0: {watts: 550, feeds: [d<0-7>]}}
 
-    ```yaml
-    hardware:
-      controllers: {hba0: {ports: 2}}
-      expanders:
-        exp0: {behind: hba0, lanes: 4, ports: 28}    # <-- here
-      disks: {d<0-7>: {behind: exp0, size: 2TB}}
-      power: {psu0: {watts: 550, feeds: [d<0-7>]}}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {hba0: {ports: 2}}
-      expanders: {exp0: {behind: hba0, lanes: 4, ports: 28}}
-      disks: {d<0-7>: {behind: exp0, size: 2TB}}
-      power: {psu0: {watts: 550, feeds: [exp0, d<0-7>]}}
-    ```
+    Good:
+        hardware:
+          controllers: {hba0: {ports: 2}}
+          expanders: {exp0: {behind: hba0, lanes: 4, ports: 28}}
+          disks: {d<0-7>: {behind: exp0, size: 2TB}}
+          power: {psu0: {watts: 550, feeds: [exp0, d<0-7>]}}
 
     Source: *Coder Blog, "Building a SoHo File Server: The Hardware" (about 2010).
     """

@@ -54,27 +54,21 @@ def read_ahead_below_stripe(topology: Topology) -> Iterator[Hit]:
     104.5 with 2 MiB; another of eight 43 instead of 125. A note below two stripes; nothing for databases and
     small files, and nothing where the array is read through a volume with a read-ahead of its own.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-7>]
+            chunk: 256KiB
+            read_ahead: 128KiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-7>]
-        chunk: 256KiB
-        read_ahead: 128KiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>], chunk: 256KiB, read_ahead: 3584KiB}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>], chunk: 256KiB, read_ahead: 3584KiB}
 
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009); a reader's comment on N. Fankhauser, "Homebuilt
     2 Terabytes RAID5 File Server Running Linux" (2005); https://docs.kernel.org/admin-guide/md.html.
@@ -103,26 +97,20 @@ def large_read_ahead(topology: Topology) -> Iterator[Hit]:
     Why: every file that is read in order may hold that much memory, and whoever reads a little here and there
     throws most of it away. Two full stripes keep all disks busy; four are enough for anybody.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-7>]
+            read_ahead: 64MiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-7>]
-        read_ahead: 64MiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>], read_ahead: 14MiB}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>], read_ahead: 14MiB}
 
     Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013), on caches that read ahead;
     https://github.com/torvalds/linux/blob/master/block/blk-settings.c; the threshold is raidplan's own.
@@ -140,26 +128,20 @@ def read_ahead_off_page(topology: Topology) -> Iterator[Hit]:
     Why: the kernel counts it in pages and rounds down, LVM does the same. What is read back then differs from
     what was asked for, so the step that sets it can never be proven, and `apply` ends there.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 1TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-2>]
+            read_ahead: 2MB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 1TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-2>]
-        read_ahead: 2MB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 1TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>], read_ahead: 2MiB}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-2>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>], read_ahead: 2MiB}
 
     Source: https://github.com/torvalds/linux/blob/master/block/blk-sysfs.c (`queue_ra_store`); lvm2,
     `tools/lvcreate.c` ("Overriding readahead").

@@ -36,25 +36,19 @@ def read_error_in_rebuild(topology: Topology) -> Iterator[Hit]:
     hundreds of TB without an error are common. And md does not give up the array: it records the bad block
     and goes on. A monthly scrub finds such sectors while they can still be repaired.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB, rotational: true}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB, rotational: true}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB, rotational: true}}
-    arrays:
-      s0: {level: raid6, members: [d<0-4>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-4>: {size: 3TB, rotational: true}}
+        arrays:
+          s0: {level: raid6, members: [d<0-4>]}
 
     Source: https://www.tablix.org/~avian/blog/archives/2021/02/raid_and_hard_disk_read_errors/; md(4),
     "BAD BLOCK LIST".
@@ -92,25 +86,19 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
     idle machine; under load md slows down as far as `sync_speed_min`, by default 1 MB/s, at which 3 TB take
     34 days. A warning above 24 hours where nothing else may fail meanwhile, a note above 12.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 18TB, rate: 180MB/s}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 18TB, rate: 180MB/s}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, rate: 180MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, rate: 180MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013); md(4), "sync_speed_min" and
     "sync_speed_max"; https://docs.kernel.org/admin-guide/md.html.

@@ -33,25 +33,19 @@ def smr_member(topology: Topology) -> Iterator[Hit]:
     4 TB WD40EFAX nine days, and conventional disks sixteen hours; md, which writes a rebuild in order, did
     better, until the writes became small. Said where `recording` is dm-smr or ha-smr, or the model is known.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, recording: dm-smr}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-3>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, recording: dm-smr}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-3>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, recording: cmr}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, recording: cmr}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
 
     Source: https://blocksandfiles.com/2020/04/15/shingled-drives-have-non-shingled-zones-for-caching-writes/;
     https://arstechnica.com/gadgets/2020/06/western-digitals-smr-disks-arent-great-but-theyre-not-garbage/;
@@ -98,25 +92,19 @@ def zoned_member(topology: Topology) -> Iterator[Hit]:
     those writes fail, by which the disk does. dm-zoned or a file system that knows zones (btrfs, f2fs,
     XFS since 6.15) can use such a disk.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 20TB, recording: zoned}}
+        arrays:
+          s0:
+            level: raid1
+            members: [d<0-1>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 20TB, recording: zoned}}
-    arrays:
-      s0:
-        level: raid1
-        members: [d<0-1>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 20TB, recording: cmr}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 20TB, recording: cmr}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: https://docs.kernel.org/admin-guide/device-mapper/dm-zoned.html; the ZBC and ZAC standards.
     """

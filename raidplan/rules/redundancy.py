@@ -31,25 +31,19 @@ def no_redundancy(topology: Topology) -> Iterator[Hit]:
     what can be fetched or computed again; then accept this finding with that as the reason. An array of
     redundant arrays is not meant, nor half of a mirror.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid0    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid0    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
 
     Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013); md(4), "RAID0" and "LINEAR".
     """
@@ -76,25 +70,19 @@ def degenerate_parity(topology: Topology) -> Iterator[Hit]:
     raid10. That one is a note: raid6 survives any two losses, raid10 some; a small random write costs six
     disk operations in raid6 and two in raid10.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5    # <-- here
+            members: [d<0-1>]
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5    # <-- here
-        members: [d<0-1>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
 
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/Create.c; md(4), "RAID5" and "RAID6".
     """
@@ -123,25 +111,19 @@ def dedicated_parity_disk(topology: Topology) -> Iterator[Hit]:
     Why: every write in the array also writes the last member, so that disk is the bottleneck of all writes,
     while it does nothing for reads. raid5 deals the parity out over all members and costs nothing more.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid4    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid4    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>]}
 
     Source: md(4), "RAID4" and "RAID5".
     """
@@ -162,25 +144,19 @@ def wide_parity_array(topology: Topology) -> Iterator[Hit]:
     stripe grows with the members, so fewer writes fill a whole one; and the stripe cache takes a page per
     member and entry. More than 8 members for raid5 and 16 for raid6 is a rule of thumb, not a limit.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-8>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-8>]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-8>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-8>]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>]}
 
     Source: md(4), "RAID5" and "RAID6"; the thresholds are raidplan's own.
     """
@@ -205,23 +181,17 @@ def no_spare(topology: Topology) -> Iterator[Hit]:
     fails in a year is large enough (22 % at 3 % each) to have a disk ready; a cold spare on the shelf is a
     good reason to accept this finding.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>]}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-8>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>], spares: [d8]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-8>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>], spares: [d8]}
 
     Source: mdadm(8), "MONITOR MODE" and `--spare-devices`; the threshold is raidplan's own.
     """
@@ -247,26 +217,20 @@ def spare_instead_of_raid6(topology: Topology) -> Iterator[Hit]:
     sector loses data. raid6 writes more slowly in small pieces: six disk operations instead of four. A spare
     on a disk that a member stands on is not meant; another rule is about that one.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-4>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            spares: [d4]    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        spares: [d4]    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-4>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-4>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-4>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-4>]}
 
     Source: md(4), "RAID6".
     """

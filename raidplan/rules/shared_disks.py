@@ -26,27 +26,21 @@ def two_members_one_disk(topology: Topology) -> Iterator[Hit]:
     protects from nothing; a raid5 with two members on one disk is lost with that disk. The heads also travel
     between both partitions at every stripe.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 3TB, partitions: {a: {size: 1TB}, b: {size: 1TB}}}}
+        arrays:
+          s0:
+            level: raid5
+            members:
+              - d<0-2>.a
+              - d2.b    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 3TB, partitions: {a: {size: 1TB}, b: {size: 1TB}}}}
-    arrays:
-      s0:
-        level: raid5
-        members:
-          - d<0-2>.a
-          - d2.b    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB, partitions: {a: {size: 1TB}, b: {size: 1TB}}}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>.a]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB, partitions: {a: {size: 1TB}, b: {size: 1TB}}}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>.a]}
 
     Source: http://unthought.net/Software-RAID.HOWTO/Software-RAID.HOWTO-2.html.
     """
@@ -80,30 +74,24 @@ def journal_on_member(topology: Topology) -> Iterator[Hit]:
     lost together, and md makes the array read-only without its journal. All data is written to the journal
     first, so that disk also seeks back and forth at every write.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 3TB, partitions: {log: {size: 1GiB}, data: {size: rest}}}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-2>.data]
+            consistency: journal
+            journal: d0.log    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 3TB, partitions: {log: {size: 1GiB}, data: {size: rest}}}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-2>.data]
-        consistency: journal
-        journal: d0.log    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d<0-2>: {size: 3TB}
-        nvme<0-1>: {size: 400GB, rotational: false, partitions: {log: {size: 10GiB}}}
-    arrays:
-      log: {level: raid1, members: [nvme<0-1>.log]}
-      s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: log}
-    ```
+    Good:
+        hardware:
+          disks:
+            d<0-2>: {size: 3TB}
+            nvme<0-1>: {size: 400GB, rotational: false, partitions: {log: {size: 10GiB}}}
+        arrays:
+          log: {level: raid1, members: [nvme<0-1>.log]}
+          s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: log}
 
     Source: md(4), "RAID456 WRITE JOURNAL"; https://docs.kernel.org/driver-api/md/raid5-cache.html.
     """
@@ -131,34 +119,28 @@ def journals_share_disk(topology: Topology) -> Iterator[Hit]:
     several arrays on one disk they all stop together when it fails, and all their writes pass through it,
     which wears a solid-state disk out and limits them to its rate.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks:
+            d<0-5>: {size: 3TB}
+            nvme0: {size: 400GB, rotational: false, partitions: {a: {size: 10GiB}, b: {size: 10GiB}}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: nvme0.a}
+          s1:
+            level: raid5
+            members: [d<3-5>]
+            consistency: journal
+            journal: nvme0.b    # <-- here
 
-    ```yaml
-    hardware:
-      disks:
-        d<0-5>: {size: 3TB}
-        nvme0: {size: 400GB, rotational: false, partitions: {a: {size: 10GiB}, b: {size: 10GiB}}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: nvme0.a}
-      s1:
-        level: raid5
-        members: [d<3-5>]
-        consistency: journal
-        journal: nvme0.b    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks:
-        d<0-5>: {size: 3TB}
-        nvme<0-1>: {size: 400GB, rotational: false, partitions: {a: {size: 10GiB}, b: {size: 10GiB}}}
-    arrays:
-      log<0-1>: {level: raid1, members: [nvme<0-1>.<1:a/b>]}
-      s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: log0}
-      s1: {level: raid5, members: [d<3-5>], consistency: journal, journal: log1}
-    ```
+    Good:
+        hardware:
+          disks:
+            d<0-5>: {size: 3TB}
+            nvme<0-1>: {size: 400GB, rotational: false, partitions: {a: {size: 10GiB}, b: {size: 10GiB}}}
+        arrays:
+          log<0-1>: {level: raid1, members: [nvme<0-1>.<1:a/b>]}
+          s0: {level: raid5, members: [d<0-2>], consistency: journal, journal: log0}
+          s1: {level: raid5, members: [d<3-5>], consistency: journal, journal: log1}
 
     Source: md(4), "RAID456 WRITE JOURNAL"; https://docs.kernel.org/driver-api/md/raid5-cache.html.
     """
@@ -185,25 +167,19 @@ def arrays_share_disks(topology: Topology) -> Iterator[Hit]:
     then. But md resyncs arrays that share a disk one after another, so their times add up, and one lost disk
     degrades them all. The time counts from an hour on for at least two of them.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 6TB, rate: 150MB/s, partitions: {a: {size: 3TB}, b: {size: rest}}}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>.a]}
+          s1: {level: raid5, members: [d<0-2>.b]}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 6TB, rate: 150MB/s, partitions: {a: {size: 3TB}, b: {size: rest}}}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>.a]}
-      s1: {level: raid5, members: [d<0-2>.b]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 6TB, rate: 150MB/s, partitions: {a: {size: 40GB}, b: {size: rest}}}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>.a]}
-      s1: {level: raid5, members: [d<0-2>.b]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-2>: {size: 6TB, rate: 150MB/s, partitions: {a: {size: 40GB}, b: {size: rest}}}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>.a]}
+          s1: {level: raid5, members: [d<0-2>.b]}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/md.c (`md_do_sync`: "share one or more
     physical units"); the threshold is raidplan's own.

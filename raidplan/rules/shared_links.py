@@ -26,27 +26,21 @@ def arrays_share_links(topology: Topology) -> Iterator[Hit]:
     rebuild under load, is such a moment. Said once for a layout, where a member keeps 70 % of its rate alone
     and less with all.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {sil<0-1>: {ports: 4, speed: 3Gbps, fis_switching: true}}
+          multipliers: {pm<0-2>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+          disks: {d<0-2><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 150MB/s}}
+        arrays:
+          s<0-4>: {level: raid5, members: [d<0-2><1>]}    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {sil<0-1>: {ports: 4, speed: 3Gbps, fis_switching: true}}
-      multipliers: {pm<0-2>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
-      disks: {d<0-2><0-4>: {behind: pm<1>, port: <2>, size: 3TB, rate: 150MB/s}}
-    arrays:
-      s<0-4>: {level: raid5, members: [d<0-2><1>]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {sil<0-1>: {ports: 4, speed: 3Gbps, fis_switching: true}}
-      multipliers: {pm<0-2>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
-      disks: {d<0-2>0: {behind: pm<1>, port: 0, size: 3TB, rate: 150MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>0]}
-    ```
+    Good:
+        hardware:
+          controllers: {sil<0-1>: {ports: 4, speed: 3Gbps, fis_switching: true}}
+          multipliers: {pm<0-2>: {behind: sil0, port: <1>, ports: 5, speed: 3Gbps}}
+          disks: {d<0-2>0: {behind: pm<1>, port: 0, size: 3TB, rate: 150MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>0]}
 
     Source: E. Aronovich, "Cheap network storage system" (2012).
     """

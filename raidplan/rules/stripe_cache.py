@@ -73,28 +73,22 @@ def stripe_cache_memory(topology: Topology) -> Iterator[Hit]:
     here is the least it keeps, taken from the page cache for good. Said above 10 % of the memory; an error
     above half. Where the layout does not tell the memory, the rule asks for it from 1 GiB on.
 
-    **Bad**
+    Bad:
+        hardware:
+          memory: 16GiB
+          disks: {d<0-7><0-4>: {size: 3TB}}
+        arrays:
+          s<0-4>:
+            level: raid6
+            members: [d<0-7><1>]
+            stripe_cache_size: 32768    # <-- here
 
-    ```yaml
-    hardware:
-      memory: 16GiB
-      disks: {d<0-7><0-4>: {size: 3TB}}
-    arrays:
-      s<0-4>:
-        level: raid6
-        members: [d<0-7><1>]
-        stripe_cache_size: 32768    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      memory: 16GiB
-      disks: {d<0-7><0-4>: {size: 3TB}}
-    arrays:
-      s<0-4>: {level: raid6, members: [d<0-7><1>], stripe_cache_size: 8192}
-    ```
+    Good:
+        hardware:
+          memory: 16GiB
+          disks: {d<0-7><0-4>: {size: 3TB}}
+        arrays:
+          s<0-4>: {level: raid6, members: [d<0-7><1>], stripe_cache_size: 8192}
 
     Source: E. Aronovich, "Cheap network storage system" (2012), the figures;
     https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c (`raid5_set_cache_size`); md(4).
@@ -149,28 +143,22 @@ def large_stripe_cache(topology: Topology) -> Iterator[Hit]:
     writes were 54 % faster with a small cache. It depends on the work, so measure before keeping it. Nothing
     is said where the memory it takes is a finding already.
 
-    **Bad**
+    Bad:
+        hardware:
+          memory: 64GiB
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-7>]
+            stripe_cache_size: 32768    # <-- here
 
-    ```yaml
-    hardware:
-      memory: 64GiB
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-7>]
-        stripe_cache_size: 32768    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      memory: 64GiB
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>], stripe_cache_size: 8192}
-    ```
+    Good:
+        hardware:
+          memory: 64GiB
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>], stripe_cache_size: 8192}
 
     Source: http://alephnull.com/benchmarks/sata2012/cache.html; https://serverfault.com/questions/579489.
     """
@@ -194,25 +182,19 @@ def single_parity_thread(topology: Topology) -> Iterator[Hit]:
     solid-state disks it is the limit. Worker threads share the work: nine disks on an Atom went from 600 MB/s
     to 750 with 4. They are counted for each NUMA node.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 2TB, rotational: false}}
+        arrays:
+          s0:
+            level: raid5    # <-- here
+            members: [d<0-3>]
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 2TB, rotational: false}}
-    arrays:
-      s0:
-        level: raid5    # <-- here
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 2TB, rotational: false}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], group_thread_count: 4}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 2TB, rotational: false}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], group_thread_count: 4}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c (`raid5_store_group_thread_cnt`);
     kernel commit 765d704db1f5.

@@ -31,29 +31,23 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
     one disk died, the array intact; one swap disk in place of four cuts the risk by 75 %. Pulling one such
     disk from a virtual machine gives `Read-error on swap-device` in the kernel log and no more logins.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
+        arrays:
+          data: {level: raid10, members: [d<0-3>.data]}
+        swap:
+          swap0: {device: d0.swap}    # <-- here
+          swap1: {device: d1.swap}
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
-    arrays:
-      data: {level: raid10, members: [d<0-3>.data]}
-    swap:
-      swap0: {device: d0.swap}    # <-- here
-      swap1: {device: d1.swap}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
-    arrays:
-      data: {level: raid10, members: [d<0-3>.data]}
-      swap: {level: raid10, members: [d<0-3>.swap]}
-    swap:
-      swap0: {device: swap}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
+        arrays:
+          data: {level: raid10, members: [d<0-3>.data]}
+          swap: {level: raid10, members: [d<0-3>.swap]}
+        swap:
+          swap0: {device: swap}
 
     Source: *Coder Blog, "New Disk" (about 2009); https://www.linuxjournal.com/article/5898; swapon(8).
     """
@@ -98,27 +92,21 @@ def equal_swap_priorities(topology: Topology) -> Iterator[Hit]:
     from all of them. With different priorities the first area fills before the next is touched; most
     machines never come to the second. Areas without a priority get different ones from kernels before 6.19.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
+        swap:
+          swap0:
+            device: d0.swap
+            priority: 10    # <-- here
+          swap1: {device: d1.swap, priority: 10}
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
-    swap:
-      swap0:
-        device: d0.swap
-        priority: 10    # <-- here
-      swap1: {device: d1.swap, priority: 10}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
-    swap:
-      swap0: {device: d0.swap, priority: 10}
-      swap1: {device: d1.swap, priority: 5}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 300GB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
+        swap:
+          swap0: {device: d0.swap, priority: 10}
+          swap1: {device: d1.swap, priority: 5}
 
     Source: swapon(2), "Priority"; http://unthought.net/Software-RAID.HOWTO/Software-RAID.HOWTO-2.html.
     """
@@ -149,27 +137,21 @@ def swap_on_raid0(topology: Topology) -> Iterator[Hit]:
     stripes over several areas by itself if they have the same priority. Where a redundant array stands on one
     of these disks, that is an error with a rule of its own.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 300GB}}
+        arrays:
+          fast: {level: raid0, members: [d<0-1>]}
+        swap:
+          swap0: {device: fast}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB}}
-    arrays:
-      fast: {level: raid0, members: [d<0-1>]}
-    swap:
-      swap0: {device: fast}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB}}
-    arrays:
-      safe: {level: raid1, members: [d<0-1>]}
-    swap:
-      swap0: {device: safe}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 300GB}}
+        arrays:
+          safe: {level: raid1, members: [d<0-1>]}
+        swap:
+          swap0: {device: safe}
 
     Source: http://unthought.net/Software-RAID.HOWTO/Software-RAID.HOWTO-2.html; swapon(2), "Priority".
     """
@@ -195,32 +177,26 @@ def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
     belong to die. Swap on one disk of four has a quarter of the risk of swap on all four; a mirror has none.
     On several disks, of which no redundant array has one, it is a warning: any of them takes the machine down.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 300GB, partitions: {root: {size: 40GB}, swap: {size: 2GiB}}}}
+        arrays:
+          root: {level: raid1, members: [d<0-1>.root]}
+        filesystems:
+          root: {device: root, type: ext4, mount: /}
+        swap:
+          swap0: {device: d0.swap}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB, partitions: {root: {size: 40GB}, swap: {size: 2GiB}}}}
-    arrays:
-      root: {level: raid1, members: [d<0-1>.root]}
-    filesystems:
-      root: {device: root, type: ext4, mount: /}
-    swap:
-      swap0: {device: d0.swap}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 300GB, partitions: {root: {size: 40GB}, swap: {size: 2GiB}}}}
-    arrays:
-      root: {level: raid1, members: [d<0-1>.root]}
-      swap: {level: raid1, members: [d<0-1>.swap]}
-    filesystems:
-      root: {device: root, type: ext4, mount: /}
-    swap:
-      swap0: {device: swap}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 300GB, partitions: {root: {size: 40GB}, swap: {size: 2GiB}}}}
+        arrays:
+          root: {level: raid1, members: [d<0-1>.root]}
+          swap: {level: raid1, members: [d<0-1>.swap]}
+        filesystems:
+          root: {device: root, type: ext4, mount: /}
+        swap:
+          swap0: {device: swap}
 
     Source: *Coder Blog, "New Disk" (about 2009).
     """
@@ -253,27 +229,21 @@ def swap_on_parity(topology: Topology) -> Iterator[Hit]:
     operations on raid5 (read data and parity, write both) and six on raid6, and pages of the stripe cache,
     just when memory is short. A mirror writes two.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-2>: {size: 300GB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-2>]}
+        swap:
+          swap0: {device: s0}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 300GB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-2>]}
-    swap:
-      swap0: {device: s0}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-2>: {size: 300GB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-2>]}
-    swap:
-      swap0: {device: s0}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-2>: {size: 300GB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-2>]}
+        swap:
+          swap0: {device: s0}
 
     Source: md(4), "RAID4", "RAID5" and "RAID6".
     """

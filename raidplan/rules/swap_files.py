@@ -26,27 +26,21 @@ def swap_file_on_btrfs(topology: Topology) -> Iterator[Hit]:
     change to a new place; `swapon` fails with "Invalid argument" unless the file was made with
     `chattr +C` (no copy on write) while it was empty, which raidplan does not do.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          root: {device: d0, type: btrfs, mount: /srv}
+        swap:
+          swap0: {file: /srv/swapfile, size: 4GiB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      root: {device: d0, type: btrfs, mount: /srv}
-    swap:
-      swap0: {file: /srv/swapfile, size: 4GiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB}}
-    filesystems:
-      root: {device: d0, type: ext4, mount: /srv}
-    swap:
-      swap0: {file: /srv/swapfile, size: 4GiB}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 500GB}}
+        filesystems:
+          root: {device: d0, type: ext4, mount: /srv}
+        swap:
+          swap0: {file: /srv/swapfile, size: 4GiB}
 
     Source: swapon(8), "Files with holes" and "Btrfs"; btrfs(5), "SWAPFILE SUPPORT".
     """
@@ -68,29 +62,23 @@ def swap_file_without_room(topology: Topology) -> Iterator[Hit]:
     Why: `apply` writes the file in full, since the kernel refuses holes. It stops where the file system is
     full or mounted read-only, or where the file's name is a mount point.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d0: {size: 500GB, partitions: {srv: {size: 4GiB}}}}
+        filesystems:
+          srv: {device: d0.srv, type: ext4, mount: /srv}
+        swap:
+          swap0:
+            file: /srv/swapfile
+            size: 4GiB    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB, partitions: {srv: {size: 4GiB}}}}
-    filesystems:
-      srv: {device: d0.srv, type: ext4, mount: /srv}
-    swap:
-      swap0:
-        file: /srv/swapfile
-        size: 4GiB    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d0: {size: 500GB, partitions: {srv: {size: 40GiB}}}}
-    filesystems:
-      srv: {device: d0.srv, type: ext4, mount: /srv}
-    swap:
-      swap0: {file: /srv/swapfile, size: 4GiB}
-    ```
+    Good:
+        hardware:
+          disks: {d0: {size: 500GB, partitions: {srv: {size: 40GiB}}}}
+        filesystems:
+          srv: {device: d0.srv, type: ext4, mount: /srv}
+        swap:
+          swap0: {file: /srv/swapfile, size: 4GiB}
 
     Source: swapon(8), "Files with holes".
     """
@@ -141,21 +129,15 @@ def swap_file_used_twice(topology: Topology) -> Iterator[Hit]:
     Why: `apply` writes a swap file only where none is, so the second area cannot be made; the kernel would
     refuse the second `swapon` of one file as well ("Device or resource busy").
 
-    **Bad**
+    Bad:
+        swap:
+          swap0: {file: /swapfile, size: 4GiB}
+          swap1: {file: /swapfile, size: 8GiB}    # <-- here
 
-    ```yaml
-    swap:
-      swap0: {file: /swapfile, size: 4GiB}
-      swap1: {file: /swapfile, size: 8GiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    swap:
-      swap0: {file: /swapfile0, size: 4GiB}
-      swap1: {file: /swapfile1, size: 8GiB}
-    ```
+    Good:
+        swap:
+          swap0: {file: /swapfile0, size: 4GiB}
+          swap1: {file: /swapfile1, size: 8GiB}
 
     Source: swapon(2), EBUSY.
     """
@@ -176,19 +158,13 @@ def swap_priority_range(topology: Topology) -> Iterator[Hit]:
     Why: swapon(8) takes -1 to 32767 and refuses anything else; from fstab the area would then be missing
     after every boot. -1 is what an area without a priority has. Areas of higher priority are filled first.
 
-    **Bad**
+    Bad:
+        swap:
+          swap0: {file: /swapfile0, size: 4GiB, priority: 32768}    # <-- here
 
-    ```yaml
-    swap:
-      swap0: {file: /swapfile0, size: 4GiB, priority: 32768}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    swap:
-      swap0: {file: /swapfile0, size: 4GiB, priority: 32767}
-    ```
+    Good:
+        swap:
+          swap0: {file: /swapfile0, size: 4GiB, priority: 32767}
 
     Source: swapon(8), `--priority`.
     """

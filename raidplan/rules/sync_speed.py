@@ -38,25 +38,19 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
     failure counts. Said from an hour on; a swap area of 16 GiB is copied in 84 s at that pace. A hard disk
     counts with its rate from end to end, three quarters of that at the outer tracks.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, rate: 500MB/s, rotational: false}}
+        arrays:
+          s0:    # <-- here
+            level: raid5
+            members: [d<0-3>]
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, rate: 500MB/s, rotational: false}}
-    arrays:
-      s0:    # <-- here
-        level: raid5
-        members: [d<0-3>]
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, rate: 500MB/s, rotational: false}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], sync_speed_max: 500MB/s}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, rate: 500MB/s, rotational: false}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], sync_speed_max: 500MB/s}
 
     Source: md(4), "speed_limit_max"; https://github.com/torvalds/linux/blob/master/drivers/md/md.c
     (`sysctl_speed_limit_max`); the threshold is raidplan's own.
@@ -89,26 +83,20 @@ def sync_starves_users(topology: Topology) -> Iterator[Hit]:
     member's rate, nothing is left for users until it is done, which takes hours; the monthly scrub counts
     too.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, rate: 150MB/s}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            sync_speed_min: 140MB/s    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, rate: 150MB/s}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        sync_speed_min: 140MB/s    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 4TB, rate: 150MB/s}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], sync_speed_min: 50MB/s}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 4TB, rate: 150MB/s}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], sync_speed_min: 50MB/s}
 
     Source: md(4), "sync_speed_min"; https://github.com/torvalds/linux/blob/master/drivers/md/md.c
     (`md_do_sync`).

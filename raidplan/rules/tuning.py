@@ -28,26 +28,20 @@ def stripe_cache_range(topology: Topology) -> Iterator[Hit]:
     entries. It counts entries of one page for each member, not bytes and not KiB. The account of the 40-disk
     machine says 32786 in its text and 32768 in its command; the first would have been refused.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-7>]
+            stripe_cache_size: 32786    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-7>]
-        stripe_cache_size: 32786    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>], stripe_cache_size: 8192}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>], stripe_cache_size: 8192}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c (`raid5_set_cache_size`);
     https://docs.kernel.org/admin-guide/md.html.
@@ -70,26 +64,20 @@ def stripe_cache_without_parity(topology: Topology) -> Iterator[Hit]:
     Why: the attributes `stripe_cache_size` and `group_thread_cnt` exist for raid4, raid5 and raid6 alone,
     which must collect a stripe to compute its parity. On any other level there is nothing to write them to.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid10
+            members: [d<0-3>]
+            stripe_cache_size: 8192    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid10
-        members: [d<0-3>]
-        stripe_cache_size: 8192    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
 
     Source: https://docs.kernel.org/admin-guide/md.html;
     https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c (`raid5_attrs`).
@@ -112,26 +100,20 @@ def thread_count_range(topology: Topology) -> Iterator[Hit]:
     default, leaves all the work to one thread. 2 to 8 help fast parity arrays: nine disks on an Atom went
     from 600 to 750 MB/s with 4.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid6
+            members: [d<0-7>]
+            group_thread_count: 16384    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid6
-        members: [d<0-7>]
-        group_thread_count: 16384    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 3TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>], group_thread_count: 4}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 3TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>], group_thread_count: 4}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c
     (`raid5_store_group_thread_cnt`).
@@ -154,26 +136,20 @@ def sync_speed_range(topology: Topology) -> Iterator[Hit]:
     Why: md counts whole KiB/s for each member in 32 bits and refuses 0 with EINVAL. Below 1 KiB/s the limit
     cannot be written, and from 2 TiB/s on it reads back as a negative number.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            sync_speed_max: 500B/s    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        sync_speed_max: 500B/s    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], sync_speed_max: 500MB/s}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], sync_speed_max: 500MB/s}
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/md.c (`sync_min_store`).
     """
@@ -196,27 +172,21 @@ def sync_speed_order(topology: Topology) -> Iterator[Hit]:
     Why: the kernel accepts both, but the maximum then means nothing. A resync is slowed down only while it is
     faster than the minimum, so it runs at that speed against all other load.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0:
+            level: raid5
+            members: [d<0-3>]
+            sync_speed_min: 200MB/s    # <-- here
+            sync_speed_max: 50MB/s
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0:
-        level: raid5
-        members: [d<0-3>]
-        sync_speed_min: 200MB/s    # <-- here
-        sync_speed_max: 50MB/s
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-3>], sync_speed_min: 50MB/s, sync_speed_max: 200MB/s}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-3>], sync_speed_min: 50MB/s, sync_speed_max: 200MB/s}
 
     Source: md(4), "sync_speed_min"; https://github.com/torvalds/linux/blob/master/drivers/md/md.c
     (`md_do_sync`).

@@ -12,21 +12,15 @@ def unknown_device() -> None:
 
     Why: only what is described can be found on the machine and be proven blank.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid6, members: [d<0-4>]}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid6, members: [d<0-4>]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid6, members: [d<0-3>]}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
 
     Source: the layout file's own contract.
     """
@@ -38,23 +32,17 @@ def device_used_twice() -> None:
 
     Why: the one made later would destroy the other.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid1, members: [d0, d1]}
+          s1: {level: raid1, members: [d1, d2]}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid1, members: [d0, d1]}
-      s1: {level: raid1, members: [d1, d2]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid1, members: [d0, d1]}
-      s1: {level: raid1, members: [d2, d3]}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid1, members: [d0, d1]}
+          s1: {level: raid1, members: [d2, d3]}
 
     Source: the layout file's own contract.
     """
@@ -66,21 +54,15 @@ def duplicate_name() -> None:
 
     Why: whatever names it would mean either of them.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          d1: {level: raid1, members: [d2, d3]}    # <-- here
 
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      d1: {level: raid1, members: [d2, d3]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s1: {level: raid1, members: [d2, d3]}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s1: {level: raid1, members: [d2, d3]}
 
     Source: the layout file's own contract.
     """
@@ -92,26 +74,20 @@ def pool_too_small() -> None:
 
     Why: devices that another array has are not free, and neither is a disk with partitions.
 
-    **Bad**
+    Bad:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0:
+            level: raid5
+            members:
+              from: [d<0-3>]
+              count: 5    # <-- here
+              spread: multiplier
 
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0:
-        level: raid5
-        members:
-          from: [d<0-3>]
-          count: 5    # <-- here
-          spread: multiplier
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      s0: {level: raid5, members: {from: [d<0-3>], count: 4, spread: multiplier}}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          s0: {level: raid5, members: {from: [d<0-3>], count: 4, spread: multiplier}}
 
     Source: the layout file's own contract.
     """
@@ -123,22 +99,16 @@ def cycle() -> None:
 
     Why: none of them can be made first.
 
-    **Bad**
+    Bad:
+        arrays:
+          a: {level: raid1, members: [b]}    # <-- here
+          b: {level: raid1, members: [a]}
 
-    ```yaml
-    arrays:
-      a: {level: raid1, members: [b]}    # <-- here
-      b: {level: raid1, members: [a]}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
-    arrays:
-      a: {level: raid0, members: [d0, d1]}
-      b: {level: raid1, members: [a, d2]}
-    ```
+    Good:
+        hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}
+        arrays:
+          a: {level: raid0, members: [d0, d1]}
+          b: {level: raid1, members: [a, d2]}
 
     Source: the layout file's own contract.
     """

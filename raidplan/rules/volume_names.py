@@ -36,31 +36,25 @@ def reserved_volume_name(topology: Topology) -> Iterator[Hit]:
     LVM keeps names such as `snapshot...` and `..._mlog...` for volumes of its own, and device-mapper takes
     127 characters for both names together. vgcreate and lvcreate would say so only after the arrays were made.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        volume_groups:
+          vg0:
+            devices: [s0]
+            volumes:
+              home: {size: 1TiB}
+              snapshots: {size: 500GiB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    volume_groups:
-      vg0:
-        devices: [s0]
-        volumes:
-          home: {size: 1TiB}
-          snapshots: {size: 500GiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    volume_groups:
-      vg0: {devices: [s0], volumes: {home: {size: 1TiB}, daily-snapshots: {size: 500GiB}}}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        volume_groups:
+          vg0: {devices: [s0], volumes: {home: {size: 1TiB}, daily-snapshots: {size: 500GiB}}}
 
     Source: lvm(8), "VALID NAMES"; lvm2, `lib/misc/lvm-string.c` and `lib/metadata/metadata.c`
     (`validate_new_vg_name`).

@@ -44,30 +44,24 @@ def volume_read_ahead_low(topology: Topology) -> Iterator[Hit]:
     is what the advice to avoid LVM comes from. Today `auto` takes over the read-ahead of the array, so only a
     number can bring the loss back. A note below two stripes; nothing for databases and small files.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>], chunk: 256KiB}
+        volume_groups:
+          vg0:
+            devices: [s0]
+            volumes:
+              home: {size: 2TiB, read_ahead: 128KiB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>], chunk: 256KiB}
-    volume_groups:
-      vg0:
-        devices: [s0]
-        volumes:
-          home: {size: 2TiB, read_ahead: 128KiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0: {level: raid5, members: [d<0-7>], chunk: 256KiB}
-    volume_groups:
-      vg0: {devices: [s0], volumes: {home: {size: 2TiB, read_ahead: auto}}}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-7>], chunk: 256KiB}
+        volume_groups:
+          vg0: {devices: [s0], volumes: {home: {size: 2TiB, read_ahead: auto}}}
 
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
     Server" (2005) and a comment there; lvm2, `lv_calculate_readahead`.
@@ -98,31 +92,25 @@ def idle_volume_group(topology: Topology) -> Iterator[Hit]:
     Why: it costs no speed, but it is one more layer to make, to name and to bring up at boot. LVM is worth it
     with several volumes, with space left for snapshots or for volumes to grow into, or over several arrays.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 1TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
+        volume_groups:
+          vg0:    # <-- here
+            devices: [s0]
+            volumes: {all: {size: 100%free}}
+        filesystems:
+          data: {device: vg0.all, type: xfs, mount: /srv/data}
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 1TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    volume_groups:
-      vg0:    # <-- here
-        devices: [s0]
-        volumes: {all: {size: 100%free}}
-    filesystems:
-      data: {device: vg0.all, type: xfs, mount: /srv/data}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 1TB}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-    filesystems:
-      data: {device: s0, type: xfs, mount: /srv/data}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 1TB}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
+        filesystems:
+          data: {device: s0, type: xfs, mount: /srv/data}
 
     Source: "Software RAID vs. LVM: Quick Speed Test" (2009); N. Fankhauser, "Homebuilt 2 Terabytes RAID5 File
     Server" (2005), whose authors both came to drop it.
@@ -149,31 +137,25 @@ def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
     of data disks is a power of two. The file system there lays out whole stripes that are none, and each
     such write has to read first.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>]}
+        volume_groups:
+          vg0:
+            devices: [s0]
+            volumes:
+              home: {size: 1TiB}
+              work: {size: 1TiB}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>]}
-    volume_groups:
-      vg0:
-        devices: [s0]
-        volumes:
-          home: {size: 1TiB}
-          work: {size: 1TiB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 1TB}}
-    arrays:
-      s0: {level: raid6, members: [d<0-7>]}
-    volume_groups:
-      vg0: {devices: [s0], extent: 6MiB, volumes: {home: {size: 1TiB}, work: {size: 1TiB}}}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 1TB}}
+        arrays:
+          s0: {level: raid6, members: [d<0-7>]}
+        volume_groups:
+          vg0: {devices: [s0], extent: 6MiB, volumes: {home: {size: 1TiB}, work: {size: 1TiB}}}
 
     Source: lvmraid(7) and pvcreate(8), `--dataalignment`; vgcreate(8), `--physicalextentsize`.
     """

@@ -33,26 +33,20 @@ def no_alarm(topology: Topology) -> Iterator[Hit]:
     failure, but without an address it refuses to run. Then the second failure is the first one that is
     noticed.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        monitoring:    # <-- here
+          scrub: monthly
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    monitoring:    # <-- here
-      scrub: monthly
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    monitoring: {mail: root@example.org, scrub: monthly}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        monitoring: {mail: root@example.org, scrub: monthly}
 
     Source: mdadm(8), "MONITOR MODE"; mdadm.conf(5), MAILADDR.
     """
@@ -73,27 +67,21 @@ def no_scrub(topology: Topology) -> Iterator[Hit]:
     read from the others. Without it the bad sector is found by the rebuild after a failure, when there may be
     no redundancy left to repair it with.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        monitoring:
+          mail: root@example.org
+          scrub: none    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    monitoring:
-      mail: root@example.org
-      scrub: none    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      s0: {level: raid1, members: [d<0-1>]}
-    monitoring: {mail: root@example.org, scrub: monthly}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        monitoring: {mail: root@example.org, scrub: monthly}
 
     Source: md(4), "SCRUBBING AND MISMATCHES".
     """
@@ -114,25 +102,19 @@ def monitoring_without_redundancy(topology: Topology) -> Iterator[Hit]:
     array once (DeviceDisappeared, Wrong-Level) and watches it no further, and there is nothing to scrub. What
     can be watched is the disks themselves.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          scratch: {level: raid0, members: [d<0-1>]}
+        monitoring:    # <-- here
+          mail: root@example.org
 
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      scratch: {level: raid0, members: [d<0-1>]}
-    monitoring:    # <-- here
-      mail: root@example.org
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-1>: {size: 3TB}}
-    arrays:
-      scratch: {level: raid0, members: [d<0-1>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          scratch: {level: raid0, members: [d<0-1>]}
 
     Source: mdadm(8), "MONITOR MODE" (DeviceDisappeared, Wrong-Level).
     """

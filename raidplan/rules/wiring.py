@@ -33,25 +33,19 @@ def unknown_component(topology: Topology) -> Iterator[Hit]:
     expanders, controllers and buses hang behind buses, controllers, multipliers or expanders; an enclosure
     or a power supply lists its disks instead.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {sil0: {ports: 4}}
+          disks:
+            d0: {behind: sil0, size: 3TB}
+            d1: {behind: sil1, size: 3TB}    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4}}
-      disks:
-        d0: {behind: sil0, size: 3TB}
-        d1: {behind: sil1, size: 3TB}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {sil<0-1>: {ports: 4}}
-      disks:
-        d0: {behind: sil0, size: 3TB}
-        d1: {behind: sil1, size: 3TB}
-    ```
+    Good:
+        hardware:
+          controllers: {sil<0-1>: {ports: 4}}
+          disks:
+            d0: {behind: sil0, size: 3TB}
+            d1: {behind: sil1, size: 3TB}
 
     Source: the layout file's own contract.
     """
@@ -80,25 +74,19 @@ def misplaced_component(topology: Topology) -> Iterator[Hit]:
     an expander on a controller or another expander, a bus on a bus. Anything else is a slip in the layout,
     and estimates of its links would be wrong.
 
-    **Bad**
+    Bad:
+        hardware:
+          controllers: {sil0: {ports: 4}}
+          multipliers:
+            pm0: {behind: sil0, ports: 5}
+            pm1: {behind: pm0, ports: 5}    # <-- here
 
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4}}
-      multipliers:
-        pm0: {behind: sil0, ports: 5}
-        pm1: {behind: pm0, ports: 5}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      controllers: {sil0: {ports: 4}}
-      multipliers:
-        pm0: {behind: sil0, port: 0, ports: 5}
-        pm1: {behind: sil0, port: 1, ports: 5}
-    ```
+    Good:
+        hardware:
+          controllers: {sil0: {ports: 4}}
+          multipliers:
+            pm0: {behind: sil0, port: 0, ports: 5}
+            pm1: {behind: sil0, port: 1, ports: 5}
 
     Source: Serial ATA 3.0, 16.1 (port multipliers are not cascaded); Serial Attached SCSI 2.1, 4.1.
     """
@@ -119,23 +107,17 @@ def component_cycle(topology: Topology) -> Iterator[Hit]:
     Why: following `behind` from a disk must end at the machine. In a circle it never does, so no link can be
     called shared and no failure contained.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses:
+            slot1: {type: pcie, behind: slot2}    # <-- here
+            slot2: {type: pcie, behind: slot1}
 
-    ```yaml
-    hardware:
-      buses:
-        slot1: {type: pcie, behind: slot2}    # <-- here
-        slot2: {type: pcie, behind: slot1}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses:
-        dmi: {type: dmi, generation: 2}
-        slot<1-2>: {type: pcie, behind: dmi}
-    ```
+    Good:
+        hardware:
+          buses:
+            dmi: {type: dmi, generation: 2}
+            slot<1-2>: {type: pcie, behind: dmi}
 
     Source: the layout file's own contract.
     """
@@ -163,22 +145,16 @@ def duplicate_component(topology: Topology) -> Iterator[Hit]:
     Why: `behind` names a bus, a controller, a multiplier or an expander by its name alone, so that name must
     stand for one of them only.
 
-    **Bad**
+    Bad:
+        hardware:
+          buses: {sata: {type: dmi, generation: 2}}
+          controllers:
+            sata: {behind: sata, ports: 6}    # <-- here
 
-    ```yaml
-    hardware:
-      buses: {sata: {type: dmi, generation: 2}}
-      controllers:
-        sata: {behind: sata, ports: 6}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      buses: {dmi: {type: dmi, generation: 2}}
-      controllers: {sata: {behind: dmi, ports: 6}}
-    ```
+    Good:
+        hardware:
+          buses: {dmi: {type: dmi, generation: 2}}
+          controllers: {sata: {behind: dmi, ports: 6}}
 
     Source: the layout file's own contract.
     """
@@ -199,23 +175,17 @@ def unlisted_disk(topology: Topology) -> Iterator[Hit]:
     Why: what fails together, what a supply must start up, and which partitions the firmware reads follow from
     these lists; a name that stands for nothing leaves a gap there.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+          enclosures:
+            cage0: {disks: [d<0-3>, e4]}    # <-- here
 
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-      enclosures:
-        cage0: {disks: [d<0-3>, e4]}    # <-- here
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-3>: {size: 3TB}}
-      enclosures:
-        cage0: {disks: [d<0-3>]}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-3>: {size: 3TB}}
+          enclosures:
+            cage0: {disks: [d<0-3>]}
 
     Source: the layout file's own contract.
     """

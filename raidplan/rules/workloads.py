@@ -49,34 +49,28 @@ def workloads_share_array(topology: Topology) -> Iterator[Hit]:
     in its other work. One array for all has the higher peak and wastes less space. Said where the file systems
     name different `workload`s and at least four disks are free.
 
-    **Bad**
+    Bad:
+        hardware:
+          disks: {d<0-7>: {size: 500GB, rotational: true}}
+        arrays:
+          s0:    # <-- here
+            level: raid10
+            members: [d<0-3>]
+        volume_groups:
+          vg0: {devices: [s0], volumes: {db: {size: 100GiB}, films: {size: 500GiB}}}
+        filesystems:
+          db: {device: vg0.db, type: ext4, mount: /srv/db, workload: database}
+          films: {device: vg0.films, type: xfs, mount: /srv/films, workload: large-files}
 
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 500GB, rotational: true}}
-    arrays:
-      s0:    # <-- here
-        level: raid10
-        members: [d<0-3>]
-    volume_groups:
-      vg0: {devices: [s0], volumes: {db: {size: 100GiB}, films: {size: 500GiB}}}
-    filesystems:
-      db: {device: vg0.db, type: ext4, mount: /srv/db, workload: database}
-      films: {device: vg0.films, type: xfs, mount: /srv/films, workload: large-files}
-    ```
-
-    **Good**
-
-    ```yaml
-    hardware:
-      disks: {d<0-7>: {size: 500GB, rotational: true}}
-    arrays:
-      s0: {level: raid10, members: [d<0-3>]}
-      s1: {level: raid10, members: [d<4-7>]}
-    filesystems:
-      db: {device: s0, type: ext4, mount: /srv/db, workload: database}
-      films: {device: s1, type: xfs, mount: /srv/films, workload: large-files}
-    ```
+    Good:
+        hardware:
+          disks: {d<0-7>: {size: 500GB, rotational: true}}
+        arrays:
+          s0: {level: raid10, members: [d<0-3>]}
+          s1: {level: raid10, members: [d<4-7>]}
+        filesystems:
+          db: {device: s0, type: ext4, mount: /srv/db, workload: database}
+          films: {device: s1, type: xfs, mount: /srv/films, workload: large-files}
 
     Source: *Coder Blog, "Distributing load across multiple volumes" (about 2014).
     """

@@ -8,6 +8,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from raidplan.base.findings import Finding, Path, Related, Severity
@@ -77,9 +78,16 @@ class Rule:
         return block[1]
 
 
+EXAMPLE = re.compile(r"^(Bad|Good):\n((?: {4}.*\n)+)", re.MULTILINE)
+"""An example in a docstring: its title, and below it the indented layout."""
+
+
 @cache
 def _page(text: str) -> str:
-    return inspect.cleandoc(text)
+    """A docstring as Markdown, its examples between fences."""
+    return EXAMPLE.sub(
+        lambda block: f"**{block[1]}**\n\n```yaml\n{dedent(block[2])}```\n", inspect.cleandoc(text)
+    )
 
 
 RULES: dict[str, Rule] = {}
