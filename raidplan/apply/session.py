@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from raidplan.apply.decide.comparison import unproven
 from raidplan.apply.decision import Decision
@@ -17,9 +16,6 @@ from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.plan import plan_digest, plan_to_json
 from raidplan.plan.origin import LAYOUT
-
-if TYPE_CHECKING:
-    from raidplan.apply.execute import Event, Outcome
 
 
 def carry_out(

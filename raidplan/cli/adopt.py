@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
 
-from raidplan.apply.adopt import ADVICE, gone, look, unplanned
+from raidplan.apply.adopt import ADVICE, Look, gone, look, unplanned
 from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, open_journal
+from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.world import World
 from raidplan.cli import FINDINGS, OK, REFUSED, UNABLE
 from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
+from raidplan.facts import Machine
 from raidplan.facts.match import match
 from raidplan.facts.run import run as ask
-
-if TYPE_CHECKING:
-    from raidplan.apply.adopt import Look
-    from raidplan.apply.journal.journal import Journal
-    from raidplan.apply.world import World
-    from raidplan.facts import Machine
-    from raidplan.plan import Plan
+from raidplan.plan import Plan
 
 
 def run(arguments: argparse.Namespace) -> int:

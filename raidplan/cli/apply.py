@@ -6,15 +6,26 @@ import argparse
 import os
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from raidplan.apply.decision import Decision
-    from raidplan.apply.execute import Event
-    from raidplan.apply.journal.journal import Journal
-    from raidplan.apply.world import World
-    from raidplan.plan import Plan
-
+from raidplan.apply.decision import Decision, decide, with_devices
+from raidplan.apply.execute import Event
+from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal
+from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.preflight.mounted import hidden, in_memory
+from raidplan.apply.refusal import refused
+from raidplan.apply.session import carry_out, not_closed
+from raidplan.apply.syncs import held, syncs
+from raidplan.apply.undo.copying import NoRoom
+from raidplan.apply.world import World
+from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
+from raidplan.cli.consent import confirmed
+from raidplan.cli.devices import read_devices
+from raidplan.cli.output import Unable, emit, talk, wants_colour
+from raidplan.cli.progress import display, events_to
+from raidplan.cli.state import past_of_host, state_folder
+from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
+from raidplan.plan import Plan, plan_digest, plan_from_json
+from raidplan.render.plan_text import render_plan
 
 GOES_ON = "`apply` again goes on from there, by"
 MOST = 64 * 2**20
@@ -23,18 +34,9 @@ MOST = 64 * 2**20
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, decides, asks, executes and proves."""
-    from raidplan.cli import REFUSED, UNABLE
-    from raidplan.cli.output import talk
-
     plan = plan_of(arguments)
     if plan is None:
         return UNABLE
-    from raidplan.apply.journal.journal import BrokenJournal
-    from raidplan.apply.journal.lock import Held, only_one
-    from raidplan.apply.undo.copying import NoRoom
-    from raidplan.apply.world import World
-    from raidplan.cli.stopping import stopped_by_signals
-
     os.umask(0o022)  # folders that are made, by us or by a tool, are for nobody else to write
     try:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
@@ -47,19 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
-    from raidplan.apply.decision import decide
-    from raidplan.apply.journal.journal import open_journal
-    from raidplan.apply.preflight.mounted import hidden, in_memory
-    from raidplan.apply.refusal import refused
-    from raidplan.apply.session import not_closed
-    from raidplan.apply.syncs import syncs
-    from raidplan.cli import OK, REFUSED
-    from raidplan.cli.consent import confirmed
-    from raidplan.cli.output import talk
-    from raidplan.cli.progress import events_to
-    from raidplan.cli.state import past_of_host, state_folder
-    from raidplan.plan import plan_digest
-
     folder = state_folder(arguments.state, plan.host)
     past = past_of_host(arguments.state, plan.host)
     decision = decide(plan, world.read(plan), past)
@@ -102,19 +91,12 @@ def plan_of(arguments: argparse.Namespace) -> Plan | None:
     plan = _plan(arguments)
     if plan is None or not arguments.devices:
         return plan
-    from raidplan.apply.decision import with_devices
-    from raidplan.cli.devices import read_devices
-
     return with_devices(plan, read_devices(arguments.devices, plan))
 
 
 def _plan(arguments: argparse.Namespace) -> Plan | None:
-    from raidplan.cli.output import talk
-
     file: str = arguments.layout
     if file.endswith(".json"):
-        from raidplan.plan import plan_from_json
-
         try:
             return plan_from_json(_read(file))
         except (OSError, ValueError) as error:
@@ -147,19 +129,11 @@ def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
 
 
 def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> None:
-    from raidplan.cli.output import emit, wants_colour
-    from raidplan.render.plan_text import render_plan
-
     emit(render_plan(plan, nodes, colour=wants_colour(arguments, sys.stdout)))
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
     """Whatever comes in between, a bug or ^C, steps may have been begun, and the journal knows which."""
-    from raidplan.apply.journal.journal import BrokenJournal
-    from raidplan.apply.undo.copying import NoRoom
-    from raidplan.cli.output import Unable
-    from raidplan.cli.stopping import told_as_stopped
-
     return told_as_stopped(
         lambda: _carry_out(decision, journal, arguments),
         lambda: _stopped(f"stopped part-way: {GOES_ON}", decision, journal),
@@ -169,10 +143,6 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
 
 def _stopped(said: str, decision: Decision, journal: Journal) -> int:
     """Says what goes on from there, and what does not go on until then."""
-    from raidplan.apply.syncs import held
-    from raidplan.cli import STOPPED
-    from raidplan.cli.output import talk
-
     talk(f"{said} the journal {journal.file}")
     for words in held(decision.whole, journal.world):
         talk(words)
@@ -180,11 +150,6 @@ def _stopped(said: str, decision: Decision, journal: Journal) -> int:
 
 
 def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
-    from raidplan.apply.session import carry_out
-    from raidplan.cli import OK
-    from raidplan.cli.output import talk
-    from raidplan.cli.progress import display, events_to
-
     with display(len(decision.left.steps)) as show, events_to(arguments.events) as note:
 
         def tell(event: Event) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Severity
 from raidplan.cli import FINDINGS, OK, UNABLE
 from raidplan.cli.output import Unable, emit, wants_colour
 from raidplan.cli.settings import settings_for
 from raidplan.layout.files import to_check
 from raidplan.render.forms import Look, render
-from raidplan.review.pipeline import check
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Severity
-    from raidplan.review.pipeline import Loaded
+from raidplan.review.pipeline import Loaded, check
 
 
 def run(arguments: argparse.Namespace) -> int:

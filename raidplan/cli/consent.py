@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from raidplan.cli.output import talk
-
-if TYPE_CHECKING:
-    from raidplan.plan import Plan
+from raidplan.plan import Plan
 
 
 def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:

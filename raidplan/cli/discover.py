@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from raidplan.apply.reading import read_for
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit, talk
 from raidplan.discover import discover, hardware_json, hardware_yaml, read_wires
-from raidplan.facts import read_machine
+from raidplan.facts import Machine, read_machine
 from raidplan.render.visible import json_safe
 from raidplan.review import pipeline
-
-if TYPE_CHECKING:
-    from raidplan.facts import Machine
 
 
 def run(arguments: argparse.Namespace) -> int:

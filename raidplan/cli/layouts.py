@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
 
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit, emit_bytes
-from raidplan.layout.files import layouts_among, yaml_files
+from raidplan.document import Reader
+from raidplan.layout.files import Sketch, layouts_among, yaml_files
 from raidplan.render.visible import visible
 from raidplan.review.revision import NoRevision, revisions
-
-if TYPE_CHECKING:
-    from raidplan.document import Reader
-    from raidplan.layout.files import Sketch
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.output import Unable, talk, talk_findings
 from raidplan.document import read_document
-from raidplan.review.pipeline import load, plan
-from raidplan.twin.loops import Refused, Stopped, TooSmall, bytes_needed, down, record_of, scale_layout, up
-
-if TYPE_CHECKING:
-    from raidplan.review.pipeline import Loaded
-    from raidplan.twin.loops import Down, Up
+from raidplan.review.pipeline import Loaded, load, plan
+from raidplan.twin.loops import (
+    Down,
+    Refused,
+    Stopped,
+    TooSmall,
+    Up,
+    bytes_needed,
+    down,
+    record_of,
+    scale_layout,
+    up,
+)
 
 
 def run(arguments: argparse.Namespace) -> int:

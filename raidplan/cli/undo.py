@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
 
-from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
+from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.undo.copies import read_copies
-from raidplan.apply.undo.undo import go_back, plan_of_run, still_tuned, way_back
+from raidplan.apply.undo.copies import Copies, read_copies
+from raidplan.apply.undo.undo import Way, go_back, plan_of_run, still_tuned, way_back
 from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import agreed
 from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
-
-if TYPE_CHECKING:
-    from raidplan.apply.journal.journal import Journal
-    from raidplan.apply.undo.copies import Copies
-    from raidplan.apply.undo.undo import Way
-    from raidplan.apply.world import World
-    from raidplan.plan import Plan
+from raidplan.plan import Plan
 
 
 def run(arguments: argparse.Namespace) -> int:

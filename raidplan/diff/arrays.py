@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.changes import ARRAY, Way, noted, way
 from raidplan.diff.members import Members
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, members_trend
+from raidplan.diff.storage import Storage
 from raidplan.diff.words import change
+from raidplan.layout.kinds.array import Array
 from raidplan.plan.changes import JOURNAL_EXCHANGED, SPARE_ADDED, SPARE_REMOVED, Shape, changes, resize
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 SPARE_USED = Way("none", "it becomes a member, and stays in the array")
 

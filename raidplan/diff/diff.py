@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.found import found_and_gone
 from raidplan.diff.judge import judge
 from raidplan.diff.losses import losses
 from raidplan.diff.machine import machine_things
 from raidplan.diff.measures import measure
 from raidplan.diff.result import Diff, Fate, Side, Thing
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
-    from raidplan.layout.model import Layout
+from raidplan.diff.storage import Storage
+from raidplan.layout.model import Layout
 
 BUILT = ("arrays", "volume_groups", "filesystems", "swap")
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.disk import Disk
+from raidplan.layout.kinds.disk import Disk
 
 STRONG = ("serial", "wwn")
 """What belongs to a disk wherever it is plugged in; a path belongs to the plug."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.filesystems.ext import Ext
+from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
 from raidplan.diff.changes import way
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
+from raidplan.diff.storage import Storage
 from raidplan.diff.words import change
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
-    from raidplan.geometry.ext import ExtGeometry
-    from raidplan.layout.kinds.device import Use
-    from raidplan.layout.kinds.filesystem import Filesystem
-    from raidplan.layout.kinds.swap import Swap
-    from raidplan.topology import Topology
+from raidplan.geometry.ext import ExtGeometry
+from raidplan.layout.kinds.device import Use
+from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.layout.kinds.swap import Swap
+from raidplan.topology import Topology
 
 
 def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: Storage) -> Iterator[Change]:

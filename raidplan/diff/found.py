@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.result import Side
-    from raidplan.diff.storage import Storage
-    from raidplan.review.located import Accepted, Located
+from raidplan.base.findings import Path
+from raidplan.diff.result import Side
+from raidplan.diff.storage import Storage
+from raidplan.review.located import Accepted, Located
 
 Key = tuple[str, str, "Path | str"]
 

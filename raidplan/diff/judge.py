@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.arrays import array_changes
 from raidplan.diff.filesystems import filesystem_changes, swap_changes
 from raidplan.diff.names import renames
@@ -17,10 +17,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 RESHAPING = frozenset(("level", "layout", "raid-devices", "chunk", "size"))
 """Changes of an array that move its data, or the end of it."""

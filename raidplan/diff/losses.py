@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.names import hint
 from raidplan.diff.reasons import because, needed
 from raidplan.diff.result import Loss
+from raidplan.diff.storage import Storage
 from raidplan.diff.unused import unused_losses
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
-    from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.layout.kinds.filesystem import Filesystem
 
 
 def losses(storage: Storage) -> Iterator[Loss]:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
 from raidplan.diff.places import REST, Place
 from raidplan.diff.result import Change, Fate, Thing
 from raidplan.diff.sizes import Trend, trend
+from raidplan.diff.storage import Storage
 from raidplan.diff.words import change, differing, value_text
 from raidplan.geometry.gpt import ALIGNMENT
+from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.model import Model
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
-    from raidplan.layout.kinds.disk import Disk
 
 COMPONENTS = ("buses", "controllers", "multipliers", "expanders", "enclosures", "power")
 KINDS = {

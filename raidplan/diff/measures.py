@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isclose
-from typing import TYPE_CHECKING
 
 from raidplan.diff.filesystems import inodes, inodes_after
 from raidplan.diff.result import Figure, Tolerance
+from raidplan.diff.storage import Storage
 from raidplan.estimate.estimate import estimate
-
-if TYPE_CHECKING:
-    from raidplan.diff.storage import Storage
-    from raidplan.estimate.result import Estimate, Estimates, Fate
-    from raidplan.topology import Topology
+from raidplan.estimate.result import Estimate, Estimates, Fate
+from raidplan.topology import Topology
 
 SAME = 1e-3
 """Figures that differ by less are the same: estimates are no more exact."""

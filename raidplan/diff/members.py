@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from raidplan.base.levels import LEVELS, Copies, redundancy
 from raidplan.diff.changes import Way, noted, way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import readable, size_words, stays, trend
+from raidplan.diff.storage import Storage
 from raidplan.plan.changes import REBUILT, Shape, exchange, slot_after
-
-if TYPE_CHECKING:
-    from raidplan.diff.storage import Storage
 
 GONE = "not in the new layout"
 

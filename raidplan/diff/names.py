@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidplan.base.filesystems import uuid_modes
+from raidplan.base.findings import Path
 from raidplan.diff.places import Place, path_of
 from raidplan.diff.result import Fate
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
+from raidplan.diff.storage import Storage
 
 RENAMED = (
     "only the name differs ({names}): raidplan knows a thing by its name, or by a UUID made of the host and the name; "

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.size import align_up, human
 from raidplan.geometry.gpt import ALIGNMENT
+from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.disk import Disk
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.device import Use
-    from raidplan.topology import Item, Topology
+from raidplan.topology import Item, Topology
 
 REST = "rest"
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.base.words import listed
 from raidplan.diff.names import REFERENCES
 from raidplan.diff.result import Change, Fate
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
+from raidplan.diff.storage import Storage
 
 
 def because(path: Path, device: str, storage: Storage) -> str:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.diff.changes import Way
-
-if TYPE_CHECKING:
-    from raidplan.review.located import Accepted, Located
-    from raidplan.topology import Topology
+from raidplan.review.located import Accepted, Located
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human, human_beside
-
-if TYPE_CHECKING:
-    from raidplan.diff.places import Place
-    from raidplan.diff.storage import Storage
-    from raidplan.layout.kinds.lvm import VolumeGroup
+from raidplan.diff.places import Place
+from raidplan.diff.storage import Storage
+from raidplan.layout.kinds.lvm import VolumeGroup
 
 
 class Trend(Enum):

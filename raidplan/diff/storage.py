@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.diff.disks import paired
 from raidplan.diff.places import Place, Places, path_of
 from raidplan.diff.result import Change, Fate
 from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.lvm import VolumeGroup
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.device import Use
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,15 @@ device is blank. A disk with `wipe: true` is not, and a command given by hand do
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.base.words import listed
 from raidplan.diff.names import hint
 from raidplan.diff.places import Place
 from raidplan.diff.reasons import because, needed, of_disks
 from raidplan.diff.result import Fate, Loss
 from raidplan.diff.sizes import size_words, trend
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
+from raidplan.diff.storage import Storage
 
 KINDS = {"arrays": "array", "volume_groups": "volume"}
 JOINED = {"arrays": "mdadm", "volume_groups": "vgextend"}

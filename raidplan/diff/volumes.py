@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.diff.changes import way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, readable, size_words, trend
+from raidplan.diff.storage import Storage
 from raidplan.diff.words import change
+from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.plan.changes import contents
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.diff.storage import Storage
-    from raidplan.layout.kinds.lvm import VolumeGroup
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:

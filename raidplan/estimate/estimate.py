@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
@@ -16,11 +15,9 @@ from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Loss, M
 from raidplan.estimate.sharing import Together, alone
 from raidplan.estimate.survival import BOOT, MACHINE, Survival, survive
 from raidplan.geometry.md_shape import stripe_cache_bytes
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.layout.kinds.device import Device
-    from raidplan.topology import Topology
+from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.device import Device
+from raidplan.topology import Topology
 
 STRIPE_CACHE = 256
 """Entries where none are set (drivers/md/raid5.h, NR_STRIPES)."""

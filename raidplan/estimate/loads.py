@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.levels import Ops, Part, read_ops, reading, write_ops, writing
 from raidplan.estimate.machine import Amount, Load, Machine, Needs, bound
+from raidplan.estimate.survival import Structure
 from raidplan.geometry.md_shape import check_count, raid10_layout
+from raidplan.layout.kinds.array import Array
+from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
-
-if TYPE_CHECKING:
-    from raidplan.estimate.survival import Structure
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.estimate.fair import FULL
 from raidplan.estimate.links import Links, Missing
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
 from raidplan.estimate.levels import writing
 from raidplan.estimate.links import Missing
 from raidplan.estimate.loads import Loads
 from raidplan.estimate.machine import Amount, Machine
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.layout.kinds.array import Array
+from raidplan.topology import Topology
 
 SPEED_MAX = 200_000 * 1024
 """Bytes per second of each member: the kernel's sync_speed_max where none is set (drivers/md/md.c)."""

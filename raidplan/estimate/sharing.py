@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf, isfinite
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.estimate.fair import share
@@ -13,11 +12,9 @@ from raidplan.estimate.levels import reading, writing
 from raidplan.estimate.loads import Demand, Loads, Work
 from raidplan.estimate.machine import Machine, binding, bound
 from raidplan.estimate.result import Figures, Gain, Rate
+from raidplan.estimate.survival import Structure
+from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
-
-if TYPE_CHECKING:
-    from raidplan.estimate.survival import Structure
-    from raidplan.topology import Topology
 
 
 def alone(work: Work, machine: Machine) -> Figures:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, plural
+from raidplan.estimate.survival import Survival
 from raidplan.placement.bounds import alone_load, rooms
 from raidplan.placement.grade import Grade, grade, limits_of
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
-
-if TYPE_CHECKING:
-    from raidplan.estimate.survival import Survival
 
 WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
 MOST_NAMED = 4

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidplan.base.findings import dotted
+from raidplan.diff import Change, Diff, Loss, Thing, Tolerance
 from raidplan.render.estimate_words import described
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
-
-if TYPE_CHECKING:
-    from raidplan.diff import Change, Diff, Loss, Thing, Tolerance
 
 FORMAT_VERSION = 1
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from raidplan.base.words import counted
+from raidplan.diff import Diff
 from raidplan.render.diff_words import Row, Section, sections, summary, title
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
-
-if TYPE_CHECKING:
-    from raidplan.diff import Diff
 
 BESIDE = 300
 """Characters that the frame of a section takes, beside its rows."""

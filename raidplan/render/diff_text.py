@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from raidplan.diff import Diff
 from raidplan.render.colour import Styles, styles
 from raidplan.render.diff_words import STYLES, Row, sections, summary, title
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.diff import Diff
 
 LEGEND = (
     "+ made or won   - destroyed or lost   ! made anew   ~ changed in place   x another disk   = a figure"

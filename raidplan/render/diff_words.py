@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import dotted
 from raidplan.base.size import human, human_beside
 from raidplan.base.words import counted, duration, listed
+from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
 from raidplan.render.estimate_words import alike, described, mb
-
-if TYPE_CHECKING:
-    from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
-    from raidplan.review.located import Accepted, Located
+from raidplan.review.located import Accepted, Located
 
 NAMES = 8
 """So many names are written out."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Gain, MachineEstimate, Rate
 from raidplan.render.findings_json import json_text
-
-if TYPE_CHECKING:
-    from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Gain, MachineEstimate, Rate
 
 FORMAT_VERSION = 1
 

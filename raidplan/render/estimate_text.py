@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from raidplan.base.size import human
 from raidplan.base.words import counted
+from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
     alike,
@@ -20,9 +20,6 @@ from raidplan.render.estimate_words import (
     shape,
 )
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
 
 MANY = 8
 """So many rows of a kind are shown."""

@@ -7,17 +7,14 @@ actions/toolkit, undone by ActionCommand.cs of actions/runner.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.render.files import relative
+from raidplan.render.forms import Look
 from raidplan.render.groups import details, grouped
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Located
-    from raidplan.review.pipeline import Loaded
+from raidplan.review.located import Located
+from raidplan.review.pipeline import Loaded
 
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidplan.base.findings import Severity
 from raidplan.render.files import relative
 from raidplan.render.findings_json import json_text
 from raidplan.render.fingerprint import fingerprints
+from raidplan.render.forms import Look
 from raidplan.render.groups import details
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Located
-    from raidplan.review.pipeline import Loaded
+from raidplan.review.located import Located
+from raidplan.review.pipeline import Loaded
 
 SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE: "info"}
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from raidplan.base.findings import dotted
 from raidplan.base.words import counted
 from raidplan.render.files import relative
+from raidplan.render.forms import Look
 from raidplan.render.groups import details
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Located
-    from raidplan.review.pipeline import Loaded
+from raidplan.review.located import Located
+from raidplan.review.pipeline import Loaded
 
 
 def render(checked: Sequence[Loaded], look: Look) -> str:

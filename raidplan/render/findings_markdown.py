@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted
 from raidplan.render.files import relative
 from raidplan.render.findings_text import summary_text
+from raidplan.render.forms import Look
 from raidplan.render.groups import details, grouped
 from raidplan.render.markdown import LIMIT, cell, prose
-
-if TYPE_CHECKING:
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Accepted, Located
-    from raidplan.review.pipeline import Loaded
+from raidplan.review.located import Accepted, Located
+from raidplan.review.pipeline import Loaded
 
 HEAD = "| | Line | Finding |\n| --- | ---: | --- |\n"
 # Tags stand around what a user wrote: an asterisk beside a space would not be markup.

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidplan import __version__
 from raidplan.base.findings import Severity, dotted
+from raidplan.document import Span
 from raidplan.render.files import uri
 from raidplan.render.findings_json import json_text
 from raidplan.render.fingerprint import fingerprints
+from raidplan.render.forms import Look
 from raidplan.render.visible import visible
+from raidplan.review.located import Located
+from raidplan.review.pipeline import Loaded
 from raidplan.rules import CATALOGUE, Rule
-
-if TYPE_CHECKING:
-    from raidplan.document import Span
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Located
-    from raidplan.review.pipeline import Loaded
 
 MOST = 5000
 """Results that GitHub shows of a run; it takes no run of more than 25,000 (docs.github.com, "SARIF support")."""

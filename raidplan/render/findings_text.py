@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted
 from raidplan.render.colour import Styles, styles
+from raidplan.render.forms import Look
 from raidplan.render.groups import details, grouped
 from raidplan.render.snippet import lines_of, snippet
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Located
-    from raidplan.review.pipeline import Loaded
+from raidplan.review.located import Located
+from raidplan.review.pipeline import Loaded
 
 
 def render(checked: Sequence[Loaded], look: Look) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import dotted
 from raidplan.render.files import relative
 from raidplan.render.snippet import lines_of
-
-if TYPE_CHECKING:
-    from raidplan.review.located import Located
+from raidplan.review.located import Located
 
 
 def fingerprints(findings: Iterable[Located], sources: Mapping[str, str]) -> list[str]:

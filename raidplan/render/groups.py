@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import dotted
-
-if TYPE_CHECKING:
-    from raidplan.document import Span
-    from raidplan.review.located import Located
+from raidplan.document import Span
+from raidplan.review.located import Located
 
 ALIKE = 5
 """How many findings of one rule at one place are spelled out."""

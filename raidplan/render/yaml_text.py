@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from raidplan.render.layout_data import Plain
+from raidplan.render.layout_data import Plain
 
 WIDTH = 110
 STEP = "  "

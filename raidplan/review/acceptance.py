@@ -10,18 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Finding, Path, Severity, did_you_mean, dotted, shortened
 from raidplan.base.mistake import Mistake
+from raidplan.document import Document, Node, Span
 from raidplan.document.comments import Comment, comments
 from raidplan.layout.kinds.host import parse_date
+from raidplan.layout.model import Layout
 from raidplan.review.located import Accepted, Located
 from raidplan.rules import CATALOGUE, can_be_accepted
-
-if TYPE_CHECKING:
-    from raidplan.document import Document, Node, Span
-    from raidplan.layout.model import Layout
 
 _MEANT = re.compile(r"#\s*(?:raidplan\s*:|(?i:raidplan\s*:?\s*allow\b))")
 """What is meant for raidplan, well written or not."""

@@ -9,12 +9,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from raidplan.base.findings import Severity, did_you_mean, shortened
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Finding
+from raidplan.base.findings import Finding, Severity, did_you_mean, shortened
 
 OWN, SHARED = ".raidplan.toml", "pyproject.toml"
 MAX_BYTES = 1024 * 1024

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
@@ -11,12 +10,10 @@ from raidplan.base.size import exact, human
 from raidplan.base.words import counted, listed
 from raidplan.geometry.gpt import MOST_SLACK, slack_bytes
 from raidplan.geometry.md_member import default_data_offset
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays, places, redundant
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 def _whole_disks(topology: Topology, array: Array) -> list[str]:

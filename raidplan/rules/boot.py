@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.words import SHOWN, listed
+from raidplan.estimate.survival import Outcome, structure
+from raidplan.estimate.survival.loss import outcomes
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import place
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @rule(Severity.ERROR)
@@ -182,12 +181,6 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     hidden = _hidden(topology)
     name = boot_filesystem(topology) if hidden else None
     if name is not None:
-        from raidplan.estimate.survival import (  # needs the models, which `explain` does without
-            Outcome,
-            structure,
-        )
-        from raidplan.estimate.survival.loss import outcomes
-
         device, path = topology.layout.filesystems[name].device, ("filesystems", name)
         below = sorted(topology.disks_below(device) & hidden.keys())
         lost = outcomes(structure(topology), hidden).get(path, Outcome.INTACT) is Outcome.LOST

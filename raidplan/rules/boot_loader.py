@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Path, Severity
 from raidplan.base.words import listed
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, footing, losses, place, places
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 FLAT = ("grub-legacy", "lilo", "syslinux", "systemd-boot")
 """Loaders, or the firmware below them, that know nothing of md: to them a member is a plain partition."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
@@ -13,9 +12,7 @@ from raidplan.rules.lib.free import with_ports
 from raidplan.rules.lib.parts import bus_above
 from raidplan.rules.lib.shares import paths
 from raidplan.rules.lib.subjects import agreeing, arrays, mb, own_disks, place, redundant
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 ENOUGH = 0.9
 """A line rate of this part of a disk's rate holds nothing up that could be felt."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, exact, is_power_of_two
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays
 from raidplan.rules.workloads import work_on
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 LEAST, MOST = 4 * KIB, GIB
 RANDOM_MOST, STREAMS_LEAST = 128 * KIB, 64 * KIB

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, gb, hours_at, mb, redundant
 from raidplan.rules.rebuild import component, pace
 from raidplan.rules.workloads import work_on
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 LARGE = 100 * GIB
 """From this size of a member on, mdadm 4.2 and 4.3 add a bitmap by themselves."""

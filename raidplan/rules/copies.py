@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Related, Severity
 from raidplan.base.levels import LEVELS, copy_sets
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted, listed
+from raidplan.estimate.survival import Component
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
 from raidplan.rules.lib.parts import (
@@ -20,11 +21,7 @@ from raidplan.rules.lib.parts import (
     parts_of_disks,
 )
 from raidplan.rules.lib.subjects import arrays, footing, losses, own_disks, place, redundant
-
-if TYPE_CHECKING:
-    from raidplan.estimate.survival import Component
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 JOINED_IN = ("multiplier", "expander", "enclosure")
 """Parts that may hold one array each of several that are joined."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted
@@ -12,9 +11,7 @@ from raidplan.rules.lib.free import own_ports, with_ports
 from raidplan.rules.lib.shares import ENOUGH, Crowd, crowds
 from raidplan.rules.lib.subjects import mb
 from raidplan.rules.links import carrier, oversubscribed
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MULTIPLIERS_ON_CARD = 2
 """More of them on one card are worth a look at the others."""

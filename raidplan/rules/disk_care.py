@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
+from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, place, places
 from raidplan.rules.workloads import work_on
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.disk import Disk
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 GREEN = re.compile(r"WD[0-9]{2,3}(EACS|EADS|EAVS|EARS|EARX|EZRS|EZRX)")
 """Western Digital's Green and AV-GP disks, which park after 8 s unless told otherwise."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, counted, listed
+from raidplan.estimate.survival import Component
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.elsewhere import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import room_elsewhere
@@ -22,11 +23,7 @@ from raidplan.rules.lib.parts import (
     parts_of_disks,
 )
 from raidplan.rules.lib.subjects import agreeing, all_of, arrays, losses, own_disks, place
-
-if TYPE_CHECKING:
-    from raidplan.estimate.survival import Component
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @rule(Severity.WARNING)

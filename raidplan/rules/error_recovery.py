@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
+from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays, guarded_disks, losses, places
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.disk import Disk
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 KERNEL_TIMEOUT = 30
 """Seconds: the default of /sys/block/sdX/device/timeout."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.size import exact, human
@@ -12,9 +11,7 @@ from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems, filesystems
 from raidplan.rules.lib.subjects import gb, tb
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 BULK = 10**12
 """Bytes from which 5 % are too much to keep for root."""

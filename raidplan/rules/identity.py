@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity, shortened
 from raidplan.base.words import counted, listed
+from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.disk import Disk
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 IDENTIFIERS = ("serial", "wwn", "path", "model")
 KERNEL_NAME = re.compile(

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.size import TIB, exact, human
-from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, default_ratio
+from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, ExtGeometry, default_ratio
+from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import ext_filesystems, xfs_filesystems
-
-if TYPE_CHECKING:
-    from raidplan.geometry.ext import ExtGeometry
-    from raidplan.layout.kinds.filesystem import Filesystem
-    from raidplan.rules.lib.made import Made
-    from raidplan.topology import Topology
+from raidplan.rules.lib.made import Made, ext_filesystems, xfs_filesystems
+from raidplan.topology import Topology
 
 INODE = 256
 """Bytes of an inode as mke2fs makes it."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, footing, mb, places
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @rule(Severity.WARNING)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, did_you_mean
 from raidplan.base.levels import LEVELS
 from raidplan.base.mistake import Mistake
 from raidplan.base.words import counted, listed
 from raidplan.geometry.md_shape import raid10_layout
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, arrays, places, redundant
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @rule(Severity.ERROR)

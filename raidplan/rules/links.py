@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
@@ -15,9 +14,7 @@ from raidplan.rules.lib.free import with_ports
 from raidplan.rules.lib.parts import behind_multipliers
 from raidplan.rules.lib.shares import ENOUGH, Share, held_back, shares
 from raidplan.rules.lib.subjects import agreeing, arrays, mb, place
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 UNEQUAL = 1.5
 """One member of a stripe is that many times as fast as another."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, shortened
 from raidplan.base.words import listed
@@ -18,9 +17,7 @@ from raidplan.rules.lib.subjects import (
     places,
     redundant,
 )
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 BATCH_CHARACTERS = 3
 """Serial numbers that differ in their last so many characters only are of one batch."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, places
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 SLOW, SLOWER = 0.85, 0.7
 """Parts of the median rate; rules of thumb."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted
 from raidplan.geometry.md_member import component
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, place, redundant
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 SPREAD = 0.01
 """mdadm asks before it wastes more than this part of a member."""

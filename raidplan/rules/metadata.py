@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import TIB, human
 from raidplan.geometry.md_member import superblock_offset
+from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.naming import STORED_NAME, kernel_name
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MOST_090, MOST_1X, MOST_PPL, MOST_JOURNAL = 27, 1920, 64, 203
 KERNEL_NAME = 31

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from raidplan.base.findings import Severity, shortened
+from raidplan.base.findings import Path, Severity, shortened
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, place
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.filesystem import Filesystem
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 SHORTEST = 60
 """Seconds to wait for the device of a mount: a degraded array starts after 30, and needs some time itself."""

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
 from raidplan.rules.lib.parts import behind_multipliers, most_together
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import all_of, arrays, mb, own_disks, place, redundant
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 UNEVEN = 2
 """So many more members behind one multiplier than behind another are worth moving one."""

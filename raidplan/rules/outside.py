@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
@@ -13,9 +12,7 @@ from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, mb, place, places
 from raidplan.rules.workloads import work_on
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 PAYLOAD = 0.94
 """What TCP leaves of Ethernet's line rate with frames of 1500 bytes: 117.5 of 125 MB/s."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted
 from raidplan.rules.lib.engine import Hit, rule
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
-    from raidplan.topology.wiring import Plug
+from raidplan.topology import Topology
+from raidplan.topology.wiring import Plug
 
 
 @rule(Severity.ERROR)

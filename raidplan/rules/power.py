@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted, listed
 from raidplan.estimate.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
+from raidplan.layout.kinds.hardware import Power
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, places, redundant
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.hardware import Power
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 FULL = 0.8
 """A supply that must deliver more of its rating than this has nothing left for age and peaks."""

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Path, Severity
 from raidplan.base.size import KIB, MIB, align_down, align_up, exact
 from raidplan.geometry import md
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays
 from raidplan.rules.workloads import RANDOM, work_on
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 LARGE = 32 * MIB
 PAGE = 4 * KIB

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
 from raidplan.rules.lib.subjects import array_disks, arrays, hours_at, losses, mb, redundant, tb
 from raidplan.rules.links import carrier
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 LONG_HOURS, DAY = 12, 24
 SYNC_SPEED_MAX = 200_000 * 1024

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
+from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, guarded_disks, places
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.layout.kinds.disk import Disk
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 SHINGLED = (
     "WD20EFAX", "WD30EFAX", "WD40EFAX", "WD60EFAX", "WD20EZAZ", "WD60EZAZ",

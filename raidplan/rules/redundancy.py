@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
@@ -12,9 +11,7 @@ from raidplan.base.words import counted
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 WIDE = {"raid4": 8, "raid5": 8, "raid6": 16}
 """More members than this make a parity array wide; a rule of thumb."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.words import counted, listed
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import arrays, footing, hours_at, losses, place, redundant
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 SYNC_HOURS = 1
 """A resync that takes so long on a disk is worth counting."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import SHOWN, listed
@@ -11,9 +10,7 @@ from raidplan.estimate.links import Link
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import ENOUGH, Crowd, crowds, shares, shares_together
 from raidplan.rules.lib.subjects import mb, place
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @rule(Severity.NOTE)

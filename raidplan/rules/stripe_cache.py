@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, human
 from raidplan.base.words import listed
 from raidplan.geometry.md_shape import PAGE, stripe_cache_bytes
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays, places
 from raidplan.rules.tuning import STRIPE_CACHE
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 DEFAULT_ENTRIES = 256
 USEFUL_ENTRIES = 8192

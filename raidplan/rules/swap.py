@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Related, Severity
 from raidplan.base.levels import LEVELS
@@ -11,9 +10,7 @@ from raidplan.base.words import counted, listed
 from raidplan.rules.lib.areas import Area, spread_swap, swap_areas
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, footing, mounted, place, places
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 def _places(areas: list[Area], but: Area) -> Iterator[Related]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity, shortened
 from raidplan.base.size import MIB, align_up, human
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import filesystem_of, mounted, place
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 PRIORITIES = (-1, 32767)
 """What swapon(8) takes."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.size import exact
@@ -11,9 +10,7 @@ from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
 from raidplan.rules.lib.subjects import arrays, hours_at, mb, redundant
 from raidplan.rules.rebuild import SYNC_SPEED_MAX, component, unlimited
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 LONG_SYNC_HOURS = 1
 """A rebuild that the kernel's limit keeps for less is done before anybody raises it; raidplan's own threshold."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, exact
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 STRIPE_CACHE = 17, 32768
 GROUP_THREADS = 0, 8192

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Severity
 from raidplan.layout.kinds.naming import kernel_name
 from raidplan.rules.lib.engine import Hit, rule
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MAPPED = 127
 """Characters of `GROUP-VOLUME` in device-mapper, each - of the two names counted twice."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 from math import lcm
-from typing import TYPE_CHECKING
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, MIB, align_up, exact, human
+from raidplan.layout.kinds.device import Device
+from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import place
 from raidplan.rules.workloads import RANDOM, work_on
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.device import Device
-    from raidplan.layout.kinds.lvm import VolumeGroup
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 STEP = 128 * KIB
 """What an extent that is no power of two must be a multiple of (lvm2, `vg_check_new_extent_size`)."""

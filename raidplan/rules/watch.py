@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Path, Severity
 from raidplan.base.words import listed
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, arrays, redundant
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 def _watched(topology: Topology) -> list[str]:

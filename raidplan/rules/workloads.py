@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Severity
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, place
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 RANDOM = frozenset(("database", "small-files"))
 """Work that no read-ahead helps, and that waits for every seek."""

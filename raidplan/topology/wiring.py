@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
-
-if TYPE_CHECKING:
-    from raidplan.layout.model import Hardware
+from raidplan.layout.model import Hardware
 
 SECTIONS = {"buses": "bus", "controllers": "controller", "multipliers": "multiplier", "expanders": "expander"}
 """The sections of the hardware that other things hang on, and what one of each is called."""

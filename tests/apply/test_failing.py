@@ -391,7 +391,7 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
             raise problems[how]
         return outcome
 
-    monkeypatch.setattr("raidplan.apply.session.carry_out", stopped)
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", stopped)
     arguments = argparse.Namespace(events=None)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 3
     said = capsys.readouterr().err
@@ -400,7 +400,7 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
         "it run now, echo idle > /sys/block/md_data/md/sync_action\n"
     )
     world.lie = {}
-    monkeypatch.setattr("raidplan.apply.session.carry_out", carry_out)
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", carry_out)
     decision = decide(plan, world.read(plan), read_past(tmp_path / "state"), here=False)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 0
     assert "held" not in capsys.readouterr().err

@@ -177,7 +177,7 @@ def test_f07_f46_whatever_goes_wrong_after_the_first_step_is_told_as_stopped(
     def fails(*args: object, **more: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("raidplan.apply.session.carry_out", fails)
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", fails)
     assert carried_out(tmp_path / "state") == 3
     said = capsys.readouterr().err
     assert "can't start new thread" in said and "stopped part-way" in said
@@ -195,7 +195,7 @@ def test_f03_who_interrupts_a_run_is_told_that_it_stopped(
         raise KeyboardInterrupt
 
     for each in (stopped, reading):
-        monkeypatch.setattr("raidplan.apply.session.carry_out", each)
+        monkeypatch.setattr("raidplan.cli.apply.carry_out", each)
         assert carried_out(tmp_path / "state") == 3
 
 
@@ -203,7 +203,7 @@ def test_what_is_not_as_planned_is_told_with_the_way_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outcome = Outcome(done=["a"], unproven=["arrays.a (line 3): degraded is 1, planned 0"])
-    monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: outcome)
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", lambda *_: outcome)
     assert carried_out(tmp_path / "state") == 3
     said = capsys.readouterr().err
     assert "not as planned: arrays.a (line 3): degraded is 1, planned 0\n" in said
@@ -214,7 +214,7 @@ def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sync = Sync("md_x", "initial sync", 3 * 10**9, 10**11, 120_000_000)
-    monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: Outcome(done=["a"], syncs=(sync,)))
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", lambda *_: Outcome(done=["a"], syncs=(sync,)))
     assert carried_out(tmp_path / "state", str(tmp_path / "events")) == 0
     told, ended = map(json.loads, (tmp_path / "events").read_text().splitlines())
     assert told["array"] == "md_x" and str(sync) in capsys.readouterr().err
@@ -232,7 +232,7 @@ def test_the_last_event_tells_a_stop_from_success(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("raidplan.apply.session.carry_out", lambda *_: outcome)
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", lambda *_: outcome)
     assert carried_out(tmp_path / "state", str(tmp_path / "events")) == 3
     (ended,) = map(json.loads, (tmp_path / "events").read_text().splitlines())
     assert not ended["as_planned"] and ended["failed"] == [*outcome.failed]

@@ -244,7 +244,7 @@ def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
     def never(*args: object, **more: object) -> None:
         raise AssertionError("something was begun")
 
-    monkeypatch.setattr("raidplan.apply.session.carry_out", never)
+    monkeypatch.setattr("raidplan.cli.apply.carry_out", never)
     return str(tmp_path / "layout.yaml")
 
 

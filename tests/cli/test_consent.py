@@ -174,7 +174,7 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
             found["untouched"] = False
         return True
 
-    monkeypatch.setattr("raidplan.cli.consent.confirmed", confirm)
+    monkeypatch.setattr("raidplan.cli.apply.confirmed", confirm)
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr(decision, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)

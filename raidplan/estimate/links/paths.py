@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.estimate.links.rates import (
@@ -17,12 +16,10 @@ from raidplan.estimate.links.rates import (
     thunderbolt,
     usb,
 )
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.disk import Disk
-    from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
-    from raidplan.layout.model import Hardware
-    from raidplan.topology.wiring import Plug, Wiring
+from raidplan.layout.kinds.disk import Disk
+from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
+from raidplan.layout.model import Hardware
+from raidplan.topology.wiring import Plug, Wiring
 
 MEASURED = "the layout's own rate"
 TURNS = (

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
-
-if TYPE_CHECKING:
-    from raidplan.layout.model import Hardware
-    from raidplan.topology import Topology
-    from raidplan.topology.wiring import Wiring
+from raidplan.layout.model import Hardware
+from raidplan.topology import Topology
+from raidplan.topology.wiring import Wiring
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
+from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS, sections
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
 
 MACHINE: Path = ("machine",)
 """The running system: every swap area, and the file systems it cannot do without."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival.components import Component, components
 from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.smallest import Smallest, smallest
 from raidplan.estimate.survival.structure import MACHINE, Structure, structure
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True)

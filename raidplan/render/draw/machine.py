@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.render.draw import words
@@ -17,10 +16,8 @@ from raidplan.render.draw.measure import width
 from raidplan.render.draw.picture import Box, Icon, Line, Part, Rect, Text
 from raidplan.render.draw.things import Slice, Tags, Thing
 from raidplan.render.draw.tree import Node, columns, tree
+from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
 
 HEADINGS = {
     "host": "HOST",

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.links import Links
 from raidplan.estimate.result import Rate
 from raidplan.estimate.survival import Survival, survive
+from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.words import counted
@@ -12,15 +11,13 @@ from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row
 from raidplan.render.draw.disks import label, tone_of
 from raidplan.render.draw.effects import killers_row, speed_rows, stops_row
+from raidplan.render.draw.marks import Marks
 from raidplan.render.draw.palette import HUES, light
 from raidplan.render.draw.things import Slice, Tags, Thing, slices, tags, things
 from raidplan.render.draw.tree import Node, tree
 from raidplan.render.visible import visible
+from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
-
-if TYPE_CHECKING:
-    from raidplan.render.draw.marks import Marks
-    from raidplan.topology import Topology
 
 MOST_TEXT, MOST_EDGES = 50_000, 500
 """What Mermaid draws unless it is told otherwise, as on GitHub (maxTextSize and maxEdges of its configuration)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from raidplan.base.findings import Path
 from raidplan.base.words import counted
@@ -19,9 +19,7 @@ from raidplan.render.draw.measure import fitted, listed
 from raidplan.render.draw.picture import Box, Icon, Line, Part, Picture, Rect, Text
 from raidplan.render.draw.storage import storage
 from raidplan.render.draw.things import Thing, slices, tags, things
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MARGIN = 28
 ROOM = 1080

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from raidplan.render.draw.marks import Marks
 from raidplan.render.draw.measure import BOLD, SIZE
 from raidplan.render.draw.page import picture
 from raidplan.render.draw.palette import DARK, LIGHT
 from raidplan.render.draw.picture import Box, Icon, Line, Part, Rect, Shape, Text
 from raidplan.render.visible import visible
-
-if TYPE_CHECKING:
-    from raidplan.render.draw.marks import Marks
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 FONT = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif'
 ICONS: dict[Shape, str] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
@@ -15,10 +14,8 @@ from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
+from raidplan.topology import Item, Topology
 from raidplan.topology.resolve import DISKS
-
-if TYPE_CHECKING:
-    from raidplan.topology import Item, Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
-    from raidplan.topology.wiring import Plug, Wiring
+from raidplan.topology import Topology
+from raidplan.topology.wiring import Plug, Wiring
 
 HOST: Path = ("host",)
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from raidplan.base.findings import Path
 from raidplan.base.size import human
 from raidplan.base.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.disk import Disk
-    from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
-    from raidplan.layout.model import Hardware
+from raidplan.layout.kinds.disk import Disk
+from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
+from raidplan.layout.model import Hardware
 
 KINDS = {
     "bus": "Bus",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.size import human
 from raidplan.estimate.estimate import estimate
@@ -20,9 +19,7 @@ from raidplan.render.estimate_words import (
     named,
     shape,
 )
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MOST = 30
 """So many kinds of arrays, and of what stands on them, are shown."""

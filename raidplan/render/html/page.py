@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
@@ -17,6 +17,7 @@ from raidplan.base.size import human
 from raidplan.base.words import counted
 from raidplan.document import Span
 from raidplan.render.files import relative
+from raidplan.render.forms import Look
 from raidplan.render.groups import ALIKE, alike, grouped, places
 from raidplan.render.html.estimates import Speeds, speeds
 from raidplan.render.html.source import Line, Mark, Place, source_lines
@@ -24,13 +25,10 @@ from raidplan.render.html.survival import Matrix, matrix
 from raidplan.render.html.timeline import Timeline, timeline
 from raidplan.render.visible import visible
 from raidplan.review import pipeline
+from raidplan.review.located import Accepted, Located
+from raidplan.review.pipeline import Loaded
 from raidplan.rules import CATALOGUE
-
-if TYPE_CHECKING:
-    from raidplan.render.forms import Look
-    from raidplan.review.located import Accepted, Located
-    from raidplan.review.pipeline import Loaded
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MOST_FINDINGS = 500
 """So many places are shown; the JSON form has all of them."""

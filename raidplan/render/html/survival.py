@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path
 from raidplan.base.words import plural
@@ -12,9 +11,7 @@ from raidplan.estimate.survival import Component, Survival, survive
 from raidplan.estimate.survival.loss import Outcome
 from raidplan.render.draw.words import kind_of, name_of
 from raidplan.render.estimate_words import alike, named
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 MOST_COLUMNS = 24
 """So many components have a column of their own; of more, the disks have none, then each other kind has one."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.rules.lib.subjects import Footing, arrays, filesystem_of, footing, redundant
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

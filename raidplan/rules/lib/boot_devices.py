@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.rules.lib.subjects import mounted
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 def boot_filesystem(topology: Topology) -> str | None:

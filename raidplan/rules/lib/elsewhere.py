@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
+from raidplan.estimate.survival import Component
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.free import (
     LOOKED_AT,
@@ -23,11 +24,7 @@ from raidplan.rules.lib.free import (
 )
 from raidplan.rules.lib.parts import KINDS, bus_above, most_together, parts_of_disks
 from raidplan.rules.lib.subjects import agreeing, footing, own_disks
-
-if TYPE_CHECKING:
-    from raidplan.estimate.survival import Component
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 PLUGGED = ("multiplier", "expander")
 """The parts with ports of their own; a shelf's free bays and a supply's free leads no layout tells."""

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidplan.base.findings import Finding, Path, Related, Severity
-
-if TYPE_CHECKING:
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.parts import behind_controllers, bus_above
 from raidplan.rules.lib.subjects import agreeing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
-    from raidplan.topology.wiring import Wiring
+from raidplan.topology import Topology
+from raidplan.topology.wiring import Wiring
 
 LOOKED_AT = 16
 """Free disks of the right size, or controllers with free ports, that are tried before a hint does without."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.filesystems.ext import Ext
 from raidplan.base.filesystems.xfs import Xfs
+from raidplan.base.findings import Path
 from raidplan.geometry.ext import ExtGeometry
 from raidplan.geometry.xfs import XfsGeometry
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.layout.kinds.device import Device
-    from raidplan.layout.kinds.filesystem import Filesystem
-    from raidplan.topology import Topology
+from raidplan.layout.kinds.device import Device
+from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

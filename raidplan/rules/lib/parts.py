@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
+from raidplan.estimate.survival import Component, Outcome, Structure, components, structure
+from raidplan.estimate.survival.loss import outcomes
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.subjects import arrays, losses, own_disks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from raidplan.base.findings import Path
-    from raidplan.estimate.survival import Component
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 KINDS = {
     "multiplier": "multiplier",
@@ -28,8 +25,6 @@ KINDS = {
 
 def shared_parts(topology: Topology) -> list[Component]:
     """The parts that take several disks with them, the smallest and nearest first; not a supply that the board needs too."""
-    from raidplan.estimate.survival import components  # needs the models, which `explain` does without
-
     parts = (part for part in components(topology) if part.kind in KINDS and not part.board)
     order = list(KINDS)
     shared = (part for part in parts if len(part.disks) > 1)
@@ -58,9 +53,6 @@ def members_of_parts(topology: Topology, disks: Iterable[str]) -> Counter[Path]:
 
 def fatal_parts(topology: Topology) -> dict[str, list[tuple[Component, int]]]:
     """The parts without which each array is lost, and how many members each takes; the smallest first."""
-    from raidplan.estimate.survival import Outcome, Structure, structure
-    from raidplan.estimate.survival.loss import outcomes
-
     found: dict[str, list[tuple[Component, int]]] = {}
     standing = topology.once(_standing)
     # Without what stands on the arrays: hundreds of volumes can be lost with each of hundreds of parts.

@@ -6,14 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from raidplan.base.findings import Path
 from raidplan.estimate.links import Link, Links
 from raidplan.rules.lib.subjects import arrays, own_disks
-
-if TYPE_CHECKING:
-    from raidplan.base.findings import Path
-    from raidplan.topology import Topology
+from raidplan.topology import Topology
 
 ENOUGH = 0.7
 """With less than this part of its rate left, a disk is held back in a way that is worth rewiring."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidplan.base.findings import Path, Related
 from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.words import SHOWN
-
-if TYPE_CHECKING:
-    from raidplan.layout.kinds.array import Array
-    from raidplan.topology import Item, Topology
+from raidplan.layout.kinds.array import Array
+from raidplan.topology import Item, Topology
 
 
 def arrays(topology: Topology) -> Iterator[tuple[str, Path, Array]]:
