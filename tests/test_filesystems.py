@@ -8,6 +8,7 @@ from raidplan.apply.preflight.versions import known_packages
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import FilesystemType
 from raidplan.facts.host import modules, versions
+from raidplan.facts.magic import OTHERS
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.model import OneOf, fields
 from raidplan.plan.changes import known_before, short
@@ -65,3 +66,8 @@ def test_its_program_is_asked_for_its_version_and_is_on_the_virtual_server(kind:
     assert (kind.package in known_packages()) == bool(kind.package.oldest)
     assert kind.package.name in Recipe().packages
     assert not kind.module or kind.module in modules()
+
+
+def test_its_magic_numbers_stand_with_it_alone() -> None:
+    assert all(each.magics for each in FILESYSTEMS.values())
+    assert not {magic.type for magic in OTHERS} & {*FILESYSTEMS}

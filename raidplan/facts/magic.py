@@ -27,8 +27,7 @@ class Found:
 def recognised(read: Reader) -> Iterator[Found]:
     """Every format whose magic number is there; `read` is of the range, and gives nothing for what it lacks."""
     types = (magic for each in FILESYSTEMS.values() for magic in each.magics)
-    others = (magic for magic in OTHERS if magic.type not in FILESYSTEMS)
-    for magic in (*dict.fromkeys(types), *others):
+    for magic in (*dict.fromkeys(types), *OTHERS):
         at = next((at for at in magic.offsets if read(at, len(magic.text)) == magic.text), None)
         if at is not None:
             label = read(*magic.label).decode(magic.encoding, "replace").partition("\0")[0].rstrip(" ")
@@ -62,7 +61,6 @@ OTHERS = (
     Magic("ntfs", (3,), b"NTFS    "),
     Magic("bcache", (0x1018,), _BCACHE, raw_uuid(0x1028), (0x1048, 32)),
     Magic("zfs_member", tuple(range(0x20000, 0x40000, 0x400)), b"\x0c\xb1\xba\0\0\0\0\0"),
-    Magic("f2fs", (0x400,), b"\x10\x20\xf5\xf2", raw_uuid(0x46C)),
     Magic("iso9660", (0x8001,), b"CD001", label=(0x8028, 32)),
     Magic("jfs", (0x8000,), b"JFS1", raw_uuid(0x8088), (0x8098, 16)),
     Magic("reiserfs", (0x10034,), b"ReIsEr"),
