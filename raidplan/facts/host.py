@@ -16,7 +16,8 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
-from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS, MKINITRAMFS
+from raidplan.plan.initramfs import GENERATORS
+from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
 
 
 def modules() -> tuple[str, ...]:
@@ -36,7 +37,7 @@ def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
         ("udevadm", "--version"): ("udevadm", "systemctl"),
         ("dracut", "--version"): ("dracut",),
         ("grub-install", "--version"): ("grub-install",),
-        (): (MKINITRAMFS,),
+        (): tuple(each.program for each in GENERATORS.values()),
     }
 
 
@@ -146,7 +147,7 @@ def _file(file: Path) -> Properties | None:
 
 def read_initramfs(root: Path, kernel: str) -> Objects:
     """Whether every initramfs holds our configuration as it is, and none is being made; nothing without one."""
-    images = initramfs.images(root, kernel)
+    images = [image for by in GENERATORS.values() for image in initramfs.images(root, kernel, by)]
     unfinished = (root / INITRAMFS_ASIDE.lstrip("/")).exists()
     fresh = not unfinished and not any(_outdated(image, root) for image in images)
     return {"current": {"fresh": fresh}} if images else {}

@@ -17,10 +17,9 @@ from typing import BinaryIO, NamedTuple
 
 from raidplan.facts.block import text_of
 from raidplan.facts.run import CommandFailed, filtered, find_tool
+from raidplan.plan.initramfs import BOOT, GENERATORS, Generator
 from raidplan.plan.places import BLOCK, MDADM_CONF, UDEV_RULES
 
-IMAGE = "initrd.img-{}"
-"""The name that initramfs-tools gives to the image of a kernel."""
 OUR_RULES = PurePath(UDEV_RULES.format(host="*"))
 LONGEST_NAME, LARGEST_FILE = 4096, 1024**2
 """Bytes: PATH_MAX, and more than a configuration file needs."""
@@ -42,15 +41,17 @@ class Unreadable(ValueError):
     """The image cannot be read to its end; the message says why."""
 
 
-def images(root: Path, kernel: str) -> dict[Path, str]:
-    """The images of the kernels that are in /boot, and of the running one, with these.
+def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
+    """The images that `by` made of the kernels that are in /boot, and of the running one, with these.
 
-    None of a kernel long gone, and none of one without modules: mkinitramfs would make an image that does not boot.
+    None of a kernel long gone, and none of one without modules: that image would not boot.
     """
-    boot = root / "boot"
+    boot = root / BOOT.lstrip("/")
     kernels = {file.name.partition("-")[2] for file in boot.glob("vmlinu[xz]-*")} | {kernel}
     named = {
-        boot / IMAGE.format(each): each for each in sorted(kernels) if (root / "lib/modules" / each).is_dir()
+        boot / by.image.format(each): each
+        for each in sorted(kernels)
+        if (root / "lib/modules" / each).is_dir()
     }
     return {image: each for image, each in named.items() if image.is_file()}
 
@@ -80,9 +81,10 @@ _known: dict[tuple[int, ...], Held] = {}
 
 def _held(image: Path) -> Held:
     conf, rules, empty = "", {}, True
+    confs = {each.conf for each in GENERATORS.values()}
     for name, data in _files(image):
         empty = False
-        if name == MDADM_CONF.lstrip("/"):
+        if name in confs:
             conf = data.decode(errors="replace")
         elif fnmatch(PurePath(name).name, OUR_RULES.name):
             rules[PurePath(name).name] = data.decode(errors="replace")

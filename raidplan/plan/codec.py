@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar, get_args
 
+from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS
 from raidplan.plan.origin import LAYOUT, Kind, Origin, origin_of_id
 from raidplan.plan.step import (
     Action,
@@ -82,8 +83,9 @@ def _action_to_data(action: Action) -> dict[str, Any]:
     match action:
         case Run(argv, stdin):
             return {"argv": list(argv), **({"stdin": stdin} if stdin else {})}
-        case RenewInitramfs(arrays):
-            return {"initramfs": list(arrays)}
+        case RenewInitramfs(arrays, generator):
+            other = {"generator": generator} if generator != INITRAMFS_TOOLS.name else {}
+            return {"initramfs": list(arrays), **other}
         case WriteFile():
             return {"file": action.file, "content": action.content, "mode": f"{action.mode:04o}"}
         case WriteBlock():
@@ -181,7 +183,7 @@ def _action_from_data(data: dict[str, Any]) -> Action:
             f"the step {data['id']} says {' and '.join(forms)}, and does one: make it anew with `raidplan plan`"
         )
     if "initramfs" in data:
-        return RenewInitramfs(_texts(data["initramfs"]))
+        return RenewInitramfs(_texts(data["initramfs"]), _generator(data))
     if "argv" in data:
         return Run(_texts(data["argv"]), _text(data.get("stdin", "")))
     if "zero" in data:
@@ -194,6 +196,13 @@ def _action_from_data(data: dict[str, Any]) -> Action:
     if "block" in data:
         return WriteBlock(file, _text(data["block"]), _text(data["mark"]), _of(bool, data["at_top"]), mode)
     return WriteFile(file, _text(data["content"]), mode)
+
+
+def _generator(data: Mapping[str, Any]) -> str:
+    name = _text(data.get("generator", INITRAMFS_TOOLS.name))
+    if name not in GENERATORS:
+        raise ValueError(f"{name!r:.80} makes no initramfs that is known here")
+    return name
 
 
 LOSS = {"what": str, "where": str, "uuid": str, "own": bool}

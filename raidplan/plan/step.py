@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator
 from raidplan.plan.origin import LAYOUT, Origin
-from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, MKINITRAMFS
 
 Value = str | int | bool | None | list[str]
 """What a property of the machine can be."""
@@ -31,14 +31,13 @@ class RenewInitramfs:
     """
 
     arrays: tuple[str, ...] = ()
+    generator: str = INITRAMFS_TOOLS.name
+    """A key of `GENERATORS`."""
 
-    def make(self, kernel: str, image: str) -> tuple[str, ...]:
-        """The program that makes the image of that name for a kernel."""
-        return MKINITRAMFS, "-o", f"{INITRAMFS_ASIDE}/{image}", kernel
-
-    def tell(self, kernel: str, image: str) -> tuple[str, ...]:
-        """The program that runs the hooks of boot loaders, as update-initramfs does after it has put an image in place."""
-        return "run-parts", f"--arg={kernel}", f"--arg=/boot/{image}", INITRAMFS_HOOKS
+    @property
+    def by(self) -> Generator:
+        """What makes them."""
+        return GENERATORS[self.generator]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +250,7 @@ class Plan:
     def tools(self) -> tuple[str, ...]:
         """The programs the steps run."""
         named = {step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}
-        renewed = {MKINITRAMFS for step in self.steps if isinstance(step.action, RenewInitramfs)}
+        renewed = {step.action.by.program for step in self.steps if isinstance(step.action, RenewInitramfs)}
         return tuple(sorted(named | renewed))
 
     @property

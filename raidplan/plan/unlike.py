@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
+from raidplan.plan.initramfs import image_makers
 from raidplan.plan.step import PHASES, Plan, Run, Step, Zero
 
 MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate": "physical_volume"}
@@ -86,7 +87,7 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
     match step.action:
         case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):
             yield f"the step {step.id} clears a device and does not look what is on it"
-        case Run(("update-initramfs" | "mkinitramfs" | "dracut", *_)):
+        case Run((program, *_)) if program in image_makers():
             yield f"the step {step.id} makes the initramfs and does not look what is in it"
         case Zero(device, _, None):
             makers = (other for other in steps if other.id in step.needs and other.proof)

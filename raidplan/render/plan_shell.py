@@ -20,7 +20,7 @@ from raidplan.plan import (
     Zero,
     plan_digest,
 )
-from raidplan.plan.places import INITRAMFS_HOOKS
+from raidplan.plan.initramfs import BOOT, Generator
 from raidplan.render import overview
 from raidplan.render.command import disk_name, quoted
 from raidplan.render.losses import loss_texts
@@ -30,25 +30,13 @@ WIDTH = 110
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """What the functions run beyond the tools that every system has."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
-INITRAMFS_TOOLS = (
-    "cpio",
-    "df",
-    "find",
-    "grep",
-    "mktemp",
-    "run-parts",
-    "sort",
-    "unmkinitramfs",
-    "update-initramfs",
-)
-BOOT = "/boot"
 
 
 def plan_shell(plan: Plan) -> str:
     """The script. It exits with 0, 3 (stopped part-way), 4 (refused, nothing was written) or 130."""
     variables = _variables(plan.disks)
     clears = any(isinstance(step.action, Zero) for step in plan.steps)
-    used = {"functions.sh": True, "clearing.sh": clears, "initramfs.sh": _renewed(plan)}
+    used = {"functions.sh": True, "clearing.sh": clears} | {by.script: True for by in _renewed(plan)}
     parts = [
         "\n".join(_head(plan)),
         *(
@@ -73,8 +61,9 @@ def refusal_shell(lines: Sequence[str]) -> str:
     return f"#!/bin/sh\n{comments}echo 'raidplan: the layout has errors, so there is no plan' >&2\nexit 2\n"
 
 
-def _renewed(plan: Plan) -> bool:
-    return any(isinstance(step.action, RenewInitramfs) for step in plan.steps)
+def _renewed(plan: Plan) -> set[Generator]:
+    """What makes the initramfs in the plan."""
+    return {step.action.by for step in plan.steps if isinstance(step.action, RenewInitramfs)}
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -104,7 +93,7 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
-    more = (*(CLEARING_TOOLS if clears else ()), *(INITRAMFS_TOOLS if _renewed(plan) else ()))
+    more = (*(CLEARING_TOOLS if clears else ()), *(tool for by in _renewed(plan) for tool in by.tools))
     yield _wrapped(["require_tools", *map(quoted, sorted({*plan.tools, *OWN_TOOLS, *more}))])
     if plan.disks:
         yield "disks=$(list_disks)"
@@ -180,7 +169,7 @@ def _step(number: int, step: Step, count: int, variables: Mapping[str, str]) -> 
 def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
     match step.action:
         case RenewInitramfs(arrays):
-            yield _wrapped(["renew_initramfs", BOOT, quoted(" ".join(arrays)), INITRAMFS_HOOKS])
+            yield _wrapped(["renew_initramfs", BOOT, quoted(" ".join(arrays)), step.action.by.hooks])
         case Run(argv, stdin):
             command = _wrapped([_word(word, variables) for word in argv])
             yield from _with_input(command, stdin_of(stdin) if stdin else ("", ""))

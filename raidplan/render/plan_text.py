@@ -18,7 +18,6 @@ from raidplan.plan import (
     Zero,
     plan_digest,
 )
-from raidplan.plan.places import INITRAMFS_HOOKS
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
@@ -111,12 +110,13 @@ def action_lines(step: Step) -> Iterator[str]:
             yield "$ " + command_text(argv) + (" <<" if stdin else "")
             yield from _content(stdin)
         case RenewInitramfs(arrays):
+            by = step.action.by
             names = f"names {counted(len(arrays), 'array')}" if arrays else "can be read"
             yield "for each KERNEL that has its image in /boot, and modules:"
-            yield "$ " + command_text(step.action.make("KERNEL", "initrd.img-KERNEL"))
+            yield "$ " + command_text(by.make("KERNEL", by.image.format("KERNEL")))
             yield f"when each of them is proven to hold what it should ({names}), put them in place of the present ones"
-            yield f"where there is {INITRAMFS_HOOKS}, for each KERNEL:"
-            yield "$ " + command_text(step.action.tell("KERNEL", "initrd.img-KERNEL"))
+            yield f"where there is {by.hooks}, for each KERNEL:"
+            yield "$ " + command_text(by.tell("KERNEL", by.image.format("KERNEL")))
         case WriteFile(file, ""):
             yield f"remove {visible(file)}"
         case WriteBlock(file, "", mark):

@@ -14,7 +14,7 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
 from raidplan.plan import Plan
-from raidplan.plan.places import INITRAMFS_HOOKS
+from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.unlike import unlike
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
@@ -48,7 +48,7 @@ def machine(root: Path) -> State:
     (root / "etc").mkdir(parents=True)
     (root / "etc/fstab").write_text(FSTAB)
     boot(root, "6.1")
-    (root / INITRAMFS_HOOKS.lstrip("/")).mkdir(parents=True)
+    (root / INITRAMFS_TOOLS.hooks.lstrip("/")).mkdir(parents=True)
     (root / "efi").mkdir()
     return State()
 

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.configuration import initramfs
-from raidplan.apply.configuration.initramfs import SETTINGS, cannot_be_renewed, renew
+from raidplan.apply.configuration.initramfs import cannot_be_renewed, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import arrays_named, images
 from raidplan.facts.run import Result
 from raidplan.plan import RenewInitramfs
-from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS
+from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan.places import INITRAMFS_ASIDE
 from tests.initramfs import UUID, boot, cpio
 
 NAMED = RenewInitramfs((UUID,))
@@ -83,7 +84,7 @@ def root(tmp_path: Path) -> Path:
 
 def hooked(root: Path, hook: str) -> None:
     """Something that is to hear of each image."""
-    hooks = root / INITRAMFS_HOOKS.lstrip("/")
+    hooks = root / INITRAMFS_TOOLS.hooks.lstrip("/")
     hooks.mkdir(parents=True, exist_ok=True)
     (hooks / "loader").write_text(f"#!/bin/sh\nset -e\n{hook}\n")
     (hooks / "loader").chmod(0o755)
@@ -113,7 +114,7 @@ def fresh(root: Path) -> object:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_present_images_or_new_ones(tool: str, root: Path) -> None:
     assert not fresh(root)
-    before = {file: (file.stat().st_ino, file.read_bytes()) for file in images(root, "6.1")}
+    before = {file: (file.stat().st_ino, file.read_bytes()) for file in images(root, "6.1", INITRAMFS_TOOLS)}
     problem = renew(NAMED, Scratch(root, tool))
     if tool == "works":
         assert not problem and state(root) == [{UUID}] * 2 and fresh(root)
@@ -224,16 +225,18 @@ def test_what_somebody_made_after_a_kill_is_kept(root: Path) -> None:
 
 def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert renew(NAMED, Scratch(root)) == ""
-    size = sum(image.stat().st_size for image in images(root, "6.1"))
+    size = sum(image.stat().st_size for image in images(root, "6.1", INITRAMFS_TOOLS))
     monkeypatch.setattr(
         initramfs.os,
         "statvfs",
         lambda path: type("Room", (), {"f_bavail": size // 2, "f_frsize": 1, "f_flag": 0}),
     )
-    assert list(cannot_be_renewed(root, "6.1")) == []
+    assert list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)) == []
     of_before(root / "boot/initrd.img-6.1").unlink()
     of_before(root / "boot/initrd.img-6.1").hardlink_to(root / "boot/initrd.img-6.1")
-    assert len(list(cannot_be_renewed(root, "6.1"))) == 1, "a second name takes no room, and gives none"
+    assert len(list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS))) == 1, (
+        "a second name takes no room, and gives none"
+    )
 
 
 @pytest.mark.parametrize("folder", ["raidplan.new", "raidplan.old"])
@@ -244,7 +247,7 @@ def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPa
 )  # fmt: skip
 def test_what_stands_in_the_way_is_named(odd: str, name: str, folder: str, root: Path) -> None:
     subprocess.run(odd.replace("x", folder), shell=True, cwd=root / "boot", check=True)
-    said = list(cannot_be_renewed(root, "6.1"))
+    said = list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS))
     assert [words for words in said if f"{root}/boot/{folder}{name} stands where images" in words]
 
 
@@ -286,7 +289,7 @@ def test_whether_it_is_due_is_told_by_no_clock(root: Path) -> None:
 def test_a_file_system_where_a_file_has_one_name_needs_room_for_copies(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = sum(image.stat().st_size for image in images(root, "6.1"))
+    size = sum(image.stat().st_size for image in images(root, "6.1", INITRAMFS_TOOLS))
     monkeypatch.setattr(
         initramfs.os,
         "statvfs",
@@ -295,7 +298,7 @@ def test_a_file_system_where_a_file_has_one_name_needs_room_for_copies(
     for kind, refused in (("ext4", False), ("vfat", True)):
         (root / "proc/self").mkdir(parents=True, exist_ok=True)
         (root / "proc/self/mountinfo").write_text(f"1 1 8:1 / {root}/boot rw - {kind} /dev/sda1 rw\n")
-        assert [*map(bool, cannot_be_renewed(root, "6.1"))] == [True] * refused
+        assert [*map(bool, cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS))] == [True] * refused
 
 
 def test_the_hooks_hear_of_each_image_that_is_in_its_place(root: Path) -> None:
@@ -358,7 +361,7 @@ def test_other_images_are_not_ours_to_make(root: Path) -> None:
 
 def test_what_is_refused_before(root: Path) -> None:
     def why() -> str:
-        return "; ".join(cannot_be_renewed(root, "6.1"))
+        return "; ".join(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS))
 
     assert not why()
     tool = root / "usr/sbin/update-initramfs"
@@ -378,23 +381,25 @@ def test_what_is_refused_before(root: Path) -> None:
 
 
 def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(cannot_be_renewed(root, "6.1")) == []
+    assert list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)) == []
     size = (root / "boot/initrd.img-6.1").stat().st_size
     free = size * 2
     monkeypatch.setattr(
         initramfs.os, "statvfs", lambda path: type("Room", (), {"f_bavail": free, "f_frsize": 1, "f_flag": 0})
     )
-    (said,) = cannot_be_renewed(root, "6.1")
+    (said,) = cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)
     assert "has 1 KiB free, and the initramfs of 2 kernels" in said and "apt autoremove" in said
     aside(root).mkdir()
     (aside(root) / "initrd.img-6.1").write_bytes(bytes(size))
-    assert list(cannot_be_renewed(root, "6.1")) == [], "what a run that was killed has left goes first"
+    assert list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)) == [], (
+        "what a run that was killed has left goes first"
+    )
     (root / "boot/initrd.img-6.1").write_bytes(b"broken")
-    (said,) = cannot_be_renewed(root, "6.1")
+    (said,) = cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)
     assert "holds no archive" in said
     for file in (root / "boot").glob("[iv]*"):
         file.unlink()
-    (said,) = cannot_be_renewed(root, "6.1")
+    (said,) = cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)
     assert "there is no initramfs in" in said
 
 
@@ -403,18 +408,20 @@ def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyP
     [("update_initramfs=no\n", True), (" update_initramfs='no'", True), ("# update_initramfs=no\nupdate_initramfs=all\n", False)],
 )  # fmt: skip
 def test_a_machine_whose_initramfs_is_not_to_be_made(text: str, refused: bool, root: Path) -> None:
-    settings = root / SETTINGS.lstrip("/")
+    settings = root / INITRAMFS_TOOLS.settings.lstrip("/")
     settings.parent.mkdir(parents=True)
     settings.write_text(text)
-    said = list(cannot_be_renewed(root, "6.1"))
-    assert [f"{SETTINGS} says update_initramfs=no" in words for words in said] == [True] * refused
+    said = list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS))
+    assert [f"{INITRAMFS_TOOLS.settings} says update_initramfs=no" in words for words in said] == [
+        True
+    ] * refused
 
 
 def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hooked(root, "true")
-    assert list(cannot_be_renewed(root, "6.1")) == []
+    assert list(cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)) == []
     monkeypatch.setattr(initramfs, "find_tool", lambda name: "")
-    (said,) = cannot_be_renewed(root, "6.1")
+    (said,) = cannot_be_renewed(root, "6.1", INITRAMFS_TOOLS)
     assert "the program run-parts is missing" in said
 
 

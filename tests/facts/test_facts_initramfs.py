@@ -10,6 +10,7 @@ import pytest
 
 from raidplan.facts import initramfs
 from raidplan.facts.initramfs import Unreadable, arrays_named
+from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from tests.initramfs import BY_GNU_CPIO, PACKERS, UUID, boot, cpio, packed
 
 CONF = f"create names=yes\nARRAY /dev/md/s0 metadata=1.2 UUID={UUID}\n# ARRAY /dev/md/x UUID=dead:beef\n".encode()
@@ -73,6 +74,9 @@ def test_the_images_are_those_of_kernels_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "lib/modules/5.10").mkdir()
     (tmp_path / "lib/modules/6.2").mkdir()
     kernels = dict(zip(found, ("6.1", "6.12"), strict=True))
-    assert initramfs.images(tmp_path, "6.99") == kernels
+    assert initramfs.images(tmp_path, "6.99", INITRAMFS_TOOLS) == kernels
     old = tmp_path / "boot/initrd.img-5.10"
-    assert list(initramfs.images(tmp_path, "5.10").items()) == [(old, "5.10"), *kernels.items()]
+    assert list(initramfs.images(tmp_path, "5.10", INITRAMFS_TOOLS).items()) == [
+        (old, "5.10"),
+        *kernels.items(),
+    ]

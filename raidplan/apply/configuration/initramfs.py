@@ -8,7 +8,6 @@ A machine whose image does not name its arrays calls them md127.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.size import human
 from raidplan.facts.block import Names, text_of
-from raidplan.facts.initramfs import IMAGE, Unreadable, arrays_named, images, outdated, unpacker
+from raidplan.facts.initramfs import Unreadable, arrays_named, images, outdated, unpacker
 from raidplan.facts.mounts import read_mounts
 from raidplan.facts.run import find_tool
 from raidplan.plan import RenewInitramfs
-from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_HOOKS, INITRAMFS_KEPT
+from raidplan.plan.initramfs import BOOT, UNKNOWN, Generator
+from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_KEPT
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -30,9 +30,6 @@ GROWTH = 1.2
 """A new image may be so much larger than the present one."""
 FAT = frozenset({"vfat", "msdos", "exfat"})
 """A file has one name there, so the image of before is kept as a copy."""
-SETTINGS = "/etc/initramfs-tools/update-initramfs.conf"
-UPDATE = "/usr/sbin/update-initramfs"
-"""Other packages have a program of that name as well, for images that mkinitramfs does not make."""
 
 
 def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
@@ -41,7 +38,7 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
     Raises OSError. The folder that they are made in goes when everything is done: as long as it is there, the step
     is due again. Killed at any point, each kernel has its present image or a proven new one.
     """
-    found = images(world.path("/"), os.uname().release)
+    found = images(world.path("/"), os.uname().release, action.by)
     if not found:
         return ""  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
@@ -51,7 +48,7 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
         for image in found:
             _keep(image, begun, action, world)
     _folder(aside, world)
-    _empty(aside, world)
+    _empty(aside, action.by, world)
     made = {image: aside / image.name for image in found}
     present = {image: _appearance(image) for image in found}
     try:
@@ -63,11 +60,11 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
                 world.make_alike(new, image)
                 world.sync(new)
     except OSError:
-        _give_up(aside, begun, world)  # a part of an image would take the last room
+        _give_up(aside, begun, action.by, world)  # a part of an image would take the last room
         raise
     problem = problem or "; ".join(_changed(present))
     if problem:
-        _give_up(aside, begun, world)
+        _give_up(aside, begun, action.by, world)
         return f"{problem}; the images in {aside.parent} stay as they are"
     for image, new in made.items():
         world.effect("rename", str(image), partial(new.rename, image))
@@ -116,7 +113,7 @@ def _changed(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
 def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
     """What the program says that fails; the ones after it are not begun."""
     for image, kernel in found.items():
-        result = world.run(action.make(kernel, image.name))
+        result = world.run(action.by.make(kernel, image.name))
         if result.returncode:
             return [f"{image}: {result.last_words}"]
     return []
@@ -124,23 +121,23 @@ def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
 
 def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[str]:
     """The hooks that failed: what they keep a copy for would boot the image of before."""
-    if world.path(INITRAMFS_HOOKS).is_dir():
+    if world.path(action.by.hooks).is_dir():
         for image, kernel in found.items():
-            result = world.run(action.tell(kernel, image.name))
+            result = world.run(action.by.tell(kernel, image.name))
             if result.returncode:
-                yield f"{image} is made anew, and not everything in {INITRAMFS_HOOKS} took it: {result.last_words}"
+                yield f"{image} is made anew, and not everything in {action.by.hooks} took it: {result.last_words}"
 
 
-def _give_up(aside: Path, begun: bool, world: World) -> None:
+def _give_up(aside: Path, begun: bool, by: Generator, world: World) -> None:
     """Before the first image is in its place; one that a run that was cut off has put there keeps the step due."""
-    _empty(aside, world)
+    _empty(aside, by, world)
     if not begun:
         world.effect("remove", str(aside), aside.rmdir)
         world.sync(aside.parent)
 
 
-def _empty(aside: Path, world: World) -> None:
-    for left in sorted(aside.glob(IMAGE.format("*"))):
+def _empty(aside: Path, by: Generator, world: World) -> None:
+    for left in sorted(aside.glob(by.image.format("*"))):
         world.effect("remove", str(left), left.unlink)
 
 
@@ -162,32 +159,32 @@ def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterato
             yield behind
 
 
-def cannot_be_renewed(root: Path, kernel: str) -> Iterator[str]:
+def cannot_be_renewed(root: Path, kernel: str, by: Generator) -> Iterator[str]:
     """Why the initramfs should not be touched, known before anything is written."""
-    boot, found = root / "boot", images(root, kernel)
+    boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)
     if not found:
-        yield f"there is no initramfs in {boot}, so the names of the arrays cannot be put into it: mount {boot}, or make one (update-initramfs -c -k {kernel})"
+        yield f"there is no initramfs in {boot}, so the names of the arrays cannot be put into it: mount {boot}, or make one ({by.create.format(kernel=kernel)})"
         return
-    if "mkinitramfs" not in text_of(root / UPDATE.lstrip("/")):
-        yield f"{UPDATE} is not that of initramfs-tools, and images of other programs (dracut) are not made: install it"
-    if re.search(r"""^\s*update_initramfs=["']?no\b""", text_of(root / SETTINGS.lstrip("/")), re.MULTILINE):
-        yield f"{SETTINGS} says update_initramfs=no, and a boot would not know the arrays by name: let it say yes"
+    if by.program not in text_of(root / by.updater.lstrip("/")):
+        yield f"{by.updater} is not that of {by.name}, and images of other programs ({', '.join(UNKNOWN)}) are not made: install it"
+    if by.is_switched_off(text_of(root / by.settings.lstrip("/"))):
+        yield f"{by.settings} says {by.switched_off}, and a boot would not know the arrays by name: take that out"
     for image in found:
         if image.is_symlink():
             yield f"{image} is a symbolic link, and what it leads to would stay as it is: put the image in its place"
     aside, kept = root / INITRAMFS_ASIDE.lstrip("/"), root / INITRAMFS_KEPT.lstrip("/")
     for odd in _in_the_way(found, aside, kept):
         yield f"{odd} stands where images are made and kept, and is not what it should be there: move it away"
-    if others := sorted({*aside.glob("*"), *aside.glob(".*")} - {*aside.glob(IMAGE.format("*"))}):
+    if others := sorted({*aside.glob("*"), *aside.glob(".*")} - {*aside.glob(by.image.format("*"))}):
         yield f"{others[0]} is in the folder where images are made, and is none: move it away"
     try:
         missing = sorted({tool for image in found if (tool := unpacker(image))})
     except Unreadable as error:
-        yield f"{error}: make it anew (update-initramfs -u -k all), or remove it with its kernel"
+        yield f"{error}: make it anew ({by.renew}), or remove it with its kernel"
         return
     yield from (f"the program {tool} is missing, which unpacks the initramfs: install it" for tool in missing)
-    if (root / INITRAMFS_HOOKS.lstrip("/")).is_dir() and not find_tool("run-parts"):
-        yield f"the program run-parts is missing, which runs what is in {INITRAMFS_HOOKS}: install it"
+    if (root / by.hooks.lstrip("/")).is_dir() and not find_tool("run-parts"):
+        yield f"the program run-parts is missing, which runs what is in {by.hooks}: install it"
     copied = any(mount.point == str(boot) and mount.type in FAT for mount in read_mounts(root, Names({})))
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:

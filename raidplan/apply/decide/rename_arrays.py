@@ -9,6 +9,7 @@ from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences
 from raidplan.plan import ADDED, Run, Step
+from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.origin import Origin
 
 LINKS = "/dev/md/"
@@ -30,7 +31,7 @@ def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
     if users := _users(found, machine):
         raise InUse(
             f"it runs as {found['node']} and not as {node}, for it was assembled before its name was known, and is in use ({users}): "
-            "make the initramfs (update-initramfs -u -k all) and boot, or end its use; then apply again"
+            f"make the initramfs ({INITRAMFS_TOOLS.renew}) and boot, or end its use; then apply again"
         )
     name = step.targets[0]
     stop = _step(

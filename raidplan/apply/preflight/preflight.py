@@ -28,6 +28,7 @@ from raidplan.facts.in_use import alone, used_by_others, written_by_others
 from raidplan.facts.run import find_tool
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.initramfs import BOOT
 from raidplan.plan.places import FSTAB
 
 MOST_SHOWN = 12
@@ -104,8 +105,9 @@ def modules_loadable(situation: Situation) -> Iterator[Refusal]:
 
 def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
-    if any(isinstance(step.action, RenewInitramfs) for step in situation.plan.steps):
-        yield from refused("initramfs", cannot_be_renewed(Path("/"), situation.machine.kernel), "/boot")
+    actions = (step.action for step in situation.plan.steps)
+    for by in {action.by for action in actions if isinstance(action, RenewInitramfs)}:
+        yield from refused("initramfs", cannot_be_renewed(Path("/"), situation.machine.kernel, by), BOOT)
 
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:

@@ -1,0 +1,85 @@
+"""The programs that make the initramfs, each one record: what it is called, its files, its commands; to add one, add a row.
+
+Sources: mkinitramfs(8), update-initramfs(8), update-initramfs.conf(5).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from raidplan.plan.places import INITRAMFS_ASIDE, MDADM_CONF
+
+BOOT = "/boot"
+"""Where the images are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A program that makes the image of a kernel into a file."""
+
+    name: str
+    """Of the package."""
+    program: str
+    make_words: tuple[str, ...]
+    """Its arguments, with {image} and {kernel}."""
+    image: str
+    """The name of an image, with {} for the kernel's release."""
+    hooks: str
+    """A folder of programs that are to hear of a new image, such as boot loaders that keep a copy; they get kernel and image."""
+    conf: str
+    """Where in an image its copy of mdadm.conf is."""
+    updater: str
+    """What the system itself renews images with, and what its text then names; packages share the path."""
+    settings: str
+    switched_off: str
+    """The line of the settings that forbids that images are renewed: `key=value`."""
+    create: str
+    """What a person runs for the first image of {kernel}."""
+    renew: str
+    """What a person runs to renew all."""
+    script: str
+    """The functions of the plan as a shell script, a file in `render/`."""
+    tools: tuple[str, ...]
+    """What these functions run."""
+
+    def make(self, kernel: str, image: str) -> tuple[str, ...]:
+        """The command that makes the image of that name for a kernel, aside."""
+        values = {"kernel": kernel, "image": f"{INITRAMFS_ASIDE}/{image}"}
+        return self.program, *(word.format_map(values) for word in self.make_words)
+
+    def is_switched_off(self, settings: str) -> bool:
+        """Whether the text of the settings forbids that images are renewed."""
+        key, _, value = self.switched_off.partition("=")
+        return bool(re.search(rf"""^\s*{key}=["']?{value}\b""", settings, re.MULTILINE))
+
+    def tell(self, kernel: str, image: str) -> tuple[str, ...]:
+        """The command that runs the hooks, as the program's own updater does after it has put an image in place."""
+        return "run-parts", f"--arg={kernel}", f"--arg={BOOT}/{image}", self.hooks
+
+
+INITRAMFS_TOOLS = Generator(
+    name="initramfs-tools",
+    program="mkinitramfs",
+    make_words=("-o", "{image}", "{kernel}"),
+    image="initrd.img-{}",
+    hooks="/etc/initramfs/post-update.d",
+    conf=str(PurePath(MDADM_CONF).relative_to("/")),
+    updater="/usr/sbin/update-initramfs",
+    settings="/etc/initramfs-tools/update-initramfs.conf",
+    switched_off="update_initramfs=no",
+    create="update-initramfs -c -k {kernel}",
+    renew="update-initramfs -u -k all",
+    script="initramfs.sh",
+    tools=("cpio", "df", "find", "grep", "mktemp", "run-parts", "sort", "unmkinitramfs", "update-initramfs"),
+)
+GENERATORS = {each.name: each for each in (INITRAMFS_TOOLS,)}
+UNKNOWN = ("dracut",)
+"""Programs that make images as well, and have no record."""
+
+
+def image_makers() -> frozenset[str]:
+    """Every program that makes images, whether a plan runs it or not."""
+    known = {name for each in GENERATORS.values() for name in (each.program, PurePath(each.updater).name)}
+    return frozenset((*known, *UNKNOWN))
