@@ -80,9 +80,9 @@ STRUCK = """
 import os, signal, sys
 from pathlib import Path
 from raidplan import cli
-from raidplan.apply import session
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
+from raidplan.cli import apply
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.plan import Plan, Run, Step
 from tests.apply.silent import Silent
@@ -90,7 +90,7 @@ from tests.apply.silent import carried_out
 signal.signal(signal.SIGINT, signal.default_int_handler)
 wait = "touch begun; sleep 1; touch made"
 steps = (Step("a", "format", "a", Run(("sh", "-c", wait)), "x", targets=("a",)), Step("b", "format", "b", Run(("touch", "next")), "x", targets=("b",), needs=("a",)))
-session.carry_out = lambda *_: execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World())
+apply.carry_out = lambda *_: execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World())
 def run(words):
     with stopped_by_signals():
         return carried_out(Path("state"))

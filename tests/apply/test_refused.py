@@ -301,7 +301,7 @@ def test_apply_without_a_yes_does_nothing(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root takes the lock")
 def test_two_applies_at_once(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     lock = str(tmp_path / "lock")
-    monkeypatch.setattr("raidplan.apply.journal.lock.only_one", lambda: only_one(lock))
+    monkeypatch.setattr("raidplan.cli.apply.only_one", lambda: only_one(lock))
     with only_one(lock):
         assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
     said = capsys.readouterr().err
