@@ -1,1 +1,1 @@
-"""The dangerous half: a plan held against the machine, refused or done, and proven. Standard library and sh."""
+"""The dangerous half: a plan compared with the machine, refused or carried out, and proven. Standard library and sh."""

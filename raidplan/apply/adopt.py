@@ -1,4 +1,4 @@
-"""Objects that stand as planned and that no journal knows: looked at, read-only, and entered if they are whole."""
+"""Existing objects that no journal knows: checked without writing, and entered if they are whole and as planned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ask = Callable[[Sequence[str]], Result]
 """Runs a program that only reads, to its end."""
 
 DAMAGE = range(1, 8)
-"""What a check returns of what they have read; 8 and more of e2fsck, 127 or a signal say that nothing was read (e2fsck(8))."""
+"""Exit codes of a check that has read the file system and found damage; 8 and more of e2fsck, 127 or a signal mean that it read nothing (e2fsck(8))."""
 NOT_WHOLE, NOT_LOOKED_AT = "not whole", "not looked at"
 ADVICE = {
     NOT_WHOLE: ": mend it with its own tools, or clear it from the top if nobody misses it (wipefs --all of its device)",

@@ -25,7 +25,7 @@ from raidplan.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is left to do, on which disks, and why it must not be done."""
+    """The remaining steps, the disks that they apply to, and any reasons to refuse."""
 
     whole: Plan
     """The plan as for a blank machine."""
@@ -36,15 +36,15 @@ class Decision:
     machine: Machine
     """As it was read, with its disks by their names in the layout."""
     notes: tuple[str, ...] = ()
-    """What is no reason to refuse, and good to know before: of versions."""
+    """Facts to know before, of versions for example, that are no reason to refuse."""
     standing: tuple[str, ...] = ()
-    """What an earlier version of the layout made or tuned, in words: it is left as it is."""
+    """Objects and tunings of an earlier version of the layout, in words: they are left as they are."""
     written_over: frozenset[str] = frozenset()
-    """What was there before and must be blank at every place, as guards call it."""
+    """The devices that existed before and must be blank at every place, as guards name them."""
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """The sentences of what refuses it."""
+        """The sentences of the refusals."""
         return tuple(refusal.says for refusal in self.refused)
 
     @property
@@ -99,7 +99,7 @@ def _closer(asked: Asked, matched: Matched, ours: Past) -> Machine:
 
 
 def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
-    """What is left, as a plan for this machine: of its programs, those that it still runs."""
+    """The remaining steps as a plan for this machine, with the programs that they still run."""
     left, whole = remaining.left, remaining.whole
     now = seen(left.tools, matched.disks, machine)
     said_whole = () if left.steps == whole.steps else whole.steps

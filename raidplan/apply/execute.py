@@ -25,7 +25,7 @@ from raidplan.facts import DiskFact
 from raidplan.plan import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 
 APPEAR_SECONDS = 120
-"""How long a device may take to appear after the program that makes it has ended."""
+"""How long a device may take to appear after the program that makes it has finished."""
 LOOK_AGAIN_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 10
 """After these udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""
@@ -39,7 +39,7 @@ class StepFailed(Exception):
 
 
 class GuardFailed(StepFailed):
-    """What must hold right before a step does not: nothing was done."""
+    """A condition of the step does not hold right before it: nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,16 @@ class Event:
 
 
 class Record(Protocol):
-    """Keeps what was begun and ended, before it is told to anybody."""
+    """Keeps a record of steps begun and finished, before anybody hears of them."""
 
     def intent(self, step: str) -> None:
         """The step's effect comes next."""
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
-        """Its action ended well."""
+        """Its action succeeded."""
 
     def failed(self, step: str, message: str) -> None:
-        """Its action ended badly."""
+        """Its action failed."""
 
     def refused(self, step: str, message: str) -> None:
         """Its guard did not hold: nothing was done."""
@@ -74,16 +74,16 @@ class Record(Protocol):
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the steps, by id."""
+    """The outcome of every step, by id."""
 
     done: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
     unproven: list[str] = field(default_factory=list)
-    """What was promised and is not there, when everything was read back."""
+    """Promises of the plan that the machine did not show when everything was read back."""
     syncs: tuple[Sync, ...] = ()
-    """What md goes on with."""
+    """The syncs that md continues by itself."""
 
     @property
     def complete(self) -> bool:
@@ -192,11 +192,11 @@ class Work:
     begun: dict[str, float] = field(default_factory=dict)
     """When each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
-    """Which part of its work each step has done, where it knows."""
+    """The share of its work that each step has done, for steps that report it."""
     told: dict[str, int] = field(default_factory=dict)
 
     def news(self, step: Step) -> Event | None:
-        """How far a running step is, if it knows, and is further than it was."""
+        """The progress of a running step, if it reports any and has advanced."""
         share = self.shares.get(step.id, written_share(step, self.world))
         percent = None if share is None else min(100, int(100 * share))
         if percent is None or percent <= self.told.get(step.id, -1):
@@ -280,7 +280,7 @@ class Work:
 
 
 def written_share(step: Step, world: World) -> float | None:
-    """Which part of a file dd has written; None for any other step. dd itself is asked to say nothing."""
+    """The share of a file that dd has written; None for any other step. dd itself is asked to say nothing."""
     if not (isinstance(step.action, Run) and step.action.argv[0] == "dd"):
         return None
     words = dict(word.split("=", 1) for word in step.action.argv[1:] if "=" in word)

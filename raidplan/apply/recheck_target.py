@@ -1,4 +1,5 @@
-"""Is a step still on what it was decided for? Asked of the kernel right before it, while its disks are held open."""
+"""Whether a step is still on the devices that it was decided for, asked of the kernel right before it, with its disks held
+open."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from raidplan.apply.world import World
 
 ARRAY = "/dev/disk/by-id/md-uuid-"
-"""How links of udev begin that name an array by its UUID."""
+"""The beginning of the links of udev that name an array by its UUID."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a plan was decided for."""
+    """The devices that a plan was decided for."""
 
     disks: Mapping[str, DiskFact]
     """By layout name."""
@@ -32,14 +33,14 @@ class Decided:
     """By step of the whole plan, the disks that it and what it needs write to."""
 
     def others(self, step: Step, world: World, held: ExitStack) -> Iterator[str]:
-        """Why a step would be on something else, in words; the disks below it are held open as long as `held` is."""
+        """Reasons why a step would be on other devices, in words; the disks below it are held open as long as `held` is."""
         words = [word for word in _words(step) if word.startswith("/dev/")]
         yield from (why for word in words if (why := world.another(word)))
         yield from self._other_disks(step, words, world, held)
         yield from self._other_array(step, world)
 
     def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[str]:
-        """Of an array, a disk that has died since is below it no more: it goes on without, or says so itself."""
+        """Disks below the step that are others now. A disk of an array that has died since is not below it any more: the array runs without it, or reports it."""
         names = {disk.kernel_name: name for name, disk in self.disks.items()}
         found = set(step.disks & self.disks.keys())
         for word in words:
@@ -76,7 +77,7 @@ class Decided:
 
 
 def _words(step: Step) -> list[str]:
-    """What a step is on, each once; udev only looks at what it is told of."""
+    """The words of a step that name devices, each once; udev only looks at those that it is told of."""
     match step.action:
         case Run(("udevadm", *_)):
             return []

@@ -1,4 +1,4 @@
-"""Why nothing is written: a code that stays, what it is about, and a sentence. docs/preflight.md lists the codes."""
+"""A reason to write nothing: a stable code, a place, and a sentence. docs/preflight.md lists the codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Refusal:
 
     @property
     def remedy(self) -> str:
-        """What ends reasons of this code."""
+        """The remedy for refusals of this code."""
         return CODES[self.code][1]
 
 

@@ -21,7 +21,8 @@ from raidplan.plan.origin import LAYOUT
 def carry_out(
     decision: Decision, journal: Journal, tell: Callable[[Event], None], *, workers: int | None = None
 ) -> Outcome:
-    """Does what is left, recorded in the journal, and reads everything back; closes the journal if it is as planned.
+    """Carries out the remaining steps, recorded in the journal, and reads everything back; closes the journal if all is
+    as planned.
 
     Raises NoRoom before the first step.
     """
@@ -66,7 +67,7 @@ def carry_out(
 
 
 def not_closed(journal: Journal) -> list[str]:
-    """Closes the journal; why it did not take that, in words."""
+    """Closes the journal; the reason, in words, if it took no record."""
     try:
         journal.close()
     except OSError as error:

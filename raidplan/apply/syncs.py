@@ -1,4 +1,4 @@
-"""What md still does by itself when every step has ended: initial syncs, rebuilds, checks; how far, how fast, how long."""
+"""The work that md continues by itself after the last step: initial syncs, rebuilds, checks; with progress, speed and time left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = {
     "check": "check",
     "repair": "repair",
 }
-"""What the kernel calls it in sync_action (Documentation/admin-guide/md.rst), and what a person does."""
+"""The kernel's words in sync_action (Documentation/admin-guide/md.rst), and ours."""
 
 HELD = "frozen"
 """Its word for an array in which no sync begins."""
@@ -44,7 +44,7 @@ class Sync:
 
     @property
     def percent(self) -> float:
-        """Of what is to be gone through."""
+        """Percent done."""
         return 100 * self.done / self.total if self.total else 0.0
 
     @property
@@ -63,7 +63,7 @@ class Sync:
 
 
 def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ()) -> tuple[Sync, ...]:
-    """What the arrays of the plan do now; `new` are the steps that ended in this run."""
+    """The present work of the plan's arrays; `new` are the steps that finished in this run."""
     found = []
     for step in plan.steps:
         if step.proof is None or step.proof.kind != "array" or not step.creates:

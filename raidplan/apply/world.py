@@ -49,7 +49,7 @@ class World:
         return read_for(plan)
 
     def unit(self, name: str) -> str:
-        """Whether a unit of systemd is enabled, in systemd's word."""
+        """The state of a unit in systemd's word: enabled, disabled, masked."""
         return str(read_units([name], run)[name]["enabled"])
 
     def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
@@ -62,15 +62,15 @@ class World:
         return next((str(part) for part in (*reversed(file.parents), file) if part.is_symlink()), "")
 
     def exists(self, node: str) -> bool:
-        """There is such a node."""
+        """The node exists."""
         return os.path.exists(node)
 
     def instance(self, node: str) -> tuple[str, int]:
-        """Which disk is behind a node now: what the kernel calls this one, and its bytes. Raises OSError."""
+        """The instance of the disk behind a node now: the kernel's word for this one, and its bytes. Raises OSError."""
         return instance_of(node)
 
     def another(self, node: str) -> str:
-        """What a link leads to, if not to the partition that it names; else empty, also where there is none. Raises OSError."""
+        """The target of a link, if not the partition that it names; else empty, also where there is no link. Raises OSError."""
         return another(node, os.stat(node).st_rdev) if os.path.exists(node) else ""
 
     def disks_below(self, node: str) -> frozenset[str]:
@@ -94,15 +94,15 @@ class World:
         look_again(node)
 
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
-        """What is on a disk there now, past the page cache. Raises OSError."""
+        """The bytes on a disk now, past the page cache. Raises OSError."""
         return read_at(node, start, size)
 
     def attribute(self, file: str) -> str:
-        """What a sysfs attribute says; empty if there is none."""
+        """The value of a sysfs attribute; empty if there is none."""
         return text_of(attribute(self.path(file)))
 
     def path(self, file: str) -> Path:
-        """Where a file of the machine lies."""
+        """The path of a file of the machine."""
         return Path(file)
 
     # What is done

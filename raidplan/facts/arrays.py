@@ -25,7 +25,7 @@ TUNABLE = (
 )
 
 NO_POLICY = ("", "none", "unknown")
-"""What the kernel calls the consistency policy of a level without redundancy."""
+"""The kernel's words for the consistency policy of a level without redundancy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Array:
 
 
 def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[str]]:
-    """The arrays, and in words which of them have no UUID that can be read."""
+    """The arrays, and, in words, those without a readable UUID."""
     arrays, problems = [], []
     for sys in sorted(entry.parent for entry in (root / "sys/block").glob("*/md")):
         name = sys.name.replace("!", "/")
@@ -84,7 +84,7 @@ def _members(md: Path) -> tuple[Member, ...]:
 def _identity(
     root: Path, name: str, metadata: str, members: tuple[Member, ...], blocks: Mapping[str, Block], ask: Ask
 ) -> tuple[str, str]:
-    """(UUID, stored name): of a member that can be read, else as mdadm tells it (metadata of firmware RAID)."""
+    """(UUID, stored name) from a readable member, else as mdadm reports it (metadata of firmware RAID)."""
     for member in members:
         block = blocks.get(member.name)
         if block and "faulty" not in member.state:
@@ -138,7 +138,7 @@ def read_links(root: Path) -> dict[str, list[str]]:
 
 
 def properties(array: Array, names: Names, links: Mapping[str, list[str]]) -> dict[str, Value]:
-    """What a proof can ask of an array; sizes in bytes."""
+    """The properties of an array that a proof can ask for; sizes in bytes."""
     md = array.sys / "md"
     level = text_of(md / "level")
     # While the sync is held, a device that failed keeps its slot; a replacement stands beside the one it replaces.
@@ -185,7 +185,7 @@ def _sync(md: Path) -> dict[str, Value]:
 
 
 def _first(array: Array, names: Names, listed: list[Member | None]) -> dict[str, Value]:
-    """Where the data begins, and the write journal."""
+    """The start of the data, and the write journal."""
     found: dict[str, Value] = {}
     first = next((member for member in listed if member), None)
     if first:

@@ -18,7 +18,7 @@ PAGE = 4096
 MEMORY_DISKS = re.compile(r"(ram|zram|sr|fd)\d+")
 """Block devices that are nobody's disk."""
 IDENTIFIERS = ("serial", "wwid", "device/serial", "device/wwid", "device/vpd_pg80")
-"""Where drivers of virtio, NVMe, MMC and SCSI (with libata) keep what the disk is called."""
+"""The attributes in which drivers of virtio, NVMe, MMC and SCSI (with libata) keep a disk's identifiers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Block:
     logical: int = 512
     physical: int = 512
     instance: str = ""
-    """Of a whole device: which appearance of which disk it is (`instance_of`)."""
+    """For a whole device: the appearance of the disk (`instance_of`)."""
 
     @property
     def node(self) -> str:
@@ -104,7 +104,7 @@ def _block(sys: Path, disk: Block | None = None) -> Block:
 
 
 def instance_of(sys: Path) -> str:
-    """Which appearance of which disk a whole device is: equal as long as nobody put another one in its place.
+    """The appearance of the disk behind a whole device: equal as long as nobody put another one in its place.
 
     Linux 5.15 and later number every disk that ever appeared (`diskseq`); before, its place in sysfs stands for that.
     Beside it the size of its blocks, and the serial number and WWN that the disk itself told the kernel, not udev.
@@ -119,7 +119,7 @@ def _names(folder: Path) -> tuple[str, ...]:
 
 
 def _listed(folder: Path) -> list[str]:
-    """What is in a folder of sysfs, in order; nothing if it went away."""
+    """The names in a folder of sysfs, in order; nothing if it went away."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -168,7 +168,7 @@ def _read(node: str | Path, flags: int, offset: int, size: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What each block device is known by, however it is spelled."""
+    """The identity of each block device, however its name is spelled."""
 
     identities: Mapping[str, str]
     """Kernel name to identity: `partition:<uuid>`, `array:<uuid>`, `volume:vg/lv`, or the node of a disk."""

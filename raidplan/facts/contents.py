@@ -40,7 +40,7 @@ def _also(found: dict[str, Value], device: str) -> None:
 
 
 def content_objects(readings: Readings, names: Names) -> dict[str, Properties]:
-    """What each device carries, `type uuid` for each signature; `?` where it could not be read."""
+    """The content of each device, `type uuid` for each signature; `?` where it could not be read."""
     found: dict[str, Properties] = {}
     for name, block in readings.blocks.items():
         words = [f"{one.type} {one.uuid}".strip() for one in readings.signatures.get(block.node, ())]
@@ -84,7 +84,7 @@ def swap_objects(readings: Readings, names: Names, paths: Iterable[str]) -> dict
 
 
 def _of_own(readings: Readings, usage: str) -> Iterator[tuple[str, Signature]]:
-    """(kernel name, signature) of what a device itself holds.
+    """(kernel name, signature) of the content that is a device's own.
 
     A member of an array with its superblock at the end shows the array's content as its own, so devices
     that something holds, or that are marked as members, are passed over.

@@ -21,7 +21,7 @@ from raidplan.facts.traces import FUTURE, Place, read_traces
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
 SETTLE = ("udevadm", "settle", "--timeout=60")
-"""lsblk takes identifiers from udev, which tells those of the disk before until it has looked at the one that came."""
+"""lsblk takes identifiers from udev, which reports those of an earlier disk until it has looked at the present one."""
 
 
 def read_disks(readings: Readings, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
@@ -55,7 +55,7 @@ def parse_lsblk(text: str) -> dict[str, dict[str, str]]:
 
 
 def _traces(readings: Readings, disk: Block) -> tuple[Trace, ...]:
-    """Everything that is on a disk, at every place; of a disk that is known, its table."""
+    """Everything on a disk, at every place; for a known disk, its table."""
     table = readings.tables.get(disk.name)
     if table and table.uuid in readings.known:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
@@ -110,7 +110,7 @@ def _id_path(root: Path, block: Block, links: Sequence[str]) -> str:
 
 
 def partitions_of(readings: Readings, disk: Block) -> Iterator[PartitionFact]:
-    """Those that the kernel knows, then those that only the table on the disk has."""
+    """The partitions that the kernel knows, then those that only the table on the disk has."""
     table = readings.tables.get(disk.name)
     entries = {entry.number: entry for entry in table.entries} if table else {}
     known = sorted((b for b in readings.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
@@ -135,7 +135,7 @@ def entry_of(entry: Entry | None, block: Block) -> Entry | None:
 def _users(
     readings: Readings, block: Block, uses: Mapping[str, Sequence[str]], visited: set[str]
 ) -> Iterator[str]:
-    """What uses a device, then what uses everything that is made of it."""
+    """The users of a device, then the users of everything that is made of it."""
     if block.name in visited:
         return
     visited.add(block.name)

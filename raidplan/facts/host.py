@@ -28,7 +28,7 @@ def modules() -> tuple[str, ...]:
 
 
 def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
-    """What to ask, and the programs that the answer holds for: one process for each package."""
+    """The commands to ask for versions, and the programs that each answer holds for: one process for each package."""
     return {
         ("mdadm", "--version"): ("mdadm",),
         ("sfdisk", "--version"): ("sfdisk", "mkswap", "wipefs", "blkid", "lsblk", "mount", "swapon"),
@@ -46,7 +46,7 @@ HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
 PARTS = tuple(f"{folder.lstrip('/')}/[!.]*.conf" for folder in MDADM_CONF_PARTS)
-"""What mdadm reads after its main file, in the order of the names (`conf_file_or_dir` in its config.c)."""
+"""The files that mdadm reads after its main one, in the order of their names (`conf_file_or_dir` in its config.c)."""
 READ_WHOLE = 1024**2
 """Bytes; a larger file is no configuration, and only its size is told."""
 
@@ -87,7 +87,7 @@ def _loadable(modules: list[str], ask: Ask) -> set[str]:
 
 
 def read_tools(ask: Ask) -> Objects:
-    """Where the programs are, and their versions; those that are missing are left out."""
+    """The paths and versions of the programs; missing ones are left out."""
     found: Objects = {}
     for command, tools in versions().items():
         paths = {tool: path for tool in tools if (path := find_tool(tool))}
@@ -109,7 +109,7 @@ def parse_version(text: str) -> str:
 
 
 def read_units(units: Iterable[str], ask: Ask) -> Objects:
-    """Whether systemd units are enabled, in systemd's word; `not-found` for those that do not exist."""
+    """The state of systemd units in systemd's word, such as `enabled`; `not-found` for those that do not exist."""
     return {
         unit: {"enabled": ask(["systemctl", "is-enabled", unit]).stdout.strip() or "not-found"}
         for unit in units
@@ -146,7 +146,7 @@ def _file(file: Path) -> Properties | None:
 
 
 def read_initramfs(root: Path, kernel: str) -> Objects:
-    """Whether every initramfs holds our configuration as it is, and none is being made; nothing without one."""
+    """`fresh`: every initramfs holds our configuration as it is, and none is being made; nothing without an image."""
     images = [image for by in GENERATORS.values() for image in initramfs.images(root, kernel, by)]
     unfinished = (root / INITRAMFS_ASIDE.lstrip("/")).exists()
     fresh = not unfinished and not any(_outdated(image, root) for image in images)
@@ -169,11 +169,11 @@ def read_kernels(root: Path) -> Objects:
 
 
 def memory_bytes(root: Path) -> int:
-    """Of the machine; 0 if it cannot be read."""
+    """The memory of the machine; 0 if it cannot be read."""
     found = re.search(r"^MemTotal:\s+(\d+) kB", text_of(root / "proc/meminfo"), re.MULTILINE)
     return int(found[1]) * 1024 if found else 0
 
 
 def firmware(root: Path) -> str:
-    """How it was booted: `uefi` or `bios`."""
+    """The firmware that booted the machine: `uefi` or `bios`."""
     return "uefi" if (root / "sys/firmware/efi").is_dir() else "bios"

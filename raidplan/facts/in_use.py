@@ -19,11 +19,11 @@ EXPORTED = {
     "target/core/*/*/udev_path": "a target of the kernel",
     "nvmet/subsystems/*/namespaces/*/device_path": "an NVMe target of the kernel",
 }
-"""Where the kernel's own targets (SCSI and NVMe) name the devices that they offer; none of them is a process."""
+"""The files in which the kernel's own targets (SCSI and NVMe) name the devices that they offer; no target is a process."""
 
 
 def used_by_others(*nodes: str) -> Iterator[str]:
-    """What uses devices, their partitions, or what stands on them, in words; nothing if nobody does.
+    """The users of devices, of their partitions, or of devices on top of them, in words; nothing if nobody uses them.
 
     sysfs shows neither another namespace's mounts, nor who writes to a device without having claimed it. Every process is
     read once for all devices.
@@ -34,14 +34,14 @@ def used_by_others(*nodes: str) -> Iterator[str]:
 
 
 def written_by_others(*nodes: str) -> Iterator[str]:
-    """Of what uses devices only who can write to one: a virtual machine claims none, and leaves it blank at first."""
+    """The users that can write to a device: a virtual machine claims no disk, and leaves it blank at first."""
     numbers, gone = _numbers(nodes)
     yield from gone
     yield from dict.fromkeys((*_exports(numbers), *_writers(numbers)))
 
 
 def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """`b8:16` or `c21:2` to node of all that belongs to the devices, and which of these do not exist, in words."""
+    """(`b8:16` or `c21:2` to node, for all that belongs to the devices; those that do not exist, in words)."""
     numbers: dict[str, str] = {}
     gone = []
     for node in nodes:
@@ -53,7 +53,7 @@ def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def alone(node: str) -> Iterator[str]:
-    """Nothing, if the kernel lets us have the device for ourselves."""
+    """A reason why the kernel does not let us have the device for ourselves; nothing if it does."""
     try:
         os.close(os.open(node, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
     except OSError as error:
@@ -61,8 +61,8 @@ def alone(node: str) -> Iterator[str]:
 
 
 def _family(number: int) -> Iterator[tuple[str, str]]:
-    """`b8:16` to node, of the device, its partitions and what stands on them, and of the disks that those are parts of;
-    `c21:2` to node, of the character devices of all these.
+    """`b8:16` to node, for the device, its partitions, the devices on top of them, and the disks that those are parts of;
+    `c21:2` to node, for the character devices of all these.
     """
     seen: set[Path] = set()
     left = [(SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()]
@@ -95,7 +95,7 @@ def _character_devices(disk: Path) -> Iterator[tuple[str, str]]:
 
 
 def _exports(numbers: dict[str, str]) -> Iterator[str]:
-    """What the kernel offers to other machines."""
+    """Devices that the kernel offers to other machines."""
     for pattern, exporter in EXPORTED.items() if numbers else ():
         for file in CONFIG.glob(pattern):
             with suppress(OSError):
@@ -105,7 +105,7 @@ def _exports(numbers: dict[str, str]) -> Iterator[str]:
 
 
 def _mounts(numbers: dict[str, str]) -> Iterator[str]:
-    """In every mount namespace, each read once."""
+    """Mounts in any mount namespace, each of which is read once."""
     known: set[str] = set()
     for process in processes() if numbers else ():
         with suppress(OSError):
@@ -121,7 +121,7 @@ def _mounts(numbers: dict[str, str]) -> Iterator[str]:
 
 
 def _writers(numbers: dict[str, str]) -> Iterator[str]:
-    """But for this process, whose steps never share a device."""
+    """Programs other than this one, whose steps never share a device, that can write to a device."""
     for process in processes()[1:] if numbers else ():
         for number, way in ways_to_write(process, numbers):
             yield f"{numbers[number]} is {way} by {program(process)}"

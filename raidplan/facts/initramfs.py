@@ -34,7 +34,7 @@ FILTERS = {
     b"BZh": ("bzip2", "-dc"),
     b"\x89LZO": ("lzop", "-dc"),
 }
-"""The first bytes of a compressed archive, and what unpacks it: the programs that such images are made with."""
+"""The first bytes of a compressed archive, and the program that unpacks it."""
 
 
 class Unreadable(ValueError):
@@ -57,14 +57,14 @@ def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
 
 
 class Held(NamedTuple):
-    """What of the configuration an image has a copy of: mdadm.conf, and our rules of udev by file name."""
+    """The configuration in an image: mdadm.conf, and our rules of udev by file name."""
 
     conf: str
     rules: Mapping[str, str]
 
 
 def held(image: Path) -> Held:
-    """What a kernel would find. Raises Unreadable."""
+    """The configuration that a kernel would find. Raises Unreadable."""
     try:
         found = image.stat()
     except OSError as error:
@@ -76,7 +76,7 @@ def held(image: Path) -> Held:
 
 
 _known: dict[tuple[int, ...], Held] = {}
-"""To unpack one takes seconds, and each is asked for several times, by another name once it is in its place."""
+"""Images read so far: unpacking one takes seconds, and each is asked for several times, under two names."""
 
 
 def _held(image: Path) -> Held:
@@ -94,7 +94,7 @@ def _held(image: Path) -> Held:
 
 
 def outdated(image: Path, root: Path) -> str:
-    """In what an image is behind the configuration of the machine, in words; by what it holds, and by no clock. Raises Unreadable.
+    """The configuration that an image lacks, in words; compared by content, not by time. Raises Unreadable.
 
     Only our own lines are compared: the hook of mdadm changes others. Where an image holds no rules, those of the system
     are heard when it has been mounted.
@@ -109,7 +109,7 @@ def outdated(image: Path, root: Path) -> str:
 
 
 def _blocks(conf: str) -> list[str]:
-    """Those that name arrays; without any, the hook of mdadm makes a mdadm.conf of its own."""
+    """Our blocks that name arrays; without any, the hook of mdadm makes a mdadm.conf of its own."""
     return [found[0].strip() for found in re.finditer(BLOCK, conf) if "\nARRAY " in found[0]]
 
 
@@ -162,7 +162,7 @@ def _opened(image: Path) -> Iterator[BufferedReader]:
 
 
 def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:
-    """What unpacks the rest of the image; nothing at its end."""
+    """The command that unpacks the rest of the image; nothing at its end."""
     start = source.peek(8)
     argv = next((argv for magic, argv in FILTERS.items() if start.startswith(magic)), ())
     if not argv and (start or not source.tell()):
@@ -186,7 +186,7 @@ def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]
 
 
 def _skipped_zeroes(source: BufferedReader) -> bool:
-    """Whether something else than padding follows."""
+    """Something else than padding follows."""
     while start := source.peek(4096):
         zeroes = len(start) - len(start.lstrip(b"\0"))
         source.read(zeroes)

@@ -39,7 +39,7 @@ class PartitionFact:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Something that was written to a disk: what it is, and where. Positions and sizes in bytes of the disk.
+    """Something that was written to a disk, and its place. Positions and sizes in bytes of the disk.
 
     `type` is libblkid's word, or `data` for what nothing here recognises, or `unreadable`. `uuid` and `label`
     are the disk's own words, `detail` and `place` are ours: `metadata 1.2, bad checksum`, `partition 1`.
@@ -48,7 +48,7 @@ class Trace:
     offset: int
     type: str
     start: int = 0
-    """Where the range begins that it was found in: the disk, a partition of any table, the inside of an array."""
+    """The start of the range that holds it: the disk, a partition of any table, the inside of an array."""
     room: int = 0
     """The size of that range."""
     place: str = ""
@@ -57,15 +57,15 @@ class Trace:
     label: str = ""
     detail: str = ""
     members: int = 0
-    """Of an array: how many members it has when complete."""
+    """For an array: its number of members when complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiskFact:
     """A whole disk, or a loop device in its place. Texts are empty where the disk does not tell.
 
-    `signatures` are in words: `gpt at 0x200`. `users` are what uses the disk, its partitions, and
-    everything that stands on them: `mounted at /data`, `swap`, `held by md_s0`.
+    `signatures` are in words: `gpt at 0x200`. `users` are those of the disk, of its partitions and of the devices on top
+    of them: `mounted at /data`, `swap`, `held by md_s0`.
     """
 
     node: str
@@ -91,14 +91,14 @@ class DiskFact:
     traces: tuple[Trace, ...] = ()
     """Everything on it, at every place; none if it is proven blank."""
     instance: str = ""
-    """Which appearance of which disk this is, as `facts.block.instance_of` says it."""
+    """The appearance of the disk, as `facts.block.instance_of` tells it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockFact:
-    """A block device and its place in the stack: what it stands on, what uses it, what is on it.
+    """A block device with its place in the stack, its users and its content.
 
-    `name` and `below` are kernel names. `identity` is what proofs call it: `{d00}`, `partition:<uuid>`,
+    `name` and `below` are kernel names. `identity` is its name in proofs: `{d00}`, `partition:<uuid>`,
     `array:<uuid>`, `volume:vg0/home`.
     """
 
@@ -110,20 +110,20 @@ class BlockFact:
     """`disk`, `partition`, `array`, `volume` (of LVM), or the kernel's name for anything else."""
     size: int
     start: int = 0
-    """Of a partition: where it begins on its disk."""
+    """For a partition: its start on the disk."""
     below: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
-    """What uses it directly, and is not a block device itself: `mounted at /data`, `swap`."""
+    """Direct users that are no block devices themselves: `mounted at /data`, `swap`."""
     found: tuple[str, ...] = ()
-    """What libblkid finds on it and on its partitions, as `found_line` writes it."""
+    """The signatures that libblkid finds on it and on its partitions, as `found_line` writes them."""
     content: tuple[str, ...] = ()
-    """The same in words, of the device alone; without `found`, what libblkid does not recognise."""
+    """The same in words, of the device alone; without `found`, content that libblkid does not recognise."""
     state: str = ""
-    """Of an array, the kernel's word."""
+    """For an array, its state in the kernel's word."""
     group: str = ""
-    """Of a volume, the UUID of its group."""
+    """For a volume, the UUID of its group."""
     unknown_from: int = -1
-    """Where bytes begin that nothing recognises; -1 where there are none, or it is not known."""
+    """The start of bytes that nothing recognises; -1 where there are none, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Machine:
     """The release, as in `uname -r`."""
     problems: tuple[str, ...] = ()
     machine_id: str = ""
-    """Of this installation, hashed: /etc/machine-id itself is not to be shown to anybody (machine-id(5))."""
+    """The id of this installation, hashed: /etc/machine-id itself is not to be shown to anybody (machine-id(5))."""
     blocks: tuple[BlockFact, ...] = ()
 
     def observe(self, kind: str, key: str) -> Properties | None:
@@ -149,7 +149,7 @@ class Machine:
         return self.objects.get(kind, {}).get(key)
 
     def carried(self, identity: str) -> list[str]:
-        """What is recognised on a device, type and UUID of each; empty where nothing is, and where it was not asked for."""
+        """The signatures on a device, type and UUID of each; empty where there are none, or where nobody asked."""
         found = (self.observe("content", identity) or {}).get("carries")
         return list(found) if isinstance(found, list) else []
 

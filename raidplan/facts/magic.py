@@ -69,4 +69,4 @@ OTHERS = (
     Magic("squashfs", (0,), b"hsqs"),
     Magic("apfs", (0x20,), b"NXSB"),
 )
-"""What raidplan makes no file system of. Offsets and magic numbers as in libblkid's superblock probes (util-linux 2.38), types by its names."""
+"""Formats that raidplan does not make. Offsets and magic numbers as in libblkid's superblock probes (util-linux 2.38), types by its names."""

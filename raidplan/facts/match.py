@@ -16,7 +16,7 @@ MOST_LARGER = 0.01
 """A disk that is larger by more than this fraction is probably another one."""
 
 NEAR = 0.5
-"""How alike (0 to 1) a disk must be to be worth naming as the nearest."""
+"""The least likeness (0 to 1) of a disk that is worth naming as the nearest."""
 
 NO_IDENTITY = frozenset(
     {
@@ -24,13 +24,13 @@ NO_IDENTITY = frozenset(
         "0123456789abcdef", "0123456789",
     }
 )  # fmt: skip
-"""What firmware says that was never told; the last two are of USB bridges."""
+"""Placeholders of firmware for an identifier that nobody set; the last two are of USB bridges."""
 IDENTIFIERS = ("serial", "wwn", "path", "model")
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why a disk of the layout is not settled; `str` gives the sentence."""
+    """The reason why a disk of the layout has no match; `str` gives the sentence."""
 
     disk: str
     message: str
@@ -142,7 +142,7 @@ def _nodes(disks: Sequence[DiskFact]) -> str:
 
 
 def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[str]:
-    """What is wrong with the one disk that has the identifiers."""
+    """The faults of the one disk that has the identifiers."""
     twins = [other for other in machine.disks if other.node != disk.node and _is_same(disk, other)]
     if twins:
         yield (

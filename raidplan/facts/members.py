@@ -12,7 +12,7 @@ from raidplan.base.size import KIB, SECTOR
 
 MAGIC = 0xA92B4EFC
 SIZE = 4 * KIB
-"""Of a superblock of any version."""
+"""The size of a superblock of any version."""
 LEVELS = {-6: "container", -5: "faulty", -4: "multipath", -1: "linear"}
 
 
@@ -20,7 +20,7 @@ LEVELS = {-6: "container", -5: "faulty", -4: "multipath", -1: "linear"}
 class Superblock:
     """One superblock. `offset`, `data_offset` and `data_size` in bytes from the start of the member.
 
-    `problem` is why mdadm would not take it, in words; what it says of itself may be wrong then.
+    `problem` is the reason, in words, why mdadm would not accept it; its other values may be wrong then.
     """
 
     offset: int
@@ -42,7 +42,7 @@ class Superblock:
 
 
 def positions(size: int) -> dict[str, int]:
-    """Where each version keeps its superblock on a member of `size` bytes (super0.c, super1.c, md_p.h)."""
+    """The offset of the superblock of each version on a member of `size` bytes (super0.c, super1.c, md_p.h)."""
     found = {
         "1.1": 0,
         "1.2": 4 * KIB,
@@ -53,13 +53,13 @@ def positions(size: int) -> dict[str, int]:
 
 
 def superblocks(read: Reader, size: int) -> Iterator[Superblock]:
-    """Those on a member of `size` bytes, of every version."""
+    """The superblocks on a member of `size` bytes, of every version."""
     found = (superblock(read, size, version) for version in positions(size))
     yield from (block for block in found if block)
 
 
 def superblock(read: Reader, size: int, version: str) -> Superblock | None:
-    """The one of a version, recognised by its magic number alone, in either byte order."""
+    """The superblock of one version, recognised by its magic number alone, in either byte order."""
     offset = positions(size).get(version)
     if offset is None:
         return None

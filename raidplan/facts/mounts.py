@@ -11,7 +11,7 @@ from raidplan.facts.block import Names
 from raidplan.facts.machine import Properties
 
 FLAGS = frozenset({"ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime", "relatime"})
-"""What a remount changes of a mount and nothing else (mount(8), options that are independent of file systems)."""
+"""The options of a mount that a remount changes and nothing else (mount(8), options that are independent of file systems)."""
 PSEUDO = ("/proc", "/sys", "/dev", "/run")
 """Mounts of the kernel's own; nothing below them is anybody's data."""
 

@@ -36,13 +36,13 @@ ONE_OF = {
 
 
 def differences(proof: Proof, machine: Machine) -> list[str] | None:
-    """What differs: `chunk is 64 KiB, planned 512 KiB`. Empty if proven, None if there is no such object."""
+    """The differences: `chunk is 64 KiB, planned 512 KiB`. Empty if proven, None if there is no such object."""
     by_name = differing(proof, machine)
     return None if by_name is None else [words for each in by_name.values() for words in each]
 
 
 def differing(proof: Proof, machine: Machine) -> dict[str, list[str]] | None:
-    """The same by property: only those that differ."""
+    """The differences by property; only properties that differ."""
     found = machine.observe(proof.kind, proof.key)
     if found is None:
         return None

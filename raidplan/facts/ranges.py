@@ -33,6 +33,6 @@ def ends_of(
 
 
 def offsets(block: BlockFact) -> list[int]:
-    """Where libblkid finds something on the device itself."""
+    """The offsets of libblkid's signatures on the device itself."""
     lines = (line.split(" ") for line in block.found)
     return [int(words[1], 16) for words in lines if words[0] == "0"]

@@ -99,7 +99,7 @@ def _noting(failed: list[str], ask: Ask) -> Ask:
 def _look(
     root: Path, blocks: Mapping[str, Block], ask: Ask
 ) -> tuple[Readings, list[arrays.Array], Names, list[str]]:
-    """The block devices: what each is, what it is known by, and what stands on it."""
+    """The block devices with their tables, identities, signatures, mounts and swap areas."""
     tables, closed = _tables(root, blocks)
     md, problems = arrays.read_arrays(root, blocks, ask)
     names = _names(root, blocks, tables, md)
@@ -130,7 +130,7 @@ def _contents(
 
 
 def _tables(root: Path, blocks: Mapping[str, Block]) -> tuple[dict[str, Table], dict[str, str]]:
-    """(kernel name to the table on it, kernel name to why it cannot be read)."""
+    """(kernel name to the table on it, kernel name to the reason why it cannot be read)."""
 
     def look(block: Block) -> Table | str | None:
         try:
@@ -148,7 +148,7 @@ def _tables(root: Path, blocks: Mapping[str, Block]) -> tuple[dict[str, Table], 
 def _names(
     root: Path, blocks: Mapping[str, Block], tables: Mapping[str, Table], md: Sequence[arrays.Array]
 ) -> Names:
-    """What each block device is known by."""
+    """The identity of each block device."""
     uuids = {array.block.name: array.uuid for array in md}
     identities: dict[str, str] = {}
     for name, block in blocks.items():

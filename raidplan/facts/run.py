@@ -39,7 +39,7 @@ TAIL = 2000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a program answered; bytes that are not UTF-8 stand as U+FFFD.
+    """The answer of a program; bytes that are not UTF-8 stand as U+FFFD.
 
     `returncode` is negative for the signal that ended it, 127 without the program, 124 at the time limit.
     """
@@ -56,13 +56,13 @@ class Result:
 
     @property
     def last_words(self) -> str:
-        """How it ended, and the end of what it said."""
+        """The exit code of the program, and the end of its output."""
         said = (self.stderr.strip() or self.stdout.strip())[-TAIL:] or "without a word"
         return f"{self.argv[0]} ended with {self.returncode}: {said}"
 
 
 class CommandFailed(Exception):
-    """A program that was to succeed did not; `stderr` is the end of what it complained."""
+    """A program failed that had to succeed; `stderr` is the end of its complaint."""
 
     def __init__(self, argv: Sequence[str], returncode: int, stderr: str) -> None:
         self.argv, self.returncode, self.stderr = tuple(argv), returncode, stderr.strip()[-TAIL:]
@@ -94,7 +94,7 @@ def run(
 
 @contextmanager
 def filtered(argv: Sequence[str], source: BinaryIO) -> Iterator[BufferedReader]:
-    """What a program that only reads makes of a file, from where that stands, while it makes it.
+    """The output of a program that only reads, from the present place of a file on, while the program runs.
 
     Raises CommandFailed at the end if it did not return 0, whatever the reader thought of the part that came.
     """
@@ -131,7 +131,7 @@ def told_clock(program: str, clock: int) -> dict[str, str]:
 
 
 def find_tool(name: str) -> str:
-    """Where the program is, or an empty text; a name with a slash is taken as it is."""
+    """The path of a program, or an empty text; a name with a slash is taken as it is."""
     if "/" in name:
         return name if _executable(Path(name)) else ""
     return next((str(Path(folder, name)) for folder in SEARCH if _executable(Path(folder, name))), "")
@@ -172,7 +172,7 @@ def _run(
 
 
 def _command(program: str, **options: Any) -> sh.Command[sh.RunningCommand]:
-    """A program whose call gives the ended command: sh from 2.0 on has to be asked for that, 1.14 gives nothing else."""
+    """A program whose call returns the finished command: sh from 2.0 on has to be asked for that, 1.14 returns nothing else."""
     import sh  # takes 70 ms, so only where something runs
 
     if not str(sh.__version__).startswith(

@@ -33,7 +33,7 @@ class Signature:
 
 
 def read_signatures(nodes: Sequence[str], ask: Ask) -> tuple[dict[str, list[Signature]], dict[str, str]]:
-    """(node to its signatures, node to why it could not be looked at), with one process if all goes well."""
+    """(node to its signatures, node to the reason why it could not be read), with one process if all goes well."""
     if not nodes:
         return {}, {}
     found = ask(["wipefs", "--no-act", "--json", f"--output={COLUMNS}", *nodes])
@@ -76,5 +76,5 @@ def rows_of(text: str, *path: str) -> list[Mapping[str, Any]]:
 
 
 def plain(text: str) -> str:
-    """Text from a disk for a sentence: what does not print is spelled out, so that it cannot move the cursor."""
+    """Text from a disk for a sentence: unprintable characters are escaped, so that they cannot move the cursor."""
     return "".join(c if is_seen(c) else c.encode("unicode_escape").decode() for c in text)

@@ -72,7 +72,7 @@ ROWS = 128 * 128
 
 
 def extent(size: int, sector: int) -> tuple[int, int]:
-    """Where a GPT ends, with the boot sector before it, and where its backup begins: in bytes of a disk of `size` bytes."""
+    """The end of a GPT, with the boot sector before it, and the start of its backup: in bytes of a disk of `size` bytes."""
     rows = -(-ROWS // sector) * sector
     return 2 * sector + rows, size - sector - rows
 

@@ -28,9 +28,9 @@ SMALL = GIB
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
 FUTURE = "the range of a future partition"
-"""How a place is called where the layout wants a partition."""
+"""The name of a place where the layout wants a partition."""
 INSIDE = "inside the array on "
-"""How a place is called where an old array's data begins: a part of its content shows there."""
+"""The name of a place where an old array's data begins: a part of its content shows there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Place:
     size: int
     words: str = ""
     told: Sequence[Signature] | None = field(default=None, compare=False)
-    """What libblkid says stands there; None if the range is no device, so that it cannot be asked."""
+    """The signatures that libblkid finds there; None if the range is no device, so that nobody can ask."""
     data: bool = True
     """Bytes that nobody recognises count here; inside an array they are what an array is for."""
 
@@ -63,7 +63,7 @@ class Window:
 
     @property
     def stain(self) -> int | None:
-        """Where the first byte is that is not blank; None if all are."""
+        """The offset of the first byte that is not blank; None if all are."""
         return next(iter(first_bytes(((0, self.front), (self.size - len(self.back), self.back)))), None)
 
 
@@ -106,7 +106,7 @@ def words(trace: Trace) -> str:
 
 
 def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
-    """What is in one place, and inside the arrays that it was a member of."""
+    """The traces in one place, and inside the arrays that it was a member of."""
     try:
         window = _window(read, place)
     except OSError as error:

@@ -39,7 +39,7 @@ def number_of_file(found: os.stat_result) -> str:
 
 
 def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Which of the devices a process can write to, and the way in words; nothing for a process that has ended."""
+    """The devices that a process can write to, and the way in words; nothing for a process that has finished."""
     for ways in (_descriptors, _mappings, _registered):
         with suppress(OSError):
             yield from ways(process, numbers)

@@ -1,1 +1,1 @@
-"""What stands and differs from the layout: changed in place, told of, or refused."""
+"""Existing objects that differ from the layout: changed in place, reported, or refused."""

@@ -1,4 +1,4 @@
-"""What a person would do about an array that stands and differs: the commands of `plan/changes/`, or that there are none."""
+"""Advice for an existing array that differs: the commands of `plan/changes/`, or that there are none."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ PARTITIONED = (
 )
 IN_ORDER = "write the members in the order of the slots that they have"
 KEYS = {"members": "raid-devices", "component": "size"}
-"""What the table calls a property that is read from the machine by another name."""
+"""Properties that the table knows by another name than the facts do."""
 
 NAMES = {"raid-devices": "number of members", "consistency": "consistency policy"}
-"""What a person calls what the table calls so."""
+"""The table's names in a person's words."""
 
 
 def shape(array: Mapping[str, Value]) -> Shape:
@@ -58,7 +58,7 @@ def shape(array: Mapping[str, Value]) -> Shape:
 
 
 def differences(found: Properties, planned: Mapping[str, Value]) -> dict[str, Change]:
-    """How the shape of an array differs from what is planned, by the table's names."""
+    """The differences between the shape of an array and the planned one, by the table's names."""
     before, after = shape(found), shape(planned)
     if before.policy != after.policy or before.metadata != after.metadata:
         after = replace(
@@ -68,7 +68,7 @@ def differences(found: Properties, planned: Mapping[str, Value]) -> dict[str, Ch
 
 
 def policy_by_apply(found: Properties, planned: Mapping[str, Value]) -> Answer | None:
-    """How `apply` itself changes the consistency policy; None if it does not."""
+    """The answer by which `apply` itself changes the consistency policy; None if it does not."""
     change = differences(found, planned).get("consistency")
     return change.answer if change and change.answer.kind is Kind.BY_APPLY else None
 
@@ -76,7 +76,7 @@ def policy_by_apply(found: Properties, planned: Mapping[str, Value]) -> Answer |
 def array_by_hand(
     name: str, node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
 ) -> str:
-    """What a person would do about a property; `shown` is how a shell calls what a proof calls so."""
+    """Advice about one property; `shown` turns a device's identity in proofs into its name in a shell."""
     differing = differences(found, planned)
     reason = _impossible(differing, found, planned)
     if reason:
@@ -122,7 +122,7 @@ def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str,
 def _values(
     node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
 ) -> dict[str, str]:
-    """What stands for the placeholders of commands; what is not known stays a word in capitals."""
+    """The values for the placeholders of commands; an unknown one stays a word in capitals."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     values = {"node": node, "count": str(len(wanted))}
     for key, listed in (
@@ -149,11 +149,11 @@ def _values(
 
 
 def _node(identity: str, shown: Callable[[str], str]) -> str:
-    """How a command calls what proofs call so."""
+    """The name in commands of a device that proofs know by its identity."""
     partition = identity.removeprefix("partition:")
     return plain(shown(identity)) if partition == identity else f"{PARTITION}{plain(partition)}"
 
 
 def texts(value: Value) -> list[str]:
-    """What a property lists; nothing if it is no list."""
+    """The items of a property that is a list; nothing if it is none."""
     return list(value) if isinstance(value, list | tuple) else []

@@ -1,4 +1,4 @@
-"""What would make something else of what stands, arrays aside, for a person to do who has a backup: words only."""
+"""Advice, in words only, for a person with a backup: how existing objects other than arrays become what the layout asks for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HINTS = {
     ("table", "partitions"): "by hand, after a backup: sfdisk {node}; what stands on the partitions has to be moved first",
     ("volume_group", "devices"): f"by hand: {short(contents.GROUP_EXTENDED)}, or {short(contents.GROUP_REDUCED)}",
 }  # fmt: skip
-"""By kind and property of what stands; `{node}` is its device, `{planned}` what the layout asks for."""
+"""By kind and property of the object; `{node}` is its device, `{planned}` the planned value."""
 MORE = {
     ("filesystem", "blocks"): "{}, once its device has its size",
     ("volume", "size"): "{}, then grow what stands on it",
@@ -32,7 +32,7 @@ OTHERS = "move what is on it elsewhere, take it away by hand, then apply again"
 
 
 def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> str:
-    """What a person would do about a property that no step changes; for arrays see `array_by_hand`."""
+    """Advice about a property that no step changes; for arrays see `array_by_hand`."""
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("table", "partitions") and _without_type(now) == _without_type(planned):
         return _types(node, now, planned)
@@ -51,7 +51,7 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
 def _answer(
     kind: str, name: str, found: Properties, expect: Mapping[str, Value], *, smaller: bool
 ) -> Answer | None:
-    """How `plan/changes/` and the type of a file system have it changed; None where they have no word for it."""
+    """The answer of `plan/changes/` or of the type of the file system; None where they have none."""
     if (kind, name) == ("volume", "size"):
         return contents.VOLUME_SHRUNK if smaller else contents.VOLUME_GROWN
     known = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
@@ -79,7 +79,7 @@ def _rows(rows: Value) -> list[str]:
 
 
 def _types(node: str, now: Value, planned: Value) -> str:
-    """Where a layout has a word for what is there, that is the way that changes nothing."""
+    """Advice about partition types; keeping the present type, where a layout has a word for it, changes nothing."""
     words = {code.lower(): word for word, code in TYPE_CODES.items()}
     pairs = zip(_rows(now), _rows(planned), strict=True)
     there = dict.fromkeys(words.get(found.split()[-1], "") for found, wanted in pairs if found != wanted)

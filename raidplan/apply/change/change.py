@@ -1,4 +1,4 @@
-"""What stands already and differs: the steps that change it in place, without touching data, or why none does.
+"""Existing objects that differ: the steps that change them in place, without touching data, or the reasons why none does.
 
 A row for each property in `IN_PLACE`; what is not in it is refused with the words of `by_hand`.
 """
@@ -31,7 +31,7 @@ IN_USE = ("mount", "swap")
 
 
 def stands(step: Step, machine: Machine) -> bool:
-    """What the step makes, or begins the use of, is there in some shape: the step itself must not run."""
+    """The object that the step makes or puts into use exists in some shape, so the step itself must not run."""
     if step.proof is None:
         return False
     found = machine.observe(step.proof.kind, step.proof.key)
@@ -42,7 +42,7 @@ def stands(step: Step, machine: Machine) -> bool:
 
 
 def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:
-    """The steps that bring what stands into line, and why it must not be done (in words)."""
+    """The steps that bring an existing object into line, and the reasons to refuse (in words)."""
     assert step.proof is not None
     refusals: list[str] = []
     found = machine.observe(step.proof.kind, step.proof.key) or {}
@@ -93,4 +93,4 @@ IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {
     ("volume", "active"): activated,
     ("volume", "read_ahead"): volume_read_ahead,
 }
-"""Kind and property to what changes it."""
+"""By kind and property: the function that changes it."""

@@ -1,4 +1,4 @@
-"""Arrays that stand and differ: spares and the consistency policy, which mdadm changes while the array runs."""
+"""Existing arrays that differ: spares and the consistency policy, which mdadm changes while the array runs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
 
 
 def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterator[Step]:
-    """What a removed spare still needs, if a run was cut off before it: it must forget the array. Raises NotInPlace."""
+    """The superblock that a removed spare still carries if a run was interrupted before it was cleared. Raises NotInPlace."""
     if step.proof is None or step.proof.kind != "array" or not past.is_open:
         return
     found = machine.observe("array", step.proof.key)

@@ -1,4 +1,4 @@
-"""File systems, mounts, swap and volumes that stand and differ: the steps that change them in place."""
+"""Existing file systems, mounts, swap areas and volumes that differ: the steps that change them in place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def label(difference: Difference) -> Iterator[Step]:
 
 
 def _mounted(difference: Difference) -> str:
-    """Where the file system is mounted; empty if it is not."""
+    """The mount point of the file system; empty if it is not mounted."""
     device = difference.found.get("device")
     mounts = difference.machine.objects.get("mount", {})
     return next((point for point, mount in mounts.items() if mount.get("source") == device), "")

@@ -1,4 +1,4 @@
-"""One property of what stands that is not as a step promises, and the steps that would change it."""
+"""One property of an existing object that differs from a step's promise, and the steps that would change it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from raidplan.plan.origin import Origin
 
 
 class NotInPlace(Exception):
-    """It cannot be changed while it stands as it does now; the message says why, and what to do."""
+    """The property cannot be changed in place now; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One property of what stands is not as the step promises."""
+    """One property of an existing object that differs from the step's promise."""
 
     step: Step
     name: str
@@ -35,7 +35,7 @@ class Difference:
 
     @property
     def node(self) -> str:
-        """How commands name the object, or the device that it lies on."""
+        """The name in commands of the object, or of the device that it lies on."""
         if self.step.awaits and not self.step.awaits[0].startswith("/dev/disk/"):
             return self.step.awaits[0]
         assert isinstance(self.step.action, Run)
@@ -43,7 +43,7 @@ class Difference:
 
     @property
     def by_hand(self) -> str:
-        """What a person would do about it; disks are called as their shell calls them, not as plans do."""
+        """Advice for a person; disks have their names in a shell, not those of plans."""
         assert self.step.proof is not None
         node, expect = str(self._shown(self.node)), self.step.proof.expect
         if self.step.proof.kind == "array":

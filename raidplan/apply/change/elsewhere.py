@@ -1,4 +1,4 @@
-"""What has the identity of a planned object and lies on a disk that no layout names: a copy, and no earlier shape of ours."""
+"""Objects with the identity of a planned one on a disk that no layout names: copies, not an earlier shape of our own."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}
 """Kinds that lie on one device, and the property that says which."""
 CALLED = {"table": "a partition table", "filesystem": "a file system", "swap": "swap"}
 SWAP_UUID = "swaplabel --uuid $(uuidgen)"
-"""What gives swap a UUID of its own and keeps it as it is (swaplabel(8))."""
+"""The command that gives a swap area another UUID and changes nothing else (swaplabel(8))."""
 
 
 def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[str]:
-    """Why a person has to look at what is `found` elsewhere, in words; nothing if it is on disks of the layout."""
+    """Reasons for a person to look at an object `found` elsewhere, in words; none if it is on disks of the layout."""
     assert step.proof is not None
     kind, key = step.proof.kind, step.proof.key
     place = found.get(PLACES.get(kind, ""))

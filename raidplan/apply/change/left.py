@@ -1,6 +1,6 @@
-"""What stays as an earlier version of the layout made it, although this one does not say it any more: in words.
+"""Objects and settings of an earlier version of the layout that stay although this version does not name them, in words.
 
-Arrays, file systems, mounts and swap areas are never touched for that, and what runs is not stopped.
+Arrays, file systems, mounts and swap areas are never touched for that, and nothing that runs is stopped.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ UNTUNED = {
     "md/sync_speed_min": "system",
     "md/sync_speed_max": "system",
 }
-"""What an array begins with (NR_STRIPES in drivers/md/raid5.c; Documentation/admin-guide/md.rst). Its read-ahead is none:
+"""The values that an array starts with (NR_STRIPES in drivers/md/raid5.c; Documentation/admin-guide/md.rst). Read-ahead is absent:
 the kernel computes it from the stripe when the array is assembled."""
 
 
 def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
-    """What was made by an earlier version, is still there, and is in no layout now; in words."""
+    """Objects of earlier versions that still exist and are in no layout now, in words."""
     described = {f"{step.proof.kind}:{step.proof.key}" for step in plan.steps if step.proof}
     for made in sorted(past.made - described):
         kind, _, key = made.partition(":")
@@ -44,7 +44,7 @@ def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
 
 
 def left_running(plan: Plan, machine: Machine) -> Iterator[str]:
-    """What runs still has of what our files said, and this layout does not say; in words, as long as they say it."""
+    """Settings of our own files that are still in effect and that this layout does not ask for, in words, as long as the files name them."""
     yield from _tuned(plan, machine)
     yield from _mounted(plan, machine)
 
@@ -64,7 +64,7 @@ def _tuned(plan: Plan, machine: Machine) -> Iterator[str]:
 def kept_tuning(
     rules: str, said: Callable[[str], Collection[str]], machine: Machine, by: str = "the layout"
 ) -> Iterator[str]:
-    """What arrays still have of rules that count no more, by UUID, but for the attributes that are still `said` `by` others."""
+    """Tunables of running arrays that come from rules no longer in force, by UUID; attributes that others still set (`said`, `by`) are left out."""
     for uuid, running in sorted(machine.objects.get("tuning", {}).items()):
         for attribute, value in set_by(rules, uuid).items():
             if attribute not in said(uuid) and running.get(attribute) == value:

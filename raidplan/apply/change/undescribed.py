@@ -1,6 +1,6 @@
-"""What an earlier version of the layout brought, and this one does not name any more.
+"""Configuration of an earlier version of the layout that this version does not name any more.
 
-Configuration of ours is taken back: blocks, the udev rules, what was switched. All the rest is told of by left.py.
+It is removed again: blocks, the udev rules, switched units. left.py reports all the rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from raidplan.plan.places import (
 )
 
 BACK = "back."
-"""How the ids of these steps begin."""
+"""The beginning of the ids of these steps."""
 RULES = f"{BACK}udev"
 DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 
@@ -52,7 +52,7 @@ def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
 
 
 def with_renewal(left: Plan, whole: Plan, back: Iterable[Step]) -> Plan:
-    """What is left to do, with the initramfs made anew where it has a copy of rules that are taken back."""
+    """The remaining steps, with the initramfs renewed where it has a copy of rules that are removed."""
     if all(step.id != RULES for step in back):
         return left
     renewals = {

@@ -14,7 +14,7 @@ BY_ID = "/dev/disk/by-id/"
 
 
 def aliases(stack: Stack, name: str) -> set[Key]:
-    """Of the device with this kernel name: its nodes and links, its UUIDs and labels, and those of its content."""
+    """The names of the device with this kernel name: its nodes and links, its UUIDs and labels, and those of its content."""
     traces = stack.traces(name)
     words = chain.from_iterable((("UUID", one.uuid), ("LABEL", one.label)) for one in traces)
     keys = {device(node) for node in _nodes(stack, name)} | {

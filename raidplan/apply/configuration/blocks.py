@@ -10,7 +10,7 @@ from raidplan.plan.places import CLOSE, OPEN
 from raidplan.plan.step import WriteBlock, WriteFile
 
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
-"""What the programs that read these files take for lines; for Python, a form feed and others end one as well."""
+"""Lines as the programs that read these files see them; Python would also end one at a form feed, for example."""
 
 
 class BrokenBlock(ValueError):
@@ -18,7 +18,7 @@ class BrokenBlock(ValueError):
 
 
 def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str | None:
-    """What the file should hold, given what it holds now (None: there is no file, or should be none).
+    """The desired text of the file, given its present text (None: the file does not exist, or should not).
 
     Raises BrokenBlock if the marks of the block are not one pair in order.
     """
@@ -79,7 +79,7 @@ def sections(text: str, mark: str, *, at_top: bool = False) -> Sections:
 
 
 def file_text(machine: Machine, file: str) -> str | None:
-    """What a file holds; None if there is none. Raises BrokenBlock for one too large to be a configuration."""
+    """The text of a file; None if there is none. Raises BrokenBlock for one too large to be a configuration."""
     found = machine.observe("file", file)
     if found is None:
         return None

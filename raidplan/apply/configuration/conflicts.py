@@ -49,7 +49,7 @@ def conflicting(whole: Plan, machine: Machine) -> Iterator[str]:
 
 
 def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[str]:
-    """What others wrote for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
+    """Lines of others for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
     for _, text in _of_mdadm(whole, machine):
         # Neither a comment nor an empty line ends a statement.
         if number := continuing(text.behind):
@@ -60,7 +60,7 @@ def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[str]:
 
 
 def overruling(whole: Plan, machine: Machine) -> Iterator[str]:
-    """What others wrote for mdadm behind our block, or in a file that it reads later, and that counts in place of ours."""
+    """Lines of others for mdadm that take precedence over ours: behind our block, or in a file that is read later."""
     for action, text in _files(whole, machine):
         if action.file == DEFAULTS:
             ours = {name: value for _, name, value in assignments(numbered(action.content))}
@@ -101,14 +101,14 @@ def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterato
 
 
 def _spoken_of(kind: str, key: str) -> Key:
-    """How our own lines call what was made."""
+    """The name by which our own lines refer to an object that was made."""
     if kind == "array":
         return "array", key.replace("-", "")
     return ("node", key.removeprefix("file:")) if key.startswith("file:") else device(f"UUID={key}")
 
 
 def unheard(left: Plan, machine: Machine) -> Iterator[str]:
-    """What mdadm will not heed (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices beside a list."""
+    """Lines that mdadm ignores (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices missing from a list."""
     for action, text in _of_mdadm(left, machine):
         told = [*_told(text.others, action, machine)]
         looked_at = [(place, words[1:]) for place, words in told if words[0] == "DEVICE"]
@@ -136,7 +136,7 @@ def _of_mdadm(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sectio
 
 
 def _told(lines: Iterable[Line], action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[str]]]:
-    """Where each statement of these lines and of the further files stands, and its words."""
+    """The place and the words of each statement in these lines and in the further files."""
     for file, each in ((action.file, lines), *_parts(action, machine)):
         for number, words in statements(each):
             yield f"{plain(file)} line {number}", words
@@ -156,7 +156,7 @@ def _units(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, dict[Key
 
 
 def _meant(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
-    """What our own lines mean without saying it: other names of the same file system, or of the same array."""
+    """The implicit meaning of our own lines: other names of the same file system, or of the same array."""
     nodes = {identity: node for node, identity in made_nodes(whole).items()}
     for step in whole.steps:
         if step.proof is None:

@@ -14,9 +14,9 @@ from raidplan.apply.world import Changed, World
 from raidplan.plan.step import WriteBlock, WriteFile
 
 KEPT = ".raidplan-old"
-"""What the earlier version's name ends in; udev and mdadm read no such files."""
+"""The suffix of the earlier version of a file; udev and mdadm read no files with it."""
 TRIES = 10
-"""How often a file is read anew that somebody else writes at the same time."""
+"""How often a file is read again while another program keeps writing to it."""
 
 
 def read_text(file: str) -> str | None:
@@ -56,12 +56,12 @@ def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
 
 
 def real(file: str, world: World) -> Path:
-    """Where a file lies at the end of every symbolic link: the links stay, and what they lead to is written."""
+    """The path at the end of every symbolic link: the links stay, and the file that they lead to is written."""
     return Path(os.path.realpath(world.path(file)))
 
 
 def holds(path: Path) -> bytes | None:
-    """What is in a file now; None if there is none. Raises OSError."""
+    """The bytes of a file now; None if there is none. Raises OSError."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -104,14 +104,14 @@ def _appearance(image: Path) -> tuple[int, int]:
 
 
 def _changed(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
-    """What somebody else made anew in the meantime, such as an upgrade: it may know more than what was begun before."""
+    """Images that another program renewed in the meantime, such as an upgrade: theirs may be newer than ours."""
     for image, seen in present.items():
         if not image.exists() or _appearance(image) != seen:
             yield f"{image} was changed by somebody else while it was being made anew"
 
 
 def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
-    """What the program says that fails; the ones after it are not begun."""
+    """The message of the program that failed; no further image is started after it."""
     for image, kernel in found.items():
         result = world.run(action.by.make(kernel, image.name))
         if result.returncode:
@@ -142,7 +142,7 @@ def _empty(aside: Path, by: Generator, world: World) -> None:
 
 
 def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterator[str]:
-    """What the images lack, in words."""
+    """Content that the images lack, in words."""
     for image in made:
         try:
             missing = sorted(set(arrays) - arrays_named(image))
@@ -198,7 +198,7 @@ def cannot_be_renewed(root: Path, kernel: str, by: Generator) -> Iterator[str]:
 
 
 def _in_the_way(found: Iterable[Path], aside: Path, kept: Path) -> Iterator[Path]:
-    """What is no folder of our own, or no file in it."""
+    """Anything else than a folder of our own with files in it."""
     for folder in (aside, kept):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             yield folder

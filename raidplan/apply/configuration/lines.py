@@ -1,4 +1,4 @@
-"""What lines of fstab(5) and mdadm.conf(5) speak of, however they spell it."""
+"""The devices, mount points and arrays that lines of fstab(5) and mdadm.conf(5) name, in any spelling."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Line = tuple[int, str]
 LINKS = {"by-uuid": "UUID", "by-label": "LABEL", "by-partuuid": "PARTUUID", "by-partlabel": "PARTLABEL"}
 """Folders below /dev/disk whose links say the same as a tag."""
 OCTAL, HEX = re.compile(rb"\\([0-7]{3})"), re.compile(rb"\\x([0-9A-Fa-f]{2})")
-"""How fstab writes a blank, and how udev writes it into a link (fstab(5), systemd's encode_devnode_name)."""
+"""A blank as fstab writes it, and as udev writes it in a link (fstab(5), systemd's encode_devnode_name)."""
 KEYWORDS = ("DEVICE", "ARRAY", "CREATE", "MAILADDR", "MAILFROM")
-"""Of mdadm.conf: as far as two of them begin alike with an A or an M."""
+"""Keywords of mdadm.conf, as far as two of them begin alike with an A or an M."""
 WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s"'])+""")
 QUOTED = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 
@@ -28,7 +28,7 @@ def numbered(text: str) -> Iterator[Line]:
 
 
 def device(word: str) -> Key:
-    """What the first field of a line of fstab means."""
+    """The meaning of the first field of a line of fstab."""
     tag, equals, value = word.partition("=")
     if equals and tag.upper() in LINKS.values():
         return _tagged(tag.upper(), _decoded(OCTAL, 8, value.strip("\"'")))
@@ -64,7 +64,7 @@ def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
 
 
 def unit(file: str, what: str) -> dict[Key, str]:
-    """What a unit of systemd speaks of that mounts or swaps on `what`; its name says where (systemd.unit(5), string
+    """The names in a unit of systemd that mounts or swaps on `what`; the unit's own name is the place (systemd.unit(5), string
     escaping for inclusion in unit names)."""
     name, _, kind = file.rpartition("/")[2].rpartition(".")
     path = normpath("/" + _decoded(HEX, 16, name.replace("-", "/")).lstrip("/"))
@@ -88,7 +88,7 @@ def statements(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
 
 
 def assignments(lines: Iterable[Line]) -> Iterator[tuple[int, str, str]]:
-    """What a file that a shell reads gives variables: the line, the name, and the value without quotation marks."""
+    """The assignments in a file that a shell reads: the line, the name, and the value without quotation marks."""
     for number, line in lines:
         for said in (each for word in _words(line) for each in word.split(";")):
             name, equals, value = said.partition("=")
@@ -116,7 +116,7 @@ def _keyword(word: str) -> str:
 
 
 def _of_array(word: str) -> Key | None:
-    """What a word after ARRAY says; None for what is about no array in particular."""
+    """The meaning of a word after ARRAY; None for a word that is not about an array in particular."""
     tag, equals, value = word.partition("=")
     if not equals:
         # A name without a slash is one below /dev/md.

@@ -1,4 +1,4 @@
-"""What our own lines in fstab(5) mount."""
+"""The mounts of our own lines in fstab(5)."""
 
 from __future__ import annotations
 

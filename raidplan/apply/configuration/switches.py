@@ -32,4 +32,4 @@ def back(unit: str, verb: str) -> tuple[str, ...]:
 
 
 RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
-"""Where no address is left in any configuration the monitor ends at once (Monitor.c of mdadm), which is no failure here."""
+"""Where no address is left in any configuration the monitor exits at once (Monitor.c of mdadm), which is no failure here."""

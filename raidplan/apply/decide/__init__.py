@@ -1,1 +1,1 @@
-"""A plan held against this machine: what is left to do, what of a cut-off run is done anew, and why not. Reads only."""
+"""A plan compared with this machine: the remaining steps, interrupted steps to redo, and reasons to refuse. Reads only."""

@@ -1,4 +1,4 @@
-"""A plan compared with the machine: what is there already is left out, what is there but differs is refused."""
+"""A plan compared with the machine: finished steps are left out, existing objects that differ are refused."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ REFUSED_BY: Mapping[type[Exception], str] = {
     NotInPlace: "differs",
     InUse: "runs-under-other-name",
 }
-"""The code of what each exception says."""
+"""The refusal code of each exception."""
 
 
 def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
-    """The steps that are left to do, and why they must not be done (empty if they may).
+    """The remaining steps, and the reasons to refuse them (empty if there are none).
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
-    say that it was begun and never ended. While an array is not started, nothing is left or refused but for that.
+    say that it was begun and never finished. While an array is not started, that is the one reason, and no step remains.
     """
     if asleep := [*refused("not-started", not_started(plan, machine, past))]:
         return replace(plan, steps=()), asleep
@@ -83,7 +83,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
 
 
 def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
-    """A half-done step. Raises NotOurs, but where a layout lets everything be wiped: there it is listed instead."""
+    """The steps that redo an interrupted one. Raises NotOurs, except where the layout lets everything be wiped: there it
+    is listed instead."""
     try:
         return anew(step, machine, past, made_nodes(plan))
     except NotOurs as error:
@@ -108,16 +109,16 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
 
 
 def _overtaken(step: Step, past: Past) -> bool:
-    """In the interrupted run something that it follows was begun, or has ended, since it ended itself. Its proof may be
-    of the time before, and goes by the clock: whether an initramfs is newer than what it holds."""
+    """In the interrupted run, a step that it follows was begun or finished after it. Its proof may be out of date then,
+    since it goes by the clock: whether an initramfs is newer than the files in it."""
     since = past.order[past.order.index(step.id) + 1 :] if step.id in past.order else past.order
     return past.is_open and not (past.begun | set(since)).isdisjoint(step.follows)
 
 
 def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[Refusal]]:
-    """What is to be done for a step that is not done, and why it must not be. Raises NotOurs.
+    """The steps that are due for a step that is not done, and reasons to refuse them. Raises NotOurs.
 
-    A device that holds our object in another shape is not written over, and nothing in use is changed but in place.
+    A device that holds our object in another shape is not written over, and an object in use is only changed in place.
     """
     if half_done(step, machine, past):
         return _anew(step, machine, plan, past), []
@@ -157,7 +158,7 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
 
 
 def unproven(plan: Plan, machine: Machine) -> list[str]:
-    """What the whole plan promises and the machine does not show, in words."""
+    """Differences between the whole plan and the machine, in words."""
     problems = []
     for step in plan.steps:
         if isinstance(step.action, WriteFile | WriteBlock):

@@ -1,4 +1,4 @@
-"""What a plan was made for: the disks and their content, the programs, the installation; and what has changed since."""
+"""The state that a plan was made for (disks and their content, programs, installation) and its changes since."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Value, digest
 
 OF_THE_PLAN = (".content", ".partitions")
-"""What the steps of a plan change of what was seen of a disk."""
+"""The properties of a disk that the steps of a plan change themselves."""
 
 
 def seen(tools: Iterable[str], disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
@@ -34,13 +34,13 @@ def _disk(disk: DiskFact) -> dict[str, Value]:
 
 
 def machine_digest(found: Mapping[str, Value]) -> str:
-    """SHA-256 over what was seen."""
+    """SHA-256 of the state."""
     return digest(dict(found))
 
 
 def changed(before: Mapping[str, Value], now: Mapping[str, Value], *, resumed: bool = False) -> Iterator[str]:
-    """In words, what is not as it was when the plan was made, but for programs that it does not run; `resumed`: but for what
-    the plan itself has changed since, and the kernel, which a power cut may have changed."""
+    """Changes since the plan was made, in words, except of programs that it does not run; `resumed`: except those of the
+    plan itself, and of the kernel, which a power cut may have changed."""
     for key in sorted(before.keys() | {key for key in now if not key.startswith("tool.")}):
         if resumed and (key == "kernel" or key.endswith(OF_THE_PLAN)):
             continue

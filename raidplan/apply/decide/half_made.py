@@ -1,4 +1,4 @@
-"""What stands on a member of an array that mdadm was cut off in making, and is neither mdadm's nor the kernel's.
+"""The content of array members after mdadm was interrupted in making the array, without that of mdadm and the kernel.
 
 For each member, mdadm 4.2 to 4.6 (`write_init_super1`, super1.c) writes the superblock and the header of the bitmap and
 flushes them, in whichever order the disk takes them; only then the bitmap, all ones, or an empty block of the log of a
@@ -21,14 +21,14 @@ from raidplan.plan import Proof
 
 ONES = b"\xff"
 BITMAP, BITMAP_HEADER = b"bitm", 256
-"""Where a write-intent bitmap begins, and the bytes of its header (`bitmap_super_s`, md-bitmap.h)."""
+"""The first bytes of a write-intent bitmap, and the size of its header (`bitmap_super_s`, md-bitmap.h)."""
 LOG = struct.pack("<I", 0x6433C509)
-"""Where a block of a write journal begins (`struct r5l_meta_block`, md_p.h)."""
+"""The first bytes of a block of a write journal (`struct r5l_meta_block`, md_p.h)."""
 LOG_BLOCK, LOG_HEADER = 4096, 32
 
 
 def others_on(read: Reader, size: int, proof: Proof, *, journal: bool) -> Iterator[Trace]:
-    """What is on a member of `size` bytes: in its data, or anywhere where our superblock is not."""
+    """Foreign content of a member of `size` bytes: in its data, or wherever our superblock is not."""
     of_others = partial(_of_others, read, proof.key.replace("-", ""), journal)
     ours = [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
     for block in ours:

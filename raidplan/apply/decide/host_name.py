@@ -1,4 +1,4 @@
-"""Whether this host has the name that the layout says; if not, the layout may be that of another machine."""
+"""A comparison of this host's name with that of the layout; if they differ, the layout may be that of another machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from raidplan.facts.signatures import plain
 from raidplan.plan import Plan
 
 UNNAMED = ("", "localhost", "(none)")
-"""What machines are called that nobody named (hostname(5); `(none)` is the kernel's own, before anybody sets one)."""
+"""The names of machines that nobody named (hostname(5); `(none)` is the kernel's own, before anybody sets one)."""
 LOOP = "loop"
 
 

@@ -1,4 +1,4 @@
-"""Whether content can be left from an interrupted step: everything on the device is compared, and all that stands on it.
+"""Whether content can be left from an interrupted step: compares everything on the device, and every device on top of it.
 
 A pure function of a machine; what no tool recognises on a device is in its `stain` (recheck.py).
 """
@@ -14,18 +14,18 @@ from raidplan.facts.signatures import plain
 from raidplan.plan import Loss, Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
-"""What sfdisk writes; libblkid reads no identity from them."""
+"""The signatures that sfdisk writes; libblkid reads no identity from them."""
 
 TYPES = {"array": "linux_raid_member", "swap": "swap", "physical_volume": "LVM2_member"}
 """libblkid's words for what steps make; swap that holds a suspended system has the same UUID and another word."""
 
 
 class NotOurs(Exception):
-    """Something stands there that the step cannot have left; the message names it."""
+    """Content that the step cannot have left; the message names it."""
 
 
 def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
-    """There is something on the device, and it can be nothing but the step's own. Raises NotOurs."""
+    """The device has content, all of which can be the step's own. Raises NotOurs."""
     carried = machine.carried(device)
     foreign = [
         f"{_called(device, machine)} carries {plain(word)}" for word in carried if not _ours(word, proof)
@@ -45,7 +45,7 @@ def _ours(word: str, proof: Proof) -> bool:
 
 
 def lost(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
-    """What is ours and may have been used since, or may be of the step or of somebody else."""
+    """Losses: content of our own that may have been used since, or content of either the step or somebody else."""
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
     if proof.kind == "filesystem" and machine.carried(device) and not fresh:
@@ -60,7 +60,7 @@ def lost(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
 
 
 def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
-    """What stands there beside signatures."""
+    """Foreign content on the device beside signatures."""
     yield from _in_use(device, machine)
     above = _table(device, proof, machine) if proof.kind == "table" else []
     if proof.kind == "array" and machine.observe("array", proof.key):
@@ -110,7 +110,7 @@ def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
 
 
 def _standing(device: str, known: list[str], machine: Machine) -> Iterator[str]:
-    """Devices that stand on it, in use or not, other than those that the step makes."""
+    """Devices on top of it, in use or not, other than those that the step makes."""
     stack = Stack(machine, {})
     names = [block.name for block in machine.blocks if block.identity == device]
     for block in stack.above(names):
@@ -134,6 +134,6 @@ def _stain(device: str, machine: Machine) -> str:
 
 
 def _called(device: str, machine: Machine) -> str:
-    """A device for a sentence."""
+    """The name of a device in a sentence."""
     found = machine.observe("array", device.removeprefix("array:")) if device.startswith("array:") else None
     return plain(f"the array {found.get('name') or ''}".strip()) if found else plain(device)

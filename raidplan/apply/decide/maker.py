@@ -24,14 +24,14 @@ from raidplan.facts.traces import read_all
 from raidplan.plan import Run, Step
 
 SCRATCH = "/var/tmp"
-"""Where the sparse file is made: on a disk, for it may need more than memory has room for."""
+"""The folder of the sparse file: on a disk, since the file may need more room than memory has."""
 PART, MORE = 256, 64 * MIB
 """A maker writes less than this part of a device and so many bytes: FAT32 takes 8 bytes for each cluster of 4 KiB."""
 SECONDS = 600
 
 
 def foreign(step: Step, size: int, clock: int, read: Reader) -> Iterator[Trace]:
-    """What is on a device of `size` bytes that libblkid knows nothing of, and was not written by the interrupted maker of `step`.
+    """Content of a device of `size` bytes that libblkid does not know and that the interrupted maker of `step` did not write.
 
     `clock` is the second since 1970 that the maker ran with. Raises OSError.
     """
@@ -43,7 +43,7 @@ def foreign(step: Step, size: int, clock: int, read: Reader) -> Iterator[Trace]:
 
 @contextmanager
 def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own | None]:
-    """How to tell what the maker of `step` wrote to a device; None where that cannot be told."""
+    """A function that recognises the sectors that the maker of `step` wrote; None where that is not possible."""
     kind = _type(step)
     own = kind.own(read, step.proof.key) if kind and step.proof else None
     if own is None and kind and kind.repeats and clock:
@@ -63,7 +63,7 @@ def pristine(step: Step, size: int, clock: int, read: Reader) -> bool:
 
 
 def _type(step: Step) -> FilesystemType | None:
-    """Of the file system that the step makes; None if it makes none."""
+    """The type of the file system that the step makes; None if it makes none."""
     if not (step.proof and step.proof.kind == "filesystem" and isinstance(step.action, Run)):
         return None
     kind = FILESYSTEMS.get(str(step.proof.expect.get("type")))

@@ -1,5 +1,5 @@
-"""Arrays that are not assembled, or not started, and volumes that are not active: what stands on them is out of sight, so
-that nothing can be decided.
+"""Arrays that are not assembled, or not started, and volumes that are not active: their content cannot be seen, so nothing
+can be decided.
 
 mdadm starts an array by itself as soon as all members are there that the newest of them speaks of. After a power cut
 one may have missed the last update of its superblock; then a timer starts the array half a minute later
@@ -23,11 +23,11 @@ from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
 STATES = ("clear", "inactive")
-"""Of md's `array_state`, those in which an array is not started (md.rst of the kernel)."""
+"""Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""
 
 
 def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
-    """Each array and volume of the plan that is there and does not run, and what to do; not what a step left that was cut off."""
+    """Each existing array and volume of the plan that does not run, with the remedy; not those of an interrupted step."""
     yield from _arrays(plan, machine, past)
     for step in plan.steps:
         if _is_hidden(step, plan, machine, past):
@@ -39,7 +39,7 @@ def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
 
 
 def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
-    """A volume as planned but that it is not active, and something may stand on it."""
+    """The volume is as planned except that it is not active, and may have content."""
     if (
         step.proof is None
         or step.proof.kind != "volume"
@@ -79,7 +79,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
 
 
 def _started(found: Properties, missing: list[str]) -> tuple[str, str]:
-    """What is amiss with an array that is assembled, and what starts it."""
+    """The trouble with an array that is assembled, and the command that starts it."""
     run = f"`mdadm --run {found['node']}`"
     out = f"mdadm starts it half a minute after the boot, or {run} does"
     if missing:
@@ -88,7 +88,8 @@ def _started(found: Properties, missing: list[str]) -> tuple[str, str]:
 
 
 def _assembled(step: Step, missing: list[str]) -> tuple[str, str]:
-    """The same of one that is not, as in a rescue system, or where a person has stopped it."""
+    """The trouble with an array that is not assembled, as in a rescue system, or where a person has stopped it, and the
+    remedy."""
     assert step.proof is not None
     node = f"{step.awaits[0]} --uuid={coloned(step.proof.key)}"
     out = f"assemble it with `mdadm --assemble {node}`"
@@ -98,7 +99,7 @@ def _assembled(step: Step, missing: list[str]) -> tuple[str, str]:
 
 
 def _given_up(step: Step, past: Past) -> bool:
-    """The run that is not closed stopped it, because a person gave it up, and has not made it since."""
+    """The open run stopped the array, which a person gave up, and has not made it since."""
     assert step.proof is not None
     return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended
 

@@ -27,11 +27,11 @@ from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
 Found = dict[tuple[str, str], Properties]
-"""What is added to an object, by its kind and key."""
+"""Properties to add to an object, by its kind and key."""
 
 
 def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> Machine:
-    """The machine with what is amiss in the `content` of each such device: a `stain`, or that it is `used`; and of each such file."""
+    """The machine with further properties in the `content` of each such device (`stain`, `used`), and of each such file."""
     found: Found = {}
     made = made_nodes(plan)
     for step in plan.steps:
@@ -71,7 +71,7 @@ def _device(
 
 
 def _as_made(step: Step, identity: str, read: Reader, size: int, machine: Machine, clock: int) -> Found:
-    """That a file system of ours is as its maker left it, where its superblock alone does not tell. Raises OSError."""
+    """Marks a file system of ours as pristine where its superblock alone does not show it. Raises OSError."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     if step.proof.kind != "filesystem" or found.get("device") != identity or found.get("untouched"):
@@ -113,7 +113,7 @@ def _stains(
 
 
 def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: int) -> bytes:
-    """The bytes of a disk as they were if nothing stood where a GPT and its backup do."""
+    """The bytes of a disk with zeroes in place of a GPT and its backup."""
     data = read(offset, length)
     front, back = extent(size, sector)
     first, last = max(front - offset, 0), max(back - offset, 0)
@@ -125,7 +125,7 @@ def _bytes(read: Reader, size: int) -> Iterator[str]:
 
 
 def _file(file: str, machine: Machine) -> Found:
-    """Swap is worth nothing to anybody; whatever else is not blank may be."""
+    """The stain of a swap file: swap itself is worth nothing to anybody, other content may be."""
     found = machine.observe("file", file)
     if found is None or not found.get("size"):
         return {}

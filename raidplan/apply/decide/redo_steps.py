@@ -1,4 +1,4 @@
-"""Interrupted steps, which nothing shows to be finished: what is cleared before they run again.
+"""Interrupted steps, which nothing proves finished, and the steps that clear their devices before they run again.
 
 A signature is no proof that mkfs was finished, so a device that such a step wrote over is made blank again and written anew.
 That is safe where the journal speaks of this very step on these very disks (step_fingerprints.py), and nothing is there that
@@ -25,7 +25,7 @@ from raidplan.plan.origin import Origin
 
 
 def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
-    """A half-done step, after what makes blank again the devices that it wrote over; `made` as from `made_nodes`.
+    """An interrupted step, after the steps that make its devices blank again; `made` as from `made_nodes`.
 
     Raises NotOurs.
     """
@@ -45,13 +45,13 @@ def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
 
 
 def _holds(identity: str, step: Step, machine: Machine) -> bool:
-    """The device carries what has the identity of what the step makes: of an array that does not run, a superblock."""
+    """The device carries the identity of the step's object: for an array that does not run, a superblock."""
     assert step.proof is not None
     return any(word.partition(" ")[2] == step.proof.key for word in machine.carried(identity))
 
 
 def half_done(step: Step, machine: Machine, past: Past) -> bool:
-    """It writes over a device, and the journal does not show that it ended."""
+    """The step writes over a device, and the journal does not show that it finished."""
     if not step.creates or step.proof is None:
         return False
     if step.id in past.begun:
@@ -63,7 +63,7 @@ def half_done(step: Step, machine: Machine, past: Past) -> bool:
 
 
 def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, str]) -> Iterator[Step]:
-    """Superblocks may be on some members only, and the array may run."""
+    """The steps that clear the devices; superblocks may be on some members only, and the array may run."""
     assert step.proof is not None
     blocks = {block.identity: block for block in machine.blocks}
     identities = {node: identity_of(node, made) for node in ours}
@@ -106,7 +106,7 @@ def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
 
 
 def _file(step: Step, machine: Machine) -> Iterator[Step]:
-    """A swap file; one that another plan named, or that has become more than was begun, is not ours."""
+    """The step that deletes a swap file; one of another plan, or one that has grown since, is not ours."""
     assert step.proof is not None
     file, planned = step.proof.key.removeprefix("file:"), step.proof.expect.get("size")
     found = machine.observe("file", file)

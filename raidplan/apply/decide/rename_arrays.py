@@ -16,7 +16,7 @@ LINKS = "/dev/md/"
 
 
 class InUse(Exception):
-    """It can only be stopped when nobody uses it; the message says who does, and what to do."""
+    """The array can only be stopped when nobody uses it; the message names the users and the remedy."""
 
 
 def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:

@@ -16,7 +16,7 @@ from raidplan.plan.identities import identity_of, made_nodes
 
 
 def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
-    """What the steps write over and was there before them, as they call it; but what is `passed_over`."""
+    """The devices that the steps write over and that existed before them, as steps name them; not those in `passed_over`."""
     guarded = {node for step in left.steps for node in step.guard}
     # What only gets its name, or is activated, was there before.
     ours = {node for step in left.steps for node in (*(() if step.changes else step.awaits), *step.clears)}
@@ -26,9 +26,9 @@ def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
 def without_stale(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past
 ) -> tuple[frozenset[str], Machine]:
-    """What the run that is not closed made on disks that may be wiped, as steps call it; and the machine without what
-    shows in it of the time before: of those disks both ends were cleared, and not what lies between. Of arrays and volumes as
-    well, once their `ghosts.` step has ended: what stands at an end of one since is somebody's.
+    """Devices that the open run made on disks that may be wiped, as steps name them; and the machine without the stale
+    signatures in them: of those disks both ends were cleared, and not the middle. Of arrays and volumes as well, once
+    their `ghosts.` step has finished: content at an end of one since then is somebody's.
     """
     if not past.is_open:
         return frozenset(), machine
@@ -58,5 +58,5 @@ def without_stale(
 
 
 def _at_an_end(block: BlockFact) -> bool:
-    """What nobody recognises begins within what is cleared of a device, and not deeper in it; or it is not said where."""
+    """The unrecognised bytes begin within the part of a device that is cleared, not deeper in it; or their place is unknown."""
     return bool(block.content) and not FRONT <= block.unknown_from < block.size - BACK

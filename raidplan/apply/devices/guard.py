@@ -1,4 +1,4 @@
-"""Is it blank? Asked of the device itself, right before a step writes over it."""
+"""Whether a device is blank, asked of the device itself right before a step writes over it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from raidplan.plan.identities import PARTITION
 
 
 def not_blank(target: str, *, everywhere: bool) -> list[str]:
-    """Why a step must not write over `target`, in words; empty if it is proven blank.
+    """Reasons not to write over `target`, in words; empty if it is proven blank.
 
-    `everywhere`: also by its bytes, and not by what libblkid knows alone, and nobody has it open for writing. Of what was
-    made a moment ago, of devices for which that was asked, a part of earlier content may show and count for nothing.
+    `everywhere`: not only libblkid's answer, but its bytes too, and no program has it open for writing. A device that was
+    made a moment ago may show a part of earlier content, which counts for nothing.
     A path that is no device (a swap file) must not exist at all.
     """
     try:
@@ -44,7 +44,7 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
 
 
 def instance_of(node: str) -> tuple[str, int]:
-    """Which disk is behind a node now (`facts.block.instance_of`), and its bytes. Raises OSError where there is none."""
+    """The instance of the disk behind a node now (`facts.block.instance_of`), and its size in bytes. Raises OSError where there is none."""
     number = os.stat(node).st_rdev
     sys = SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"
     size = int((sys / "size").read_text()) * SECTOR
@@ -52,7 +52,7 @@ def instance_of(node: str) -> tuple[str, int]:
 
 
 def another(target: str, number: int) -> str:
-    """What a link leads to, if not to the partition that it names: udev may be late, and any rule can make links.
+    """The target of a link, if not the partition that it names: udev may be late, and any rule can make links.
 
     The table on the disk decides. `number` is that of the device which the link leads to, or of one that was opened by it.
     """
@@ -74,7 +74,7 @@ def another(target: str, number: int) -> str:
 
 
 def disks_below(node: str) -> frozenset[str]:
-    """The whole disks below a device, by kernel name; what is gone from below an array is not among them. Raises OSError."""
+    """The whole disks below a device, by kernel name; a disk that has left an array is not among them. Raises OSError."""
     number = os.stat(node).st_rdev
     return frozenset(_base((SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()))
 

@@ -22,7 +22,7 @@ from raidplan.plan import Zero
 BLKRRPART = 0x125F
 """The ioctl that makes the kernel read the partition table again (linux/fs.h)."""
 BUSY_SECONDS = 60
-"""How long a device may still be held after what stood on it was stopped: md and udev let go a little later."""
+"""How long a device may still be busy after the array on it was stopped: md and udev release it a little later."""
 LOOK_AGAIN_SECONDS = 0.2
 
 
@@ -80,7 +80,7 @@ def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
 
 
 def found_on(device: str) -> list[str]:
-    """What libblkid finds on a device and its partitions, a line for each signature. Raises NotCleared, OSError."""
+    """The signatures that libblkid finds on a device and its partitions, a line each. Raises NotCleared, OSError."""
     parts = dict(_partitions(os.stat(device).st_rdev))
     nodes = {device: 0, **parts}
     found, closed = read_signatures(list(nodes), read_only)

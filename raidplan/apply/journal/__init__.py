@@ -1,1 +1,1 @@
-"""What was begun and what ended, on disk before it happens."""
+"""The journal: every step that was begun and that finished, on disk before it happens."""

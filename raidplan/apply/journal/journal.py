@@ -1,4 +1,4 @@
-"""What was begun and what was ended, on disk before it happens: how an interrupted `apply` knows where it was.
+"""The journal of every step begun and finished, on disk before it happens: an interrupted `apply` resumes from it.
 
 A folder for each host holds `journal` (one JSON record a line, each with the hash of the line before) and
 `plan.json` (the whole plan; beside it those of earlier runs that began what nobody has ended). A record is synced
@@ -30,8 +30,8 @@ MAX_BYTES = 64 * 1024 * 1024
 """A journal of 4,000 disks has about 10 MB; what is larger is not one."""
 FIRST = "0" * 64
 FORMAT = 2
-"""Of the records. In 2 a record says on which devices a step works; those of 1 (which name no format) say it not,
-and count for no device. Of a later one nothing is known."""
+"""The format of the records. In 2 a record names the devices that a step works on; those of 1 (which name no format) do not,
+and count for no device. Nothing is known of later ones."""
 
 
 class BrokenJournal(Exception):
@@ -39,7 +39,7 @@ class BrokenJournal(Exception):
 
 
 class DamagedJournal(BrokenJournal):
-    """What it holds cannot be believed: another one may take its place. A disk that is full damages none."""
+    """The content cannot be trusted: another journal may take its place. A full disk damages none."""
 
 
 @dataclass(slots=True)
@@ -50,9 +50,9 @@ class Journal:
     world: World
     past: Past = field(default_factory=Past)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By step, for its records: what it does to which device."""
+    """By step, for its records: its fingerprint for each device."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """By step, why it stands in the plan, for those that no layout asks for."""
+    """By step, its reason to be in the plan, for steps that no layout asks for."""
     _number: int = 0
     _hash: str = FIRST
     _lock: Lock = field(default_factory=Lock)
@@ -67,7 +67,7 @@ class Journal:
     def begin(self, plan: str, plan_digest: str) -> None:
         """A run begins; `plan` is its whole plan as JSON, kept so that it can be finished without the layout.
 
-        The one before it stays under another name as long as a step that it began may have to be finished by it.
+        The earlier plan stays under another name as long as one of its steps may need it to finish.
         """
         file, before = self.folder / PLAN, self.past.plan_digest
         kept = self.folder / kept_as(before)
@@ -83,11 +83,11 @@ class Journal:
         self._add("intent", step=step, **self._on(step), **self._why(step))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
-        """Its action ended well; `made` is the object that it creates, `kind:key`."""
+        """Its action succeeded; `made` is the object that it creates, `kind:key`."""
         self._add("ended", step=step, seconds=round(seconds, 3), **({"made": made} if made else {}))
 
     def failed(self, step: str, message: str) -> None:
-        """Its action ended badly; what it left behind is not known."""
+        """Its action failed; nobody knows what it left behind."""
         self._add("failed", step=step, message=message[:2000])
 
     def refused(self, step: str, message: str) -> None:
@@ -95,15 +95,15 @@ class Journal:
         self._add("refused", step=step, message=message[:2000])
 
     def adopted(self, step: str, made: str) -> None:
-        """What a step makes was looked at and found whole."""
+        """The object of a step was looked at and found whole."""
         self._add("adopted", step=step, made=made, **self._on(step))
 
     def forgotten(self, step: str) -> None:
-        """A person was told that it counts no more: what it made is gone, or no layout has it."""
+        """The step counts no more, as a person was told: its object is gone, or no layout has it."""
         self._add("forgotten", step=step)
 
     def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
-        """What is written over was copied; after the steps `final` there is no way back."""
+        """The content that will be overwritten was copied; after the steps `final` there is no way back."""
         self._add("copied", copies=dict(digests), final=list(final))
 
     def undoing(self) -> None:
@@ -125,7 +125,7 @@ class Journal:
         self._drop_plans()
 
     def _drop_plans(self) -> None:
-        """Nothing is left that an earlier plan could finish."""
+        """Removes the earlier plans, which have no step to finish any more."""
         for file in self.folder.glob(kept_as("*")):
             with suppress(OSError):
                 self.world.effect("remove", str(file), file.unlink)
@@ -182,13 +182,13 @@ def open_journal(folder: Path, world: World) -> Journal:
 
 
 def read_past(folder: Path) -> Past:
-    """What the journal says, without touching it; an empty past if there is none. Raises BrokenJournal."""
+    """The past that the journal tells of, read without touching it; an empty one if there is none. Raises BrokenJournal."""
     file = folder / "journal"
     return past_of(_records(_whole(_read(file)), file))
 
 
 def _own_folder(folder: Path) -> None:
-    """Root's own, and nobody else's: a link in it could make us write anywhere."""
+    """Makes the folder root's own, and nobody else's: a link in it could make us write anywhere."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = os.lstat(folder)
@@ -251,5 +251,5 @@ def _record(line: bytes) -> dict[str, Any] | None:
 
 
 def boot_id() -> str:
-    """Another one after every boot."""
+    """The id of this boot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()

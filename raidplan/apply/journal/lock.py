@@ -14,7 +14,7 @@ LOCK = "/run/raidplan.lock"
 
 
 class Held(Exception):
-    """Something is being applied, or it cannot be told."""
+    """Another apply runs, or nobody can tell."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a step makes, as the journal calls it."""
+"""The object that a step makes, by its name in the journal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def made_by(step: Step) -> str:
 
 
 def is_known(step: Step, machine: Machine, past: Past) -> bool:
-    """The journal says that what the step makes was finished, and what stands is no younger than that.
+    """The journal says that the step's object was finished, and the existing one is no younger than that.
 
-    UUIDs follow from the layout: what was cleared by hand and is made anew with another journal has the same.
+    UUIDs follow from the layout: an object that was cleared by hand and made again with another journal has the same.
     """
     made = made_by(step)
     kind, _, key = made.partition(":")

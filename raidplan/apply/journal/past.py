@@ -1,4 +1,4 @@
-"""What a journal says, summed up: what was begun, what ended, what was made. Values only."""
+"""The sum of a journal: steps begun, steps finished, objects made. Values only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kept_as(plan_digest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What the journal says of a host.
+    """The journal's knowledge of a host.
 
     `made` are the objects (`array:<uuid>`) that were made or adopted in all runs. The rest is about the run
     that is not closed, if there is one.
@@ -28,43 +28,43 @@ class Past:
 
     made: frozenset[str] = frozenset()
     made_at: Mapping[str, str] = field(default_factory=dict)
-    """When that was written last of each (UTC, ISO 8601)."""
+    """For each of those, the time of its last record (UTC, ISO 8601)."""
     is_open: bool = False
     plan_digest: str = ""
-    """Of the whole plan of the last run, open or closed."""
+    """The digest of the whole plan of the last run, open or closed."""
     boot: str = ""
     began: str = ""
-    """When it was begun (UTC, ISO 8601)."""
+    """The start of that run (UTC, ISO 8601)."""
     begun: frozenset[str] = frozenset()
-    """Steps whose end is not known."""
+    """Steps that were begun and, as far as is known, not finished."""
     plans: Mapping[str, str] = field(default_factory=dict)
-    """Of each of those, the digest of the plan by which it was begun."""
+    """For each of those, the digest of the plan by which it was begun."""
     clocks: Mapping[str, int] = field(default_factory=dict)
-    """Of each of those, when the run began that began it, in seconds since 1970: `World.clock` of that run."""
+    """For each of those, the start of its run in seconds since 1970: `World.clock` of that run."""
     ended: frozenset[str] = frozenset()
     order: tuple[str, ...] = ()
-    """The steps that ended in this run, in the order in which they did."""
+    """The steps that finished in this run, in that order."""
     run: tuple[str, ...] = ()
-    """What was begun in the last run, open or closed, in order; nothing after it was undone."""
+    """The steps begun in the last run, open or closed, in order; none that came before an undo."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The safety copies of that run: file to digest."""
     final: frozenset[str] = frozenset()
     """The steps of that run after which there is no way back."""
     undoing: bool = False
-    """An undo was begun and never ended."""
+    """An undo was begun and never finished."""
     restored: frozenset[str] = frozenset()
-    """The disks that it has put back."""
+    """The disks that the undo has restored."""
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of each step that was begun or ended: what it did to which device, as `step_fingerprints.py` writes it."""
+    """For each step that was begun or finished: its fingerprint for each device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Of each of those, once held against a plan and its disks: the devices that this very step worked on."""
+    """For each of those, after the comparison with a plan and its disks: the devices that this very step worked on."""
     finished: frozenset[str] = frozenset()
-    """The steps of layouts that ended in any run and were not taken back since."""
+    """The steps of layouts that finished in any run and were not reversed since."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """Why each step that was begun stood in its plan."""
+    """The reason for which each step that was begun was in its plan."""
 
     def origin(self, step: str) -> Origin:
-        """Why the step that has this id stood in its plan."""
+        """The reason for which the step with this id was in its plan."""
         return self.origins.get(step) or origin_of_id(step)
 
     def planned_for(self, step: str) -> str:
@@ -166,7 +166,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
 
 
 def _origin(record: Mapping[str, Any]) -> Origin:
-    """Of a record of before, or of a step of a layout, the one that its id tells."""
+    """The origin in a record; for an earlier record, or a step of a layout, the one that its id tells."""
     kind, step = str(record.get("origin", "")), str(record.get("for", ""))
     return (
         Origin(cast(Kind, kind), step)

@@ -1,4 +1,4 @@
-"""A hash of what a step does to a device and of the disks below it, for the journal: only a record with the same hash speaks
+"""A hash of a step's action on a device and of the disks below it, for the journal: only a record with the same hash speaks
 of this step on these disks. A name in a layout can get another disk, and a step another command.
 """
 
@@ -13,13 +13,13 @@ from raidplan.facts.match import comparable
 from raidplan.plan import Plan, digest
 
 Marks = Mapping[str, Mapping[str, str]]
-"""By step, then by what it writes over (as in `guard`)."""
+"""By step, then by the device that it writes over (as in `guard`)."""
 LENGTH = 32
 """Hexadecimal digits that are kept of a SHA-256."""
 
 
 def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
-    """Of every step of the whole plan that writes over a device; `disks` by layout name."""
+    """The fingerprints of every step of the whole plan that writes over a device; `disks` by layout name."""
     below = disks_below(plan)
     told = {name: _identity(disk) for name, disk in disks.items()}
     makers: dict[str, str] = {}
@@ -51,7 +51,8 @@ def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
 
 
 def of_these_disks(past: Past, now: Marks) -> Past:
-    """The past of these steps on these disks: what ended on others did not end, and what was begun there is not ours."""
+    """The past without the entries of other disks: steps that finished there are not finished, and steps begun there are
+    not ours."""
 
     def fitting(step: str) -> frozenset[str]:
         recorded = past.marks.get(step, {})
@@ -63,6 +64,6 @@ def of_these_disks(past: Past, now: Marks) -> Past:
 
 
 def _identity(disk: DiskFact) -> list[str]:
-    """What tells a disk from others, wherever it is plugged in; its place only if it tells nothing else."""
+    """The identity of a disk wherever it is plugged in; its path only if it has no other."""
     told = [comparable(name, getattr(disk, name)) for name in ("serial", "wwn")]
     return [*told, "" if any(told) else comparable("path", disk.path), str(disk.size)]

@@ -43,7 +43,7 @@ WHERE = {
 
 
 def copied(plan: Plan, machine: Machine) -> Iterator[str]:
-    """What the plan has made, or a disk of the plan, and a copy of it: no telling which one is meant. A snapshot of somebody is no matter."""
+    """Objects of the plan, or disks of it, that exist twice, so that nobody can tell the copy. A snapshot of something else does not matter."""
     ours = {(step.proof.kind, step.proof.key) for step in plan.steps if step.proof}
     disks = {f"{{{disk.name}}}" for disk in plan.disks}
     for kind, (where, called, tool) in WHERE.items():

@@ -1,4 +1,4 @@
-"""What a plan mounts, or has mounted: lines of fstab that only another mount would take, and what a mount would hide."""
+"""Mounts of a plan, present and future: lines of fstab that take effect after the next mount only, and files that a mount would hide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIVE = frozenset(
 """Options that a remount changes, or that only mount and systemd read."""
 
 IN_MEMORY = ("overlay", "ramfs", "rootfs", "tmpfs")
-"""What a live system has its folders on; a container, that has its own on a disk, cannot apply anyway."""
+"""File systems in memory, as a live system uses them; a container, which has a disk, cannot apply anyway."""
 
 
 def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:

@@ -32,7 +32,7 @@ from raidplan.plan.initramfs import BOOT
 from raidplan.plan.places import FSTAB
 
 MOST_SHOWN = 12
-"""Of the things on one disk that are in the way."""
+"""The number of obstacles on one disk that are listed."""
 
 
 def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:
@@ -140,13 +140,13 @@ def other_targets_blank(situation: Situation) -> Iterator[Refusal]:
 
 
 def targets_blank_by_identity(situation: Situation) -> Iterator[Refusal]:
-    """What stands on them, by whatever name they run now; where libblkid is silent, the bytes speak: plain dm-crypt, a raw database."""
+    """The content of targets, under whatever name they run now; where libblkid is silent, by their bytes: plain dm-crypt, a raw database."""
     for target, found in situation.standing.items():
         yield Refusal("target-not-blank", f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}", target)
 
 
 def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
-    """What sysfs does not show: mounts in other namespaces, programs that write past every file system."""
+    """Users that sysfs does not show: mounts in other namespaces, programs that write past every file system."""
     nodes = situation.nodes
     cleared = {
         nodes.get(step.action.device.strip("{}"), step.action.device): step
@@ -190,7 +190,7 @@ def names_free(situation: Situation) -> Iterator[Refusal]:
 
 
 def uuids_free(situation: Situation) -> Iterator[Refusal]:
-    """What has the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
+    """A device with the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
     ours = {disk.node for disk in situation.disks.values()}
     others = [disk for disk in situation.machine.disks if disk.node not in ours]
     yield from refused("uuid-taken", doubles(situation.plan.steps, others))
@@ -225,7 +225,7 @@ def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
-    """What fstab says from now on would be true after the next mount only."""
+    """Changes of fstab that would take effect after the next mount only."""
     for step in situation.plan.steps:
         yield from refused("mount-conflict", kept_as_mounted(step, situation.machine), FSTAB)
 
@@ -269,7 +269,7 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
 
 
 def _members(situation: Situation, uuid: str) -> int:
-    """Of an array that is made, or that stands."""
+    """The number of members of an array, planned or existing."""
     planned = [
         s.proof.expect
         for s in situation.plan.steps

@@ -1,4 +1,4 @@
-"""What a preflight check may look at, as one value."""
+"""The facts that a preflight check may look at, as one value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Situation:
 
     @property
     def guarded(self) -> list[tuple[Step, str]]:
-        """What pending steps write over and no step before clears: it must be blank now."""
+        """The targets that pending steps write over and no step clears before: they must be blank now."""
         cleared = {target for step in self.plan.steps for target in step.clears}
         return [(step, target) for step in self.plan.steps for target in step.guard if target not in cleared]
 

@@ -1,4 +1,5 @@
-"""Is this a place to work in? Rights, udev, who may change the tools, room and leave to write files; all asked read-only."""
+"""The surroundings of an apply: rights, udev, owners of the tools, room and permission to write files; all asked without
+writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the programs of a plan can do, and from which version on: one table for the preflight, the page and the probes.
+"""The abilities of the programs of a plan, by version: one table for the preflight, the page and the probes.
 
 Read from the programs' own release notes and sources. `tests/apply/test_versions.py` holds the rows against the
 programs that are installed.
@@ -24,7 +24,7 @@ class Need:
     words: tuple[str, ...]
     since: str
     before: str
-    """What earlier versions do with it."""
+    """The behaviour of earlier versions."""
     source: str
 
 
@@ -80,12 +80,12 @@ BOOT = ("/", "/boot")
 
 
 def behaviours() -> tuple[Behaviour, ...]:
-    """What differs between versions, file systems last."""
+    """Differences between versions, file systems last."""
     return (*BEHAVIOURS, *dict.fromkeys(row for each in FILESYSTEMS.values() for row in each.behaviours))
 
 
 def written() -> tuple[Written, ...]:
-    """What not every kernel and boot loader reads, file systems last."""
+    """Formats that not every kernel and boot loader reads, file systems last."""
     return (*WRITTEN, *dict.fromkeys(row for each in FILESYSTEMS.values() for row in each.written))
 
 
@@ -113,7 +113,7 @@ def too_old(plan: Plan, machine: Machine) -> Iterator[str]:
 
 
 def notes(plan: Plan, machine: Machine) -> Iterator[str]:
-    """What is no reason to refuse: programs that came after these tables, and what others could not read."""
+    """Notes that are no reason to refuse: programs newer than these tables, and formats that others could not read."""
     for package in known_packages():
         last = numbers(package.newest)
         for program in package.programs:

@@ -1,4 +1,4 @@
-"""Stage 3, clear: what is in the way where the layout says `wipe: true`, and the machine as it will be without it."""
+"""Stage 3, clear: obstacles on disks with `wipe: true`, and the machine as it will be without them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from raidplan.apply.teardown.teardown import take_apart
 
 
 def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
-    """The steps that are left once nothing is in their way, and those that clear it; or why it must stay."""
+    """The remaining steps, the steps that clear their way, and the reasons not to clear it."""
     layout, past = asked.layout, resumed.past
     return take_apart(
         layout, resumed.machine, matched.disks, lambda machine: compare(layout, machine, past), past.made

@@ -26,7 +26,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The disks of the layout by name; of the machine, as it was read, its disks have these names."""
+    """The disks of the layout by name; the machine as it was read, with its disks under these names."""
 
     disks: Mapping[str, DiskFact]
     machine: Machine
@@ -42,7 +42,7 @@ def asked_for(plan: Plan) -> Asked:
 
 
 def match_disks(asked: Asked, machine: Machine) -> Matched:
-    """Each disk of the layout that is found without doubt, and why the others are not."""
+    """Each disk of the layout that is found without doubt, and the reasons why the others are not."""
     disks, mismatches = match(asked.layout.disks, machine)
     named = machine.named({disk.node: name for name, disk in disks.items()})
     problems = (Refusal("disk-unmatched", str(mismatch), mismatch.disk) for mismatch in mismatches)

@@ -57,7 +57,7 @@ def refuse(
 
 
 def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
-    """What a plan in a file does not say, or says in another way, and would be done; a run that goes on may have to clear up before."""
+    """Steps that would be done and that a plan in a file does not have, or has in another form; a resumed run may have to clear up before."""
     known = {step.id: step for step in asked.steps}
     anew = "make it anew with `raidplan plan`"
     for step in left.steps if not resumed else ():
@@ -71,7 +71,7 @@ def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
 
 
 def _forgotten(plan: Plan, past: Past) -> list[Refusal]:
-    """Half-done steps that this plan does not have would never be finished nor cleared."""
+    """Interrupted steps that this plan does not have: nothing would ever finish or clear them."""
     if past.undoing:
         return [
             Refusal(

@@ -1,4 +1,4 @@
-"""Stage 4, remaining: the steps that this machine still needs, those of configuration that is taken back among them."""
+"""Stage 4, remaining: the steps that this machine still needs, with those that remove earlier configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raidplan.plan import Plan, Step
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """`left` of the `whole` plan; and why it cannot be said what must be taken back."""
+    """`left` of the `whole` plan; and reasons why earlier configuration cannot be removed."""
 
     whole: Plan
     left: Plan
@@ -23,7 +23,7 @@ class Remaining:
 
 
 def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:
-    """The steps of the layout that are left once the way is clear, and those that take configuration back."""
+    """The remaining steps of the layout once the way is clear, and those that remove earlier configuration."""
     problems: tuple[Refusal, ...] = ()
     back: tuple[Step, ...] = ()
     try:

@@ -1,4 +1,4 @@
-"""Stage 2, resume: what of the journal speaks of these steps on these disks, and what shows there of the time before."""
+"""Stage 2, resume: the journal's entries on these steps and disks, and the machine without stale signatures."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from raidplan.facts import Machine
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What an interrupted run has done on these disks."""
+    """The work of an interrupted run on these disks."""
 
     past: Past
     machine: Machine
-    """As it was read, without the stale signatures that show in what that run has made."""
+    """As it was read, without the stale signatures in devices that the run made."""
     passed_over: frozenset[str]
-    """What that run has made, and in which stale signatures count for nothing, as steps call it."""
+    """The devices that the run made, as steps name them; stale signatures in them count for nothing."""
 
 
 def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:

@@ -1,1 +1,1 @@
-"""What is in the way where a layout says `wipe: true`: taken apart from the top."""
+"""Obstacles on disks with `wipe: true`, taken apart from the top."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from raidplan.apply.world import World
 
 UUID = re.compile(r"[0-9A-Za-z]+(-[0-9A-Za-z]+)*")
-"""What a rule may hold of what was read from a disk: letters and digits in groups, nothing else."""
+"""The form of a UUID that was read from a disk and may stand in a rule: letters and digits in groups, nothing else."""
 ON_ONE_LINE = 100
 """A line of a rule has room for 16 KiB (udev-rules.c)."""
 HELD = "teardown.hold"
@@ -49,7 +49,7 @@ def _lines(name: str, uuids: Iterable[str]) -> Iterator[str]:
 
 
 def hold(text: str, because: str, line: int, needs: Sequence[str] = ()) -> tuple[Step, Step]:
-    """The steps that hold assembly off, after those that they need."""
+    """The steps that hold off automatic assembly, after those that they need."""
     write = Step(
         id=HELD,
         phase="teardown",
@@ -102,7 +102,7 @@ def release(needs: Sequence[str], nodes: Sequence[str], because: str, line: int)
 
 
 def lift(world: World) -> None:
-    """Ends the hold of a run that did not come to its end, this one or one that was killed. Raises OSError."""
+    """Ends the hold of a run that did not finish, this one or one that was killed. Raises OSError."""
     file = world.path(HOLD)
     if file.exists():
         world.effect("remove", str(file), file.unlink)
@@ -110,7 +110,7 @@ def lift(world: World) -> None:
 
 
 def still_held(machine: Machine) -> list[str]:
-    """What to say when nothing is done although an earlier run left the hold behind."""
+    """A reason to name when nothing is done although an earlier run left the hold behind."""
     if machine.observe("file", HOLD) is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The devices that a plan writes over although something is there, where the layout says `wipe: true` for all disks below.
+"""The devices that a plan writes over although they have content, where the layout says `wipe: true` for all disks below.
 
 A pure function: a plan and a machine give the steps that are left, the machine as it will be once its way is clear, and
 every reason why the content must stay.
@@ -48,11 +48,11 @@ class Cleared:
     wiped: frozenset[str] = frozenset()
     """The disks that may be wiped, by layout name."""
     covered: tuple[str, ...] = ()
-    """What steps call devices that are among `above` now: those are gone before a step looks at their successors."""
+    """The names in steps of devices that are among `above` now: those are gone before a step looks at their successors."""
 
 
 def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare) -> Cleared:
-    """`machine` and `disks` as they are. Nothing is given up where nothing is in the way, or no layout allows it."""
+    """`machine` and `disks` as they are. Nothing is cleared where nothing is in the way, or no layout allows it."""
     stack = Stack(machine, disks)
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
@@ -155,7 +155,7 @@ def _after(
 
 
 def _devices(found: Properties) -> set[str]:
-    """What an object stands on."""
+    """The devices that an object stands on."""
     several = found.get("devices")
     one = found.get("device") or found.get("disk")
     return {*(several if isinstance(several, list) else ()), *([str(one)] if one else ())}

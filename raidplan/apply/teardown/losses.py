@@ -1,4 +1,4 @@
-"""What a teardown destroys, for the list that a person says yes to. Everything read from a disk is spelled out."""
+"""The losses of a teardown, for the list that a person confirms. Text that was read from a disk is escaped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def own_identities(plan: Plan) -> frozenset[str]:
 
 
 def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
-    """What was found on a target: on a disk or partition every trace, on an array or volume what libblkid says."""
+    """The content of a target: of a disk or partition every trace, of an array or volume the signatures of libblkid."""
     block, traces = stack.blocks.get(name), stack.traces(name)
     disk = block.below[0] if block and block.kind == "partition" else name
     listed = [trace for trace in traces if trace.type != "data" or not _said_before(trace, traces)]
@@ -36,7 +36,7 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
 
 
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
-    """What nobody recognises has no parts: of a partition it is said once where it begins, and of the disk itself, to
+    """Unrecognised data has no parts: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""
     place = "" if data.place == FUTURE else data.place
     earlier = traces[: next(number for number, trace in enumerate(traces) if trace is data)]

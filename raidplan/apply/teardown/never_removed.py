@@ -1,4 +1,4 @@
-"""What is never taken apart, whatever the layout says: devices in use, unknown formats, and what stands on other disks as well."""
+"""Devices that are never taken apart, whatever the layout says: those in use, of unknown formats, or shared with other disks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from raidplan.plan.places import CRYPTTAB, FSTAB
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
 """Formats whose UUID is the whole's, so that it stands on each of its devices."""
 MEMBER = "_raid_member"
-"""How libblkid's words for members end, of md and of firmware alike."""
+"""The end of libblkid's words for members, of md and of firmware alike."""
 BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
 

@@ -1,4 +1,4 @@
-"""The steps that clear what is given up, from the top: a pure function of a plan and a machine.
+"""The steps that clear targets, from the top: a pure function of a plan and a machine.
 
 Contents go through their own layer, then the layer itself, then every place on the disks where a superblock or
 a table can be, then the ranges where partitions are to be. What shows in a new array or volume afterwards can
@@ -29,7 +29,7 @@ SETTLED = "teardown.settle"
 def take_apart(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, made: Iterable[str] = ()
 ) -> Cleared:
-    """What is left to do, with the steps that clear what is in its way, or why that must stay.
+    """The remaining steps, with those that clear their way, or the reasons to leave it alone.
 
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
     The machine and the disks of the result are as they will be once it is gone, for checks of what follows.
@@ -173,7 +173,7 @@ def _untuned(steps: Iterable[Step]) -> Iterator[str]:
 
 
 def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
-    """What writes to a new array or volume waits until what shows through is cleared."""
+    """The step, after the clearing of stale signatures in the new array or volume that it writes to."""
     needs = tuple(ghosts[node].id for node in step.guard if node in ghosts)
     return replace(step, needs=(*step.needs, *needs)) if needs else step
 
@@ -194,7 +194,7 @@ def _rule(left: Plan, given: Cleared) -> str:
 
 
 def _new_nodes(plan: Plan) -> Iterator[str]:
-    """What udev has to look at once more: new partitions and arrays, and disks that are members as a whole."""
+    """The devices that udev has to look at once more: new partitions and arrays, and whole disks that are members."""
     nodes = [node for step in plan.steps if step.phase in ("partition", "array") for node in step.awaits]
     nodes += [
         node for step in plan.steps if step.phase == "array" for node in step.guard if node.startswith("{")

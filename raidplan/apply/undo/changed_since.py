@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def since(
     copy: Copy, disk: DiskFact, steps: Mapping[str, Step], past: Past, machine: Machine, world: World
 ) -> tuple[dict[int, bytes], list[str]]:
-    """What would have to be written to have the disk as it was, by start in bytes; or why it must not be (in words)."""
+    """The bytes to write back to have the disk as it was, by start; or the reasons not to write them (in words)."""
     back: dict[int, bytes] = {}
     return back, list(_reasons(back, copy, disk, steps, past, machine, world))
 
@@ -90,7 +90,7 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterat
 
 
 def _put_there(step: Step, disk: DiskFact, world: World) -> Iterator[str]:
-    """What came into partitions that were blank when the step made them, and that nobody recognises: without the table, none finds it."""
+    """Unrecognised data in partitions that were blank when the step made them: without the table, nobody would find it."""
     for start, size in step.new_partitions:
         for trace in read_traces(
             partial(_shifted, world, disk.node, start), disk.logical_block, Place(0, size)

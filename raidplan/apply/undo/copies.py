@@ -1,4 +1,4 @@
-"""Safety copies: what stood where a plan is going to write, as files beside the journal.
+"""Safety copies: the present content where a plan is going to write, as files beside the journal.
 
 One packed file for each disk, and one for the configuration; their digests are in the journal. A part of a run that
 has more to keep adds another file: of several of one disk, and of the configuration, the last one counts.
@@ -18,7 +18,7 @@ from raidplan.facts import DiskFact
 
 FOLDER = "copies"
 DISK, CONFIGURATION = ".disk", "files.configuration"
-"""What the names of disks' copies end in, and how the other one is called at first."""
+"""The suffix of the copies of disks, and the first name of the copy of the configuration."""
 
 Range = tuple[int, int]
 """Start and size in bytes."""
@@ -26,7 +26,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What stood on a disk, by start in bytes of the disk; and what each step makes of it."""
+    """The earlier content of a disk, by start in bytes; and the changes that each step makes to it."""
 
     disk: str
     size: int
@@ -51,7 +51,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class FileCopy:
-    """What a configuration file held; None: there was none. `made`: the digests of what each step makes of it."""
+    """The earlier content of a configuration file; None: there was none. `made`: by step, the digests of the content that it makes of it."""
 
     before: bytes | None
     made: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class FileCopy:
 
 @dataclass(frozen=True, slots=True)
 class UnitCopy:
-    """Whether a unit was enabled, in systemd's word. `verbs`: what each step tells systemctl to do with it."""
+    """The earlier state of a unit, in systemd's word (`enabled`…). `verbs`: by step, its verb for systemctl."""
 
     before: str
     verbs: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class UnitCopy:
 
 @dataclass(slots=True)
 class Copies:
-    """All that a run has kept, by name."""
+    """All copies of a run, by name."""
 
     disks: dict[str, Copy] = field(default_factory=dict)
     files: dict[str, FileCopy] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Copies:
 
 
 def digest(data: bytes | None) -> str:
-    """Of what a file holds; empty where there is none."""
+    """The digest of a file's content; empty where there is none."""
     return "" if data is None else "sha256:" + hashlib.sha256(data).hexdigest()
 
 

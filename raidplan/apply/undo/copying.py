@@ -1,4 +1,4 @@
-"""What is kept before the first step of a run, and of every further part of one that was interrupted.
+"""The copies that are made before the first step of a run, and before every further part of a resumed one.
 
 Both ends of everything that is written over, and every range that is cleared: partition tables, md superblocks,
 LVM metadata and the signatures of file systems lie there. Of the configuration, the files and the switched units.
@@ -47,7 +47,7 @@ MOST = 256 * MIB
 """Bytes of all copies of one run, packed."""
 HARMLESS = ("modprobe", "udevadm", "systemctl", "rm")
 STOPS = (("mdadm", "--stop"), ("vgchange", "--activate", "n"))
-"""What takes nothing away that a boot would not bring back, or that an undo does again or the other way round."""
+"""Commands that remove nothing for good: a boot brings it back, or an undo repeats or reverses it."""
 
 
 class NoRoom(Exception):
@@ -64,13 +64,13 @@ class Start:
     machine: Machine
     """With its disks by their names in the layout."""
     past: Past
-    """What the journal says of the run as far as it came; nothing of a run that is over."""
+    """The journal's knowledge of the run so far; empty for a run that is over."""
     world: World
 
 
 @dataclass(slots=True)
 class Wanted:
-    """What is to be kept of a disk."""
+    """The parts of a disk to copy."""
 
     ranges: list[Range] = field(default_factory=list)
     zeroed: dict[str, tuple[Range, ...]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Wanted:
 
 
 def wanted(left: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Wanted]:
-    """By disk of the layout; nothing for what is written through an array or a volume."""
+    """The parts to copy by disk of the layout; nothing for writes through an array or a volume."""
     names = {disk.kernel_name: name for name, disk in disks.items()}
     parts = {
         PARTITION + block.identity.partition(":")[2]: (names[block.below[0]], block.start, block.size)
@@ -127,7 +127,7 @@ def no_way_back(left: Plan, kept: Iterable[Wanted]) -> list[str]:
 
 
 def keep(start: Start, folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Keeps what an earlier, interrupted part of the run has not kept, or not as it stands now.
+    """Copies whatever an earlier, interrupted part of the run has not copied, or not as it is now.
 
     Gives the digests by file, and the steps after which there is no way back. Raises NoRoom, OSError.
     """
@@ -182,7 +182,7 @@ def _read(disk: DiskFact, ranges: list[Range], world: World) -> dict[int, bytes]
 
 
 def _with(known: Copy, keep: Wanted, disk: DiskFact, world: World) -> Copy:
-    """What was kept first, and what is there now where nothing was kept: there the run has written nothing yet."""
+    """The first copy, with the present content added where nothing was copied: the run has not written there yet."""
     ranges = [(start, len(data)) for start, data in known.pieces.items()]
     pieces = {}
     for first, data in _read(disk, [*ranges, *keep.ranges], world).items():
@@ -199,7 +199,7 @@ def _with(known: Copy, keep: Wanted, disk: DiskFact, world: World) -> Copy:
 
 
 def _files(start: Start, known: Mapping[str, FileCopy]) -> dict[str, FileCopy]:
-    """What the files hold, and what each step makes of that."""
+    """The content of the files, and of each step's version of them."""
     found = dict(known)
     becomes: dict[str, bytes | None] = {}
     for step in start.left.steps:
@@ -261,7 +261,7 @@ def _names(name: str) -> Iterator[str]:
 
 
 def joined(ranges: list[Range]) -> list[Range]:
-    """In order, joined where they touch."""
+    """The ranges in order, joined where they touch."""
     found: list[Range] = []
     for start, size in sorted(ranges):
         if found and start <= found[-1][0] + found[-1][1]:

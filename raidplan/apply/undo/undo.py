@@ -1,4 +1,4 @@
-"""Back to what stood before an apply, as long as it has written metadata only: decided here, read-only.
+"""The way back to the state before an apply, as long as it has written metadata only: decided here, read-only.
 
 A disk, a file or a unit is put back only if it is now either as it was, or what the apply made of it.
 """
@@ -42,7 +42,7 @@ class Way:
 
     @property
     def is_left(self) -> bool:
-        """Something is not yet as it was."""
+        """Something is not restored yet."""
         return bool(self.files or self.units or any(self.pieces.values()))
 
 
@@ -59,7 +59,7 @@ def plan_of_run(folder: Path, past: Past) -> Plan:
 
 
 def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: World) -> Way:
-    """What has to be written to undo the run that the journal speaks of last, or why it cannot be undone."""
+    """The bytes, files and units to restore to undo the last run of the journal, or the reasons why it cannot be undone."""
     way = Way()
     steps = {step.id: step for step in plan.steps}
     over = next((step for step in past.run if step in past.final), None)
@@ -90,7 +90,7 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
 
 
 def still_tuned(plan: Plan, machine: Machine) -> Iterator[str]:
-    """What running arrays keep of the rules that were taken back, in words."""
+    """Tunings that running arrays keep from rules that were removed, in words."""
     for step in plan.steps:
         if isinstance(step.action, WriteFile) and step.action.file == UDEV_RULES.format(host=plan.host):
             now = file_text(machine, step.action.file) or ""
@@ -98,7 +98,7 @@ def still_tuned(plan: Plan, machine: Machine) -> Iterator[str]:
 
 
 def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World) -> Iterator[str]:
-    """Why what a file holds now must stay."""
+    """Files to put back, and the reasons why others must stay as they are."""
     for file, copy in copies.files.items():
         begun = [one for step, made in copy.made.items() if step in past.run for one in made]
         now = holds(real(file, world))
@@ -114,7 +114,7 @@ def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, worl
 
 
 def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[str]:
-    """Why a unit must stay as it is switched now."""
+    """Units to switch back, and the reasons why others must stay as they are."""
     for unit, copy in copies.units.items():
         verbs = [verb for step, verb in copy.verbs.items() if step in past.run]
         now = world.unit(unit) if verbs else copy.before
