@@ -16,11 +16,11 @@ from functools import lru_cache
 LETTERS = string.ascii_letters + string.digits + "_-."
 
 Path = tuple[str | int, ...]
-"""Where in a layout: ("arrays", "s0", "members", 2)."""
+"""A place in a layout: ("arrays", "s0", "members", 2)."""
 
 
 class Severity(StrEnum):
-    """How bad: an error stops `plan` and `apply`, a warning would be changed by an expert, a note informs."""
+    """The gravity: an error stops `plan` and `apply`, a warning would be changed by an expert, a note informs."""
 
     ERROR = "error"
     WARNING = "warning"

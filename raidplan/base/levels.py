@@ -17,7 +17,7 @@ from raidplan.base.size import KIB
 
 
 class Copies(Enum):
-    """How many members hold the same data."""
+    """The number of members that hold the same data."""
 
     ONE = "one"
     EVERY = "every member"

@@ -1,4 +1,4 @@
-"""The magic number of a format, and where its UUID and its label stand beside it."""
+"""The magic number of a format, with the places of its UUID and its label."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Magic:
     label: tuple[int, int] = (0, 0)
     """Offset and length."""
     encoding: str = "utf-8"
-    """Of the label."""
+    """The encoding of the label."""
 
 
 def raw_uuid(offset: int) -> Callable[[Reader, int], str]:

@@ -16,12 +16,12 @@ class Package:
     newest: str = ""
     """Compared as far as it is written: every 1.47.x is known where it says 1.47."""
     source: str = ""
-    """Where the changes between the versions are written down."""
+    """The document with the changes between the versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a program does otherwise from a version on, and what plans do so that it does not matter."""
+    """A change of a program's behaviour in a version, and the precaution in plans that makes it harmless."""
 
     package: str
     since: str
@@ -34,7 +34,7 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a program puts on a disk by itself, and what can read it; a plan cannot say otherwise to every version.
+    """A format that a program writes by itself, and its readers; a plan cannot choose another with every version.
 
     `since` is the program's version that does so first, `under` the running kernel's; empty where it does not matter.
     """

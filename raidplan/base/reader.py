@@ -1,4 +1,4 @@
-"""The bytes of a device or an image, as a function, and without those that somebody is known to have written."""
+"""The bytes of a device or an image, as a function, and without those that a known program wrote."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SHOWN = 4
-"""So many names a sentence shows; of the others it says how many."""
+"""The number of names that a sentence shows; it counts the others."""
 
 _PLURALS = {"bus": "buses", "power": "supplies"}
 """Kinds of components whose plural takes more than an s."""

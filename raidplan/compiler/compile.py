@@ -1,4 +1,4 @@
-"""Topology to plan: every step, in order, with what it needs and where the layout asked for it."""
+"""Topology to plan: every step, in order, with its needs and its line in the layout."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _missing_sizes(topology: Topology) -> list[Finding]:
 
 
 def _identities(topology: Topology) -> Iterator[DiskIdentity]:
-    """The disks that steps touch, and how the machine knows them."""
+    """The disks that steps touch, with their identities on the machine."""
     for name, disk in topology.layout.hardware.disks.items():
         if disk.partitions or name in topology.used_by:
             yield DiskIdentity(

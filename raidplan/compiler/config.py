@@ -13,7 +13,7 @@ from raidplan.topology import Topology
 
 
 def config_steps(topology: Topology) -> Iterator[Step]:
-    """The steps that write mdadm.conf, the udev rules and fstab, and refresh what reads them."""
+    """The steps that write mdadm.conf, the udev rules and fstab, and let their readers read them again."""
     lines = [line for item in topology.items for line in item.kind.lines(item.name, item.path, topology)]
     arrays = _of("mdadm.conf", lines)
     if arrays:
@@ -37,7 +37,7 @@ def _of(file: str, lines: list[Line]) -> list[str]:
 
 
 def _made(topology: Topology) -> Iterator[Step]:
-    """What fstab names must exist first: a line for nothing would be worse than none."""
+    """The steps that make the objects named in fstab: a line for a missing one would be worse than none."""
     for item in topology.items:
         yield from (
             step for step in item.kind.steps(item.name, item.path, topology) if step.phase == "format"

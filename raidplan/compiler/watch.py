@@ -1,4 +1,4 @@
-"""Steps for what the machine does by itself: raise the alarm, read for latent errors, start what is degraded."""
+"""Steps for the machine's own duties: raise the alarm, read for latent errors, start degraded arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from raidplan.plan.step import Proof, Run, Step, WriteBlock
 from raidplan.topology import Topology
 
 EVERY = "all arrays of this machine, also those that no layout names"
-"""Whom these switches of the distribution are for, and so who has to hear of it."""
+"""All arrays, as the target of these switches of the distribution."""
 
 
 def watch_steps(topology: Topology) -> Iterator[Step]:
-    """What `boot` and `monitoring` ask for; arrays without redundancy have nothing to watch."""
+    """The steps that `boot` and `monitoring` ask for; arrays without redundancy have nothing to watch."""
     monitoring = topology.layout.monitoring
     redundant = any(LEVELS[array.level].redundant for array in topology.layout.arrays.values())
     if topology.layout.boot.degraded == "wait":

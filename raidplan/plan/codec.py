@@ -31,10 +31,10 @@ FORMAT_VERSION = 2
 SENTENCES = 1
 """The version whose losses are sentences; it is still read."""
 OWN = ", made by this layout"
-"""How the sentence of such a loss ends if the layout made what is lost."""
+"""The end of the sentence of such a loss if the layout made the lost object."""
 STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
 FORMS = ("argv", "zero", "initramfs", "file")
-"""What a step is to do: the first word of each form."""
+"""The first key of each form that the action of a step can have."""
 
 
 def plan_to_json(plan: Plan) -> str:
@@ -75,7 +75,7 @@ def step_to_data(step: Step) -> dict[str, Any]:
 
 
 def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What is empty is left out."""
+    """The values that are not empty."""
     return {name: value for name, value in data.items() if value}
 
 
@@ -163,7 +163,7 @@ def _step_from_data(data: dict[str, Any]) -> Step:
 
 
 def _loss_from_data(data: object) -> Loss:
-    """Also of a sentence; one that speaks of what the layout made says so wherever it does."""
+    """A loss in a plan of any version; a sentence of version 1 may name the layout's own objects anywhere."""
     if isinstance(data, str):
         return Loss(data.removesuffix(OWN), own=OWN in data)
     return Loss(**_typed({"where": "", "uuid": "", "own": False, **_of(dict, data)}, LOSS))
@@ -214,7 +214,7 @@ FINDING = {
     "path": str,
     "file": str,
 } | dict.fromkeys(("line", "column", "end_line", "end_column"), int)
-"""What a finding tells, besides `related`; it is for reading, and no part of the digest."""
+"""The fields of a finding, besides `related`; findings are for reading, and no part of the digest."""
 RELATED = {name: kind for name, kind in FINDING.items() if name not in ("rule", "severity", "hint")}
 SEVERITIES = ("error", "warning", "note")
 
@@ -262,7 +262,7 @@ def _texts(values: object) -> tuple[str, ...]:
 
 
 def _values(values: object) -> dict[str, Value]:
-    """What a proof expects, or what was seen of a machine."""
+    """Properties that a proof expects, or that a machine had."""
     return {
         _text(key): list(_texts(value)) if isinstance(value, list) else _value(value)
         for key, value in _of(dict, values).items()
@@ -276,7 +276,7 @@ def _value(value: object) -> str | int | None:
 
 
 def plan_digest(plan: Plan) -> str:
-    """What is to be done and on what: the plan without its findings, which do not change that."""
+    """The digest of all that will be done: of the plan without its findings, which change nothing of that."""
     return _digest_of(plan_to_data(plan))
 
 

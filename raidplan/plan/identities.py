@@ -21,7 +21,7 @@ def made_nodes(plan: Plan) -> dict[str, str]:
 
 
 def identity_of(node: str, made: Mapping[str, str]) -> str:
-    """What proofs call the device that a step names `node`; `made` as from `made_nodes`."""
+    """The name in proofs of the device that a step names `node`; `made` as from `made_nodes`."""
     if node.startswith(PARTITION):
         return f"partition:{node.removeprefix(PARTITION)}"
     return made.get(node, node)

@@ -1,4 +1,4 @@
-"""The programs that make the initramfs, each one record: what it is called, its files, its commands; to add one, add a row.
+"""The programs that make the initramfs, each one record with its name, its files and its commands; to add one, add a row.
 
 Sources: mkinitramfs(8), update-initramfs(8), update-initramfs.conf(5).
 """
@@ -12,7 +12,7 @@ from pathlib import PurePath
 from raidplan.plan.places import INITRAMFS_ASIDE, MDADM_CONF
 
 BOOT = "/boot"
-"""Where the images are."""
+"""The folder of the images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Generator:
     """A program that makes the image of a kernel into a file."""
 
     name: str
-    """Of the package."""
+    """The name of the package."""
     program: str
     make_words: tuple[str, ...]
     """Its arguments, with {image} and {kernel}."""
@@ -29,20 +29,20 @@ class Generator:
     hooks: str
     """A folder of programs that are to hear of a new image, such as boot loaders that keep a copy; they get kernel and image."""
     conf: str
-    """Where in an image its copy of mdadm.conf is."""
+    """The path in an image of its copy of mdadm.conf."""
     updater: str
-    """What the system itself renews images with, and what its text then names; packages share the path."""
+    """The system's own program to renew images, whose text names `program`; several packages share the path."""
     settings: str
     switched_off: str
     """The line of the settings that forbids that images are renewed: `key=value`."""
     create: str
-    """What a person runs for the first image of {kernel}."""
+    """The command for a person to make the first image of {kernel}."""
     renew: str
-    """What a person runs to renew all."""
+    """The command for a person to renew all images."""
     script: str
     """The functions of the plan as a shell script, a file in `render/`."""
     tools: tuple[str, ...]
-    """What these functions run."""
+    """The programs that these functions run."""
 
     def make(self, kernel: str, image: str) -> tuple[str, ...]:
         """The command that makes the image of that name for a kernel, aside."""

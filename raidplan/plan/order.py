@@ -29,7 +29,7 @@ def _known_only(steps: list[Step]) -> list[Step]:
 
 
 def _after_mounts(steps: list[Step]) -> list[Step]:
-    """What lies below a mount point waits for that mount: a nested mount, a swap file."""
+    """The steps, with those below a mount point after that mount: a nested mount, a swap file."""
     mounts = {step.proof.key: step.id for step in steps if step.proof and step.proof.kind == "mount"}
 
     def below(step: Step) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Why a step is in a plan: the layout asks for it, or what stands on the machine that the plan was compared with."""
+"""The reason for a step to be in a plan: the layout, or the state of the machine that the plan was compared with."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["layout", "change", "clear", "taken_back", "teardown", "ghost", "release"]
-"""`change`: of what stands and differs; `clear`: of what an interrupted step has left; `taken_back`: configuration of an
-earlier layout; `teardown`: of what is in the way; `ghost`: of what shows through in a new device; `release`: of udev, which
-was held off meanwhile."""
+"""`change`: of an existing object that differs; `clear`: of leftovers of an interrupted step; `taken_back`: configuration of
+an earlier layout; `teardown`: of obstacles; `ghost`: of stale signatures in a new device; `release`: of udev, which was held
+off meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ TEARDOWN, GHOST, RELEASE = Origin("teardown"), Origin("ghost"), Origin("release"
 
 
 def origin_of_id(id: str) -> Origin:
-    """What the id of a step says, in plan files and journals of before, which say nothing else. Nobody else asks an id."""
+    """The origin by the id of a step, in earlier plan files and journals, which tell nothing else. No other code looks at
+    ids."""
     planned, added, verb = id.partition("+")
     if added:
         return Origin("clear" if verb.startswith("clear.") else "change", planned)

@@ -1,4 +1,4 @@
-"""Where the configuration lies that plans write, and the units that they switch."""
+"""The paths of the configuration that plans write, and the units that they switch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
 RULES_BEGIN = "# Written by raidplan"
 MDADM_CONF = "/etc/mdadm/mdadm.conf"
 OPEN, CLOSE = "# >>> raidplan {mark}", "# <<< raidplan {mark}"
-"""Between these lines, what is ours in a file that others write too."""
+"""The first and last line of our block in a file that others write too."""
 BLOCK = (
     r"(?m)^[ \t]*"
     + OPEN.format(mark=r"(\S+)")
@@ -15,18 +15,18 @@ BLOCK = (
     + CLOSE.format(mark=r"\1")
     + r"[ \t]*$"
 )
-"""A regular expression for one of them."""
+"""A regular expression for such a block."""
 MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
 """Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
 FSTAB = "/etc/fstab"
 CRYPTTAB = "/etc/crypttab"
-"""Never written; what it names is looked at."""
+"""Never written, only read."""
 DEFAULTS = "/etc/default/mdadm"
-"""What Debian's scripts of mdadm read, the later of two lines last."""
+"""A file that Debian's scripts of mdadm read; of two lines the later one counts."""
 CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
 LAST_RESORT = "mdadm-last-resort@.timer"
 MONITOR = "mdmonitor.service"
 INITRAMFS_ASIDE = "/boot/raidplan.new"
 """A folder on the file system of the images, which is there as long as they are being made anew."""
 INITRAMFS_KEPT = "/boot/raidplan.old"
-"""A folder beside it for those of before: much looks for all that is called initrd.img-* in /boot."""
+"""A folder beside it for earlier images: many programs look for initrd.img-* in /boot."""

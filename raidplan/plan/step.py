@@ -1,4 +1,4 @@
-"""A step: one change to the machine as data, with what must hold before and what proves it afterwards.
+"""A step: one change to the machine as data, with its conditions before and its proof afterwards.
 
 Standard library only: these values travel to a rescue system and are applied there.
 """
@@ -12,7 +12,7 @@ from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator
 from raidplan.plan.origin import LAYOUT, Origin
 
 Value = str | int | bool | None | list[str]
-"""What a property of the machine can be."""
+"""A value of a property of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RenewInitramfs:
 
     @property
     def by(self) -> Generator:
-        """What makes them."""
+        """The program that makes them."""
         return GENERATORS[self.generator]
 
 
@@ -96,8 +96,8 @@ class Zero:
 class Loss:
     """Something that a step destroys.
 
-    `what` says what it is, and where it lies, for a person. `where` names the device alone, and `uuid` is empty where it has
-    none: programs read these two, and plans of before have neither, so two losses that differ in them only are the same.
+    `what` is a sentence's part for a person, with the place. `where` names the device alone, and `uuid` is empty where it has
+    none: programs read these two, and earlier plans have neither, so two losses that differ in them only are the same.
     """
 
     what: str
@@ -108,7 +108,7 @@ class Loss:
 
 
 def everything_on(where: str) -> Loss:
-    """Whatever a device holds."""
+    """The loss of everything on a device."""
     return Loss(f"everything on {where}", where)
 
 
@@ -128,8 +128,8 @@ class Proof:
 class Step:
     """One change, ready to be shown, refused, run and proven.
 
-    `guard` names the devices that must be blank (no signature, no holder, not mounted) right before:
-    what the step writes over. `awaits` are device nodes that must appear before it counts as done.
+    `guard` names the devices that must be blank (no signature, no holder, not mounted) right before, because the step
+    writes over them. `awaits` are device nodes that must appear before it counts as done.
     """
 
     id: str
@@ -167,7 +167,7 @@ class Step:
 
     @property
     def changes(self) -> bool:
-        """It changes what stands, or clears up after another step, on the machine that the plan was held against."""
+        """It changes an existing object, or clears up after another step, on the machine that the plan was compared with."""
         return self.origin.kind in ("change", "clear")
 
     @property
@@ -177,7 +177,7 @@ class Step:
 
     @property
     def creates(self) -> bool:
-        """It writes over a device: never run where something else stands already."""
+        """It writes over a device: never run where something else exists already."""
         return bool(self.guard)
 
     @property
@@ -196,10 +196,10 @@ class Step:
 
 
 ADDED = "+"
-"""Between a step's id and what is done for it on one machine alone; no name in a layout holds it."""
+"""The separator between a step's id and the name of a step added for it on one machine; no name in a layout holds it."""
 
 CLEARS = f"{ADDED}clear."
-"""The same of what clears a device of a step that was begun and never ended; a number follows."""
+"""The separator before the number of a step that clears a device of an interrupted step."""
 
 PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "configure", "activate", "sync")
 
@@ -220,7 +220,7 @@ class DiskIdentity:
     model: str = ""
     device: str = ""
     wipe: bool = False
-    """What is on it may be destroyed, once a person has confirmed the list of it."""
+    """The disk's content may be destroyed, once a person has confirmed the list of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ class Plan:
     host: str
     layout_digest: str
     machine_digest: str
-    """Of `machine`; empty for a plan made without one."""
+    """The digest of `machine`; empty for a plan made without one."""
     disks: tuple[DiskIdentity, ...]
     steps: tuple[Step, ...]
     modules: tuple[str, ...] = ()
@@ -239,11 +239,11 @@ class Plan:
     """The machine that it was made for: `d00.serial`, `tool.mdadm`, `machine-id`…"""
     findings: tuple[Mapping[str, object], ...] = field(default=())
     whole: tuple[Step, ...] = ()
-    """The steps as for a blank machine, of which `steps` are what this one needs; empty where they are the same."""
+    """The steps as for a blank machine, of which this machine needs `steps`; empty where they are the same."""
 
     @property
     def complete(self) -> Plan:
-        """The plan as for a blank machine, to be held against one anew."""
+        """The plan as for a blank machine, to be compared with one again."""
         return replace(self, steps=self.whole, whole=()) if self.whole else self
 
     @property
@@ -255,19 +255,19 @@ class Plan:
 
     @property
     def lost(self) -> tuple[Loss, ...]:
-        """What stands on the machine now and is destroyed: for this a person has to say yes."""
+        """The present content of the machine that is destroyed, for which a person has to say yes."""
         steps = (step for step in self.steps if step.phase == "teardown" or step.origin.kind == "clear")
         found = (loss for step in steps for loss in step.destroys or _unnamed(step))
         return tuple(dict.fromkeys(found))
 
     @property
     def own(self) -> tuple[Loss, ...]:
-        """What is lost and was made by this layout: never given up by habit."""
+        """The losses of objects that this layout made: never given up by habit."""
         return tuple(loss for loss in self.lost if loss.own)
 
 
 def _unnamed(step: Step) -> tuple[Loss, ...]:
-    """What goes with a device that is cleared although its step names nothing that stands there."""
+    """The loss of a device's whole content where a step clears it and names nothing on it."""
     if step.phase == "teardown" and step.clears and isinstance(step.action, Zero):
         return (Loss(f"whatever is on {step.action.device}", step.action.device),)
     return ()

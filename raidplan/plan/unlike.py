@@ -1,4 +1,4 @@
-"""What no plan of ours is like: looked for in every plan that is read, so that nobody has to ask for it later.
+"""Rejects plans that raidplan could not have written: every plan that is read is checked, so that no later code has to.
 
 Not a wall against malice: a plan may name any program. It finds what a hand or another program spoilt although
 the digest fits, above all a guard, a proof or a reason that is missing where something is written over.
@@ -17,11 +17,11 @@ MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate
 MADE = ("table", "array", "filesystem", "swap", "physical_volume")
 MAKING = ("partition", "array", "volume", "format")
 FILE = "file:"
-"""How the key of a swap file begins: another step proves that there was no such file, and makes it."""
+"""The beginning of the key of a swap file: another step proves that there was no such file, and makes it."""
 
 
 def unlike(plan: Plan) -> Iterator[str]:
-    """Each as a sentence's part."""
+    """The reasons to reject a plan, each a part of a sentence."""
     disks = {disk.name for disk in plan.disks}
     arrays = {
         step.proof.key for step in (*plan.steps, *plan.whole) if step.proof and step.proof.kind == "array"
@@ -52,7 +52,7 @@ def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[str]:
 
 
 def _unguarded(step: Step) -> Iterator[str]:
-    """What makes something on a device proves it blank before, and what it made afterwards."""
+    """Reasons to reject a step that makes something on a device without a guard before and a proof afterwards."""
     kind = step.proof.kind if step.proof else ""
     made = makes(step)
     if made and kind != made:
@@ -68,7 +68,7 @@ def _unguarded(step: Step) -> Iterator[str]:
 
 
 def makes(step: Step) -> str:
-    """The kind of what its program makes, as proofs call it; empty for all other programs."""
+    """The kind, as in proofs, of the object that its program makes; empty for all other programs."""
     match step.action:
         case Run(("mdadm", "--create", *_)):
             return "array"
@@ -83,7 +83,7 @@ def _devices(step: Step) -> list[str]:
 
 
 def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[str]:
-    """What clears a device has a reason in the plan."""
+    """Reasons to reject a step that clears a device and has no reason in the plan."""
     match step.action:
         case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):
             yield f"the step {step.id} clears a device and does not look what is on it"
@@ -121,7 +121,7 @@ def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:
 
 
 def _two_ways(plan: Plan) -> Iterator[str]:
-    """What is left to do of a step is that step: only what it waits for, and what was cleared for it, depends on the rest."""
+    """Reasons to reject a step that differs from itself in the whole plan in more than its order and its clearing."""
     whole = {step.id: step for step in plan.whole}
     for step in plan.steps:
         same = whole.get(step.id, step)

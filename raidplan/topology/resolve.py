@@ -40,14 +40,14 @@ class Topology:
 
     layout: Layout
     order: tuple[Item, ...] = ()
-    """Everything, each after what it uses; nothing if there is a circle."""
+    """All paths, each after those that it uses; none if there is a circle."""
     items: list[Item] = field(default_factory=list)
-    """In that order, those whose devices are known: not what stands on a disk without a size."""
+    """The items in that order whose devices are known: none on a disk without a size."""
     devices: dict[str, Device] = field(default_factory=dict)
     used_by: dict[str, Use] = field(default_factory=dict)
     """The one use of each device."""
     provider: dict[str, Item] = field(default_factory=dict)
-    """Which item offers each device; known even where the device itself cannot be."""
+    """The item that offers each device; known even where the device itself is not."""
     wiring: Wiring = field(init=False)
     _disks: dict[Path, frozenset[str]] = field(default_factory=dict)
     """The disks below each item."""
@@ -62,7 +62,7 @@ class Topology:
         return self.layout.host
 
     def once(self, fact: Callable[[Topology], Fact]) -> Fact:
-        """What `fact` makes of this topology, computed for the first who asks; for facts that rules share."""
+        """The result of `fact` for this topology, computed for the first who asks; for facts that rules share."""
         if fact not in self._known:
             self._known[fact] = fact(self)
         known: Fact = self._known[fact]
@@ -172,7 +172,7 @@ def _providers(items: Mapping[Path, Item]) -> tuple[dict[str, Item], list[Findin
 
 
 def _edges(items: Mapping[Path, Item], topology: Topology) -> tuple[dict[Path, list[Path]], list[Finding]]:
-    """Which item needs which, and the first use of each device."""
+    """The items that each item needs, and the first use of each device."""
     edges: dict[Path, list[Path]] = {path: [] for path in items}
     findings: list[Finding] = []
     for path, item in items.items():
@@ -218,7 +218,7 @@ def _order(edges: Mapping[Path, list[Path]]) -> tuple[list[Path], list[Finding]]
 
 
 def _build(item: Item, topology: Topology) -> list[Finding]:
-    """Adds the item's devices, or says why they cannot be; silent where what it uses is said to be wrong."""
+    """Adds the item's devices, or reports why they cannot exist; silent where a device below was reported."""
     uses = item.kind.uses(item.name, item.path)
     if any(use.device not in topology.devices or topology.used_by[use.device] != use for use in uses):
         return []

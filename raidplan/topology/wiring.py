@@ -1,4 +1,4 @@
-"""What each disk hangs on, from the nearest component to the root; and what hangs on each component."""
+"""The components above each disk, from the nearest to the root, and the disks and components below each component."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from raidplan.base.findings import Path
 from raidplan.layout.model import Hardware
 
 SECTIONS = {"buses": "bus", "controllers": "controller", "multipliers": "multiplier", "expanders": "expander"}
-"""The sections of the hardware that other things hang on, and what one of each is called."""
+"""The sections of the hardware that others are attached to, with the noun for one of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plug:
-    """Something of the hardware that hangs on a component: a disk, or a component itself."""
+    """A disk or a component that is attached to a component."""
 
     name: str
     kind: str

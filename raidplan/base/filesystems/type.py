@@ -19,7 +19,7 @@ NEVER_SMALLER = impossible(Reason.SHRINKS_NOT)
 
 
 class Wanted(Protocol):
-    """What a layout says of the file system that is to be made."""
+    """The wishes of a layout for the file system to make."""
 
     @property
     def type(self) -> str:
@@ -51,11 +51,11 @@ class Below(Protocol):
 
     @property
     def node(self) -> str:
-        """How commands name it."""
+        """The name of the device in commands."""
 
     @property
     def size(self) -> int:
-        """All of it."""
+        """The size of the device."""
 
     @property
     def logical_block(self) -> int:
@@ -89,7 +89,7 @@ class FilesystemType:
     name: str
     """libblkid's and the kernel's."""
     title: str = ""
-    """How sentences call it where `name` is not that."""
+    """The name in sentences, where that is not `name`."""
     package: Package
     """The first of its programs is mkfs."""
     version: tuple[str, ...]

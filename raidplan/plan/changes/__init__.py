@@ -1,4 +1,5 @@
-"""What can be changed of what stands, from which shape of an array to which, by which commands: `diff`, `plan` and `apply` ask here.
+"""The changes in place that are possible, from which shape of an array to which, by which commands: `diff`, `plan` and
+`apply` ask here.
 
 Standard library only: the half that writes imports it.
 """

@@ -1,4 +1,4 @@
-"""How something is changed while its data stays, or why nothing does that: an answer as data."""
+"""The way to change something while its data stays, or the reason why there is none: an answer as data."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 VALUE = re.compile(r"(?<!--update)=\S+$")
-"""What is another one each time; `--update=metadata` is the name of a mode."""
+"""A word whose value differs each time; `--update=metadata` is the name of a mode."""
 
 
 class Kind(StrEnum):
-    """Who carries out a change."""
+    """Who carries out a change: a person or `apply`; or nobody."""
 
     BY_APPLY = "by apply"
     BY_HAND = "by hand"
     IMPOSSIBLE = "impossible"
-    """What is wanted is made anew, and the data is copied."""
+    """A new object is made, and the data is copied."""
 
 
 class Before(StrEnum):
-    """What must hold before a change begins, or be known of it; the sentences stand in `words`."""
+    """A condition or a warning before a change begins; the sentences stand in `words`."""
 
     IDLE = "idle"
     ROOM = "room"
@@ -46,7 +46,7 @@ class Before(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why nothing makes one shape of the other; the sentences stand in `words`."""
+    """The reason why no command makes one shape of the other; the sentences stand in `words`."""
 
     LEVEL = "level"
     HANGS = "hangs"
@@ -67,7 +67,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How one property is changed."""
+    """The way to change one property."""
 
     kind: Kind
     commands: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class Answer:
     since: str = ""
     """The least version of mdadm that does it well; empty for all that plans are made for."""
     reason: Reason | None = None
-    """Of what is impossible."""
+    """The reason, if the change is impossible."""
     called: str = ""
     """The programs and their modes, where that is more than `commands` without values."""
 

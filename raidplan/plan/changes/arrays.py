@@ -73,7 +73,7 @@ REFUSED: Mapping[tuple[str, str], Reason] = {
     ("raid5", "raid4"): Reason.UNFINISHED,
     ("raid4", "raid0"): Reason.UNFINISHED,
 }
-"""What mdadm offers, and nobody should rely on with data."""
+"""Changes that mdadm offers and nobody should rely on with data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Change:
 
 
 def changes(old: Shape, new: Shape) -> Iterator[Change]:
-    """Each difference of two shapes, with how it is changed. One that is impossible makes the array another one."""
+    """Each difference of two shapes, with its answer. An impossible one makes the array another one."""
     if old.level != new.level:
         yield Change("level", old.level, new.level, _level(old, new))
     elif old.layout != new.layout:
@@ -107,7 +107,7 @@ def changes(old: Shape, new: Shape) -> Iterator[Change]:
 
 
 def resize(old: Shape, *, smaller: bool) -> Answer:
-    """How an array takes more of its members, or less."""
+    """The answer for an array that takes more of its members, or less."""
     if old.level in ("raid0", "linear"):
         return impossible(Reason.SIZE)
     if _is_far(old):
@@ -121,7 +121,7 @@ def resize(old: Shape, *, smaller: bool) -> Answer:
 
 
 def exchange(old: Shape, new: Shape, *, gone: bool = False) -> Answer:
-    """How another device takes the place of a member; `gone`: of one that nobody can read."""
+    """The answer for another device in place of a member; `gone`: of one that nobody can read."""
     if not (LEVELS[old.level].redundant and LEVELS[new.level].redundant):
         return impossible(Reason.NOTHING_TWICE)
     return REBUILT if gone else EXCHANGED

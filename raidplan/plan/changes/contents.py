@@ -1,4 +1,4 @@
-"""How LVM, swap and mounts that stand are changed; file systems, by type, in `base/filesystems/`.
+"""Changes of LVM, swap and mounts in place; those of file systems, by type, stand in `base/filesystems/`.
 
 Sources: lvm(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
 """
@@ -30,5 +30,5 @@ REMOUNTED = by_apply(
     before=(Before.REMOUNTABLE,),
     called="mount --options remount",
 )
-"""Without fstab: other options of its line may be such as no remount takes."""
+"""Without fstab, since its line may have options that no remount takes."""
 MOUNTED_ELSEWHERE = by_hand("umount {point}", "mount {new}")

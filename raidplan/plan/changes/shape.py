@@ -1,4 +1,4 @@
-"""What of an array decides where its data lies."""
+"""The properties of an array that decide where its data lies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of an array, as a layout asks for it or as it stands."""
+    """The shape of an array, desired or actual."""
 
     level: str
     count: int
@@ -18,7 +18,7 @@ class Shape:
     policy: str
     """The consistency policy: resync, bitmap, ppl, journal; empty where the level has none."""
     size: int | None = None
-    """Bytes for what is on it; None if not known."""
+    """The size of the array in bytes; None if not known."""
     even: bool = True
     """No members of different sizes are known: raid0 has one zone."""
 

@@ -1,4 +1,4 @@
-"""The sentences for what an answer holds as codes."""
+"""The sentences for the codes in an answer."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ REASONS: Mapping[Reason, str] = {
 
 
 def known_before(answer: Answer) -> tuple[str, ...]:
-    """What has to hold or be known before a change, as sentences."""
+    """The conditions and warnings before a change, as sentences."""
     version = (f"mdadm is {answer.since} or later",) if answer.since else ()
     return (*(BEFORE[each] for each in answer.before), *version)
