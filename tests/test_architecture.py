@@ -142,3 +142,11 @@ def test_no_code_asks_an_id_why_a_step_is_there() -> None:
     assert found == {"plan/origin.py"}
     users = {str(file.relative_to(PACKAGE)) for file in FILES if "origin_of_id" in file.read_text()}
     assert users == {"plan/origin.py", "plan/codec.py", "apply/journal/past.py"}
+
+
+def test_docstrings_are_nouns_and_sentences() -> None:
+    """None begins with a relative word: "What is left" is "The remaining steps", "Of a step" the property of a step."""
+    relative = re.compile(r'"""(?:What|Which|Of|That|Who|Whom)\b')
+    assert relative.search('    """What is left."""') and not relative.search('"""Whether it is."""')
+    lines = ((file, line) for file in FILES for line in file.read_text().splitlines())
+    assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []

@@ -43,7 +43,8 @@ class Look:
 
 
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
-    """Each object of the plan that is there and not yet known to be finished; what `apply` changes in place is as good as planned."""
+    """Each existing object of the plan that is not known to be finished; one that `apply` changes in place is as good as
+    planned."""
     mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id in past.ended:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 POLYNOMIAL = 0x82F63B78
-"""Of RFC 3720, appendix B.4, bits reversed."""
+"""The polynomial of RFC 3720, appendix B.4, bits reversed."""
 
 
 def _row(value: int) -> int:

@@ -71,7 +71,7 @@ class Level:
         return self.copies is Copies.BY_LAYOUT
 
     def copies_of(self, members: int, layout: str | None) -> int:
-        """How many members hold the same data. Raises ValueError for a RAID10 layout that is none."""
+        """The number of members that hold the same data. Raises ValueError for a RAID10 layout that is none."""
         match self.copies:
             case Copies.ONE:
                 return 1
@@ -81,7 +81,7 @@ class Level:
                 return raid10_copies(layout or next(iter(self.layouts)))[1]
 
     def data_members(self, members: int, layout: str | None) -> Fraction:
-        """How many members' worth of data an array holds. Raises ValueError for a RAID10 layout that is none."""
+        """The number of members' worth of data in an array. Raises ValueError for a RAID10 layout that is none."""
         if self.copies is Copies.EVERY:
             return Fraction(1)
         return Fraction(members - self.parity, self.copies_of(members, layout))
@@ -192,6 +192,6 @@ def redundancy(level: str, members: int, layout: str | None) -> Iterator[tuple[t
 
 
 def losses_survived(level: str, members: int, layout: str | None) -> int:
-    """How many members can always be lost, whichever they are. Raises ValueError for a RAID10 layout that is none."""
+    """The number of members that can always be lost, whichever they are. Raises ValueError for a RAID10 layout that is none."""
     known = LEVELS[level]
     return known.parity + known.copies_of(members, layout) - 1

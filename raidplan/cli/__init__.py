@@ -111,7 +111,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _extra(problem: ImportError) -> str:
-    """What to install where the library of an extra is missing or too old; an empty text for any other module."""
+    """Advice to install the library of an extra that is missing or too old; an empty text for any other module."""
     module = (problem.name or "").partition(".")[0]
     if module not in EXTRAS:
         return ""
@@ -131,7 +131,7 @@ def _nowhere() -> bool:
 
 
 def _command_place(words: Sequence[str]) -> int | None:
-    """Where the command stands; options may stand before it."""
+    """The place of the command; options may stand before it."""
     value_follows = False
     for place, word in enumerate(words):
         if word in COMMANDS and not value_follows:

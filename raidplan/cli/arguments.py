@@ -180,7 +180,7 @@ def _explain(parser: argparse.ArgumentParser) -> None:
 
 
 def _discover(parser: argparse.ArgumentParser) -> None:
-    """What to print of this machine."""
+    """The choice of what to print of this machine."""
     parser.description = (
         "hardware: the disks and controllers of this machine in the words of a layout, ready to be "
         "named in one: `hardware: box.hardware.yaml`. Disks that the running system stands on are "
@@ -215,7 +215,7 @@ def _layouts(parser: argparse.ArgumentParser) -> None:
 
 
 def _loops(parser: argparse.ArgumentParser) -> None:
-    """Whether they are made or removed, and for which layout."""
+    """The action, up or down, and the layout."""
     parser.description = LOOPS
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("action", choices=("up", "down"), metavar="up|down", help="make them, or remove them")
@@ -261,4 +261,4 @@ ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "loops": _loops,
     "schema": _schema,
 }
-"""What describes the arguments of each command."""
+"""The function that describes the arguments of each command."""

@@ -92,7 +92,7 @@ def _checked(file: str, revision: Revision | None = None) -> Loaded:
 
 
 def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
-    """What differs; one of the two files may not be there."""
+    """The differences; one of the two files may not exist."""
     if new is None:
         assert old is not None
         return forgotten(_side(old))
@@ -116,5 +116,5 @@ def _rendered(made: Diff, form: str, look: Look, *, allowed: bool) -> str:
 
 
 def _without_diff(invalid: Sequence[Loaded], form: str, look: Look) -> str:
-    """What is wrong with the layouts that cannot be compared, in the form that was asked for."""
+    """The findings of the layouts that cannot be compared, in the form that was asked for."""
     return render(form, invalid, look)

@@ -49,7 +49,7 @@ def _names(file: str) -> set[str]:
 
 
 def _reader(name: str) -> Reader:
-    """Of the repository that the working directory is in. Raises NoRevision."""
+    """Reads files of the repository that the working directory is in. Raises NoRevision."""
     (revision,) = revisions([name], os.path.join(os.curdir, "any"))
 
     def read(file: str) -> tuple[str | None, str]:

@@ -67,7 +67,7 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 def _invalid(loaded: Loaded) -> int:
-    """What is wrong with the layout, on standard error."""
+    """Prints the findings of the layout on standard error."""
     talk_findings(loaded)
     return UNABLE
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Told = Event | Sync | Outcome | Refusal
-"""What an event log tells of."""
+"""The things that an event log reports."""
 
 
 class Display(Protocol):

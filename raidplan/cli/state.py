@@ -1,4 +1,4 @@
-"""Where journals are kept: `--state`, or a folder for each host."""
+"""The folders of journals: `--state`, or one for each host."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def state_folder(given: str | None, host: str) -> Path:
 
 
 def past_of_host(given: str | None, host: str) -> Past:
-    """What the journal says; nothing for who may not read it. Raises BrokenJournal, OSError."""
+    """The past of the journal; an empty one for a user who may not read it. Raises BrokenJournal, OSError."""
     return read_past(state_folder(given, host)) if os.geteuid() == 0 else Past()

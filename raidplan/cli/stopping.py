@@ -12,10 +12,10 @@ from types import FrameType
 from raidplan.cli.output import report_bug
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Of systemd, of kill(1), of a terminal that was closed: taken as ^C is."""
+"""Signals of systemd, of kill(1), of a terminal that was closed: handled as ^C is."""
 WAITS = b"\nraidplan: interrupted already: it waits for the running programs, which no one ends\n"
 Handler = Callable[[int, FrameType | None], object] | int | None
-"""What answers to a signal, as the module `signal` has it."""
+"""The handler of a signal, as the module `signal` has it."""
 
 
 @contextmanager
@@ -73,4 +73,4 @@ def _second(number: int, frame: FrameType | None) -> None:
 
 
 def _further(number: int, frame: FrameType | None) -> None:
-    """What was said once need not be said again."""
+    """Does nothing: the second signal was answered, and a third needs no further answer."""

@@ -20,7 +20,7 @@ SPARE_USED = Way("none", "it becomes a member, and stays in the array")
 
 
 def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Iterator[Change]:
-    """What differs; what nothing changes in place has no way."""
+    """The differences; one that no command changes in place has no way."""
     name = str(path[1])
     places = storage.members(0, name), storage.members(1, name)
     # Made anew, an array of the same members may be a little larger or smaller: with a PPL, for one.

@@ -1,4 +1,4 @@
-"""What can be changed while the data stays, and by which command; what is not in these tables cannot.
+"""Changes that keep the data, with their commands; whatever is not in these tables is impossible.
 
 File systems by type: `base/filesystems/`; arrays, LVM, swap and mounts: `plan/changes/`. Sources: systemctl(1), sfdisk(8).
 """
@@ -12,7 +12,7 @@ from raidplan.plan.changes import Answer, contents, known_before, short
 
 
 def way(answer: Answer) -> Way | None:
-    """How `plan/changes/` has an array changed; None if nothing does it."""
+    """The way in which `plan/changes/` has an array changed; None if there is none."""
     return Way(short(answer), "; ".join(known_before(answer))) if answer.possible else None
 
 

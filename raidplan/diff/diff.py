@@ -19,7 +19,7 @@ BUILT = ("arrays", "volume_groups", "filesystems", "swap")
 
 
 def diff(old: Side, new: Side) -> Diff:
-    """What the new layout means for what the old one describes. Both can be built; no machine is looked at."""
+    """The meaning of the new layout for a machine that is as the old one says. Both can be built; no machine is looked at."""
     storage = judge(old.topology, new.topology)
     tolerance, figures = measure(storage)
     found, gone, accepted = found_and_gone(old, new, storage)
@@ -36,7 +36,7 @@ def diff(old: Side, new: Side) -> Diff:
 
 
 def forgotten(old: Side) -> Diff:
-    """What a layout described whose file is gone; that destroys nothing, since nothing can be applied."""
+    """The things of a layout whose file is gone; that destroys nothing, since nothing can be applied."""
     host = old.topology.host
     storage = judge(old.topology, nothing(host).topology)
     things = (*_built(storage), *machine_things(storage))
@@ -62,7 +62,7 @@ def _built(storage: Storage) -> Iterator[Thing]:
 
 
 def what(path: Path, layout: Layout) -> str:
-    """What a thing is, in a few words."""
+    """A thing in a few words."""
     section, name = str(path[0]), str(path[1])
     if section == "arrays":
         array = layout.arrays[name]

@@ -1,4 +1,4 @@
-"""Which disk of one layout is which of the other, as `apply` would find them: by identity, not by name."""
+"""Matches the disks of one layout with those of the other, as `apply` would find them: by identity, not by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from raidplan.layout.kinds.disk import Disk
 
 STRONG = ("serial", "wwn")
-"""What belongs to a disk wherever it is plugged in; a path belongs to the plug."""
+"""Identifiers that belong to a disk wherever it is plugged in; a path belongs to the plug."""
 
 
 def same_disk(old: Disk, new: Disk) -> bool | None:

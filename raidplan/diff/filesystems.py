@@ -20,7 +20,7 @@ from raidplan.topology import Topology
 
 
 def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: Storage) -> Iterator[Change]:
-    """What differs; what nothing changes in place has no way."""
+    """The differences; one that no command changes in place has no way."""
     uses = next(old.uses(str(path[1]), path)), next(new.uses(str(path[1]), path))
     yield from _device(uses[0], uses[1], storage)
     if old.type != new.type:
@@ -48,7 +48,7 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
 
 
 def _device(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
-    """Where it lies; on other bytes it is another one."""
+    """The change of its place; on other bytes it is another file system."""
     one, other = storage.old_place(old), storage.new_place(new)
     if storage.same(one, other):
         return
@@ -82,7 +82,7 @@ def _files(old: Filesystem, use: Use, size: int, storage: Storage) -> Iterator[C
 
 
 def inodes_after(entry: Filesystem, use: Use, size: int, topology: Topology) -> int | None:
-    """How many inodes it has once resize2fs has made it so large: each group has as many as when it was made."""
+    """The number of inodes once resize2fs has made it so large: each group has as many as when it was made."""
     made = geometry(entry, use, topology)
     if made is None:
         return None
@@ -90,13 +90,13 @@ def inodes_after(entry: Filesystem, use: Use, size: int, topology: Topology) -> 
 
 
 def inodes(entry: Filesystem, use: Use, topology: Topology) -> int | None:
-    """How many inodes it has, where their number is fixed; None where it is not, or is not known."""
+    """The number of inodes, where it is fixed; None where it is not, or is not known."""
     made = geometry(entry, use, topology)
     return made.inodes if made else None
 
 
 def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | None:
-    """What mke2fs makes of it; None for other types, and where the size is not known."""
+    """The geometry that mke2fs gives it; None for other types, and where the size is not known."""
     made = entry.format
     if use.device not in topology.devices or not isinstance(made, Ext):
         return None
@@ -104,7 +104,7 @@ def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | N
 
 
 def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:
-    """What differs; an area that is made anew loses nothing, since nothing outlives its use."""
+    """The differences; an area that is made again loses nothing, since no content outlives its use."""
     for key in ("priority", "label"):
         if getattr(old, key) != getattr(new, key):
             yield change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])

@@ -1,4 +1,4 @@
-"""What becomes of everything that is built, judged from the disks upward: each thing after all that it stands on."""
+"""The fate of everything that is built, judged from the disks upward: each thing after all those below it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ IDENTITY = ("serial", "wwn", "path", "model", "size")
 
 
 def machine_things(storage: Storage) -> Iterator[Thing]:
-    """What of the machine and its settings is not what it was."""
+    """The differences of the machine and its settings."""
     old, new = storage.old.layout, storage.new.layout
     yield from _settings(("layout",), old, new, ("workload",))
     yield from _settings(("hardware",), old.hardware, new.hardware, ("memory", "firmware", "network"))

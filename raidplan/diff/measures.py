@@ -1,4 +1,4 @@
-"""What the layouts can do, before and after: what survives what, rates, room, inodes, memory."""
+"""The abilities of the layouts, before and after: survival, rates, room, inodes, memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SYSTEM = {"running": "the running system", "boot": "the next boot"}
 
 
 def measure(storage: Storage) -> tuple[tuple[Tolerance, ...], tuple[Figure, ...]]:
-    """What is survived now and was not, or the other way round; and the figures that differ."""
+    """The changes in survival, and the figures that differ."""
     old, new = estimate(storage.old), estimate(storage.new)
     figures = (*_figures(old, new, storage), *_totals(old, new))
     return tuple(_tolerance(old, new, storage)), tuple(each for each in figures if _differs(each))

@@ -43,7 +43,7 @@ class Members:
 
     @property
     def joining(self) -> list[Place]:
-        """What has to be added for the new number of members."""
+        """The members to add for the new number of members."""
         if self._mirrored:
             left, came = self._left, self._came
             return [self.new[slot] for slot in came[len(left) :]]
@@ -52,7 +52,7 @@ class Members:
 
     @cached_property
     def order(self) -> str:
-        """What to write where the slots of a mirror will be in another order than the new layout has them."""
+        """The order of members to write where the slots of a mirror will be in another order than in the new layout."""
         if not self._mirrored or not (self._left or self._came):
             return ""
         filled = dict(self._exchanged())
@@ -109,7 +109,7 @@ class Members:
         return [(before, after) for after, before in found.items() if after not in staying]
 
     def _way(self, pairs: list[tuple[int, int]]) -> Way | None:
-        """How members are exchanged; None if the array would lose more than it may, or a disk is not free."""
+        """The way to exchange members; None if the array would lose more than it may, or a disk is not free."""
         if not self.whole:
             return None
         if self._mirrored and not self._left and not self._came:

@@ -28,11 +28,11 @@ HOST = (
 REFERENCES = ("device", "group")
 """Changes that only say that what is below has changed."""
 DECIDING = ("level", "effective_chunk", "effective_layout", "metadata")
-"""What makes an array another one beside its members."""
+"""The properties, besides its members, that make an array another one."""
 
 
 def hint(path: Path, device: str, storage: Storage) -> str:
-    """What keeps the data on a device that is lost, if nothing but names is in the way; else nothing."""
+    """Advice that keeps the data on a lost device, if only names are in the way; else nothing."""
     there = path[0] == "hardware" or storage.fate(path) is Fate.RECREATED
     if storage.old.host != storage.new.host and there:
         return HOST
@@ -46,7 +46,7 @@ def hint(path: Path, device: str, storage: Storage) -> str:
 
 
 def renames(storage: Storage) -> dict[Path, Path]:
-    """What has gone, and what it is called now: a thing that was not there, and is alike in all but the name."""
+    """Old things with their new names: a thing that did not exist before and is alike in all but the name."""
     made: dict[object, list[Path]] = {}
     found: dict[Path, Path] = {}
     for path, verdict in storage.verdicts.items():
@@ -87,7 +87,7 @@ def _entry(path: Path, storage: Storage, side: int) -> Any:
 
 
 def _places(path: Path, storage: Storage, side: int) -> list[Place]:
-    """What a thing stands on."""
+    """The places that a thing stands on."""
     match path:
         case ("arrays", str(name)):
             return storage.members(side, name)
@@ -98,7 +98,7 @@ def _places(path: Path, storage: Storage, side: int) -> list[Place]:
 
 
 def _key(path: Path, side: int, storage: Storage, found: Mapping[Path, Path]) -> object:
-    """What those that are alike have in common: where they begin; of volumes, their group and size."""
+    """The common key of things that are alike: their start; for volumes, their group and size."""
     if len(path) == 4:
         return path[:2], _entry(path, storage, side).size
     first = next(iter(_places(path, storage, side)), None)
@@ -110,7 +110,7 @@ def _key(path: Path, side: int, storage: Storage, found: Mapping[Path, Path]) ->
 
 
 def _today(device: str, storage: Storage, found: Mapping[Path, Path]) -> str:
-    """What an array or a volume is called now."""
+    """The present name of an array or a volume."""
     at = path_of(device, storage.old.provider[device])
     if len(at) == 4 and at[:2] in found:
         return f"{found[at[:2]][1]}.{at[3]}"

@@ -1,4 +1,4 @@
-"""Where the bytes of a device are, so that the same bytes are known under another name."""
+"""The places of the bytes of devices, by which the same bytes are known under another name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place:
     device: str
     """The name of what is used."""
     start: tuple[int | str, ...] = ()
-    """Where on the disk: bytes, and the words `rest` before it whose size is not known."""
+    """The place on the disk: bytes, and before it the words `rest` for those whose size is not known."""
     size: int | None = None
     """Bytes; None if not known."""
     rest: bool = False
@@ -33,7 +33,7 @@ class Place:
 
     @property
     def part(self) -> str:
-        """Which part of the disk it is, in words."""
+        """The part of the disk, in words."""
         if self.start == (0,):
             return f"all of {self.device}"
         known = len(self.start) == 1 and isinstance(self.start[0], int)
@@ -56,7 +56,7 @@ class Places:
         self.topology = topology
 
     def of(self, use: Use) -> Place:
-        """Where the device is that a use takes."""
+        """The place of the device of a use."""
         item = self.topology.provider[use.device]
         if not isinstance(item.kind, Disk):
             return self.device(use.device)
@@ -73,7 +73,7 @@ class Places:
         return Place(None, name, size=device.size if device else None)
 
     def partition(self, disk: str, wanted: str) -> Place:
-        """Where a partition with a name of its own is. Raises KeyError."""
+        """The place of a partition with a name of its own. Raises KeyError."""
         return dict(self.partitions(disk))[wanted]
 
     def partitions(self, disk: str) -> Iterator[tuple[str, Place]]:

@@ -44,7 +44,7 @@ def _changed(path: Path, reasons: Sequence[Change]) -> str:
 
 
 def needed(device: str, storage: Storage) -> str:
-    """What to do where nothing but disks that have left, or the order of members, is in the way of an array; else nothing."""
+    """Advice where only disks that have left, or the order of members, are in the way of an array; else nothing."""
     for item in storage.old.below(device):
         reasons = _stopping(item.path, storage)
         if item.path[0] == "arrays" and reasons and all(each.key.startswith("members.") for each in reasons):
@@ -60,7 +60,7 @@ def needed(device: str, storage: Storage) -> str:
 
 
 def _reordered(array: str, storage: Storage) -> str:
-    """How to write the members of an array that differ in their order alone."""
+    """Advice on the order of the members of an array that differ in nothing else."""
     new = storage.members(1, array)
     kept = [
         next((now.device for now in new if storage.same(old, now)), None) for old in storage.members(0, array)
@@ -71,7 +71,7 @@ def _reordered(array: str, storage: Storage) -> str:
 
 
 def of_disks(disks: Sequence[str], storage: Storage) -> str:
-    """What becomes of the disks that something stood on."""
+    """The fate of the disks that something stood on."""
     there = [storage.disks[disk] for disk in disks if disk in storage.disks]
     if not disks:
         return "it stood on no disk that is known"

@@ -1,4 +1,4 @@
-"""What two layouts differ in, as values."""
+"""The differences of two layouts, as values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Side:
 
 
 class Fate(StrEnum):
-    """What becomes of a thing."""
+    """The fate of a thing."""
 
     CREATED = "created"
     DESTROYED = "destroyed"
@@ -40,7 +40,7 @@ class Fate(StrEnum):
 
     @property
     def loses(self) -> bool:
-        """What was on it is gone."""
+        """The content is lost."""
         return self in (Fate.DESTROYED, Fate.RECREATED, Fate.EXCHANGED)
 
 
@@ -91,7 +91,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What something survives now and did not, or the other way round. Components are (kind, name)."""
+    """The component losses that something survives now and did not, or the other way round. Components are (kind, name)."""
 
     name: str
     lost: tuple[tuple[str, str], ...]

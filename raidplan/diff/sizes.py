@@ -1,4 +1,4 @@
-"""Whether a device has room for what is on it: larger or smaller than it was, also where no size is stated."""
+"""Whether a device has room for its content: larger or smaller than it was, also where no size is stated."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Trend(Enum):
 
     @property
     def holds(self) -> bool:
-        """What is there still fits; where nothing tells, it may not."""
+        """The present content still fits; without information, it may not."""
         return self in (Trend.SAME, Trend.LARGER)
 
 
 def trend(old: Place, new: Place, storage: Storage) -> Trend:
-    """How a device grows that stays; by its sizes, else by what it is made of."""
+    """The trend of a device that stays; by its sizes, else by the devices below it."""
     if old.size is not None and new.size is not None:
         return _compared(old.size, new.size)
     if old.disk is not None:
@@ -63,7 +63,7 @@ def size_words(old: Place, new: Place, found: Trend) -> tuple[str, str]:
 
 
 def data_members(level: str, members: int, layout: str | None) -> Fraction:
-    """How many members' worth of data an array holds. Raises ValueError for a RAID10 layout that is none."""
+    """The number of members' worth of data in an array. Raises ValueError for a RAID10 layout that is none."""
     return LEVELS[level].data_members(members, layout)
 
 
@@ -87,7 +87,7 @@ def _array(was: str, name: str, storage: Storage) -> Trend:
 
 
 def members_trend(was: str, name: str, storage: Storage) -> Trend:
-    """How the members that stay grow; one that gets smaller makes all of them smaller."""
+    """The trend of the members that stay; one that gets smaller makes all of them smaller."""
     before, after = storage.members(0, was), storage.members(1, name)
     found = {trend(one, other, storage) for one in before for other in after if storage.same(one, other)}
     for each in (Trend.SMALLER, Trend.UNKNOWN):
@@ -109,7 +109,7 @@ def _volume(was: str, name: str, storage: Storage) -> Trend:
 
 
 def _left(was: str, name: str, storage: Storage) -> Trend:
-    """What the other volumes leave of a group."""
+    """The trend of the space that the other volumes leave of a group."""
     old, new = storage.old.layout.volume_groups[was], storage.new.layout.volume_groups[name]
     before, after = storage.physical(0, was), storage.physical(1, name)
     kept = [[trend(one, other, storage) for other in after if storage.same(one, other)] for one in before]

@@ -18,7 +18,7 @@ from raidplan.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of one thing."""
+    """The fate of one thing."""
 
     fate: Fate
     changes: tuple[Change, ...] = ()
@@ -35,21 +35,21 @@ class Storage:
         self.was: Mapping[str, str] = {now: before for before, now in self.disks.items()}
         """The old name of each new disk that was there."""
         self.verdicts: dict[Path, Verdict] = {}
-        """Of everything in either layout, by its path; volumes of a group on their own."""
+        """The verdict on everything in either layout, by its path; volumes of a group on their own."""
         self.renames: Mapping[Path, Path] = {}
-        """What has gone and stands by another name, and that."""
+        """Paths of the old layout to those of the new one, for things that have another name."""
 
     def fate(self, path: Path) -> Fate:
-        """What becomes of a thing; what nothing is known of stays."""
+        """The fate of a thing; an unknown one stays."""
         verdict = self.verdicts.get(path)
         return verdict.fate if verdict else Fate.KEPT
 
     def old_place(self, use: Use) -> Place:
-        """Where the old layout has the device of a use."""
+        """The place of the device of a use in the old layout."""
         return self.places[0].of(use)
 
     def new_place(self, use: Use) -> Place:
-        """Where the new layout has the device of a use."""
+        """The place of the device of a use in the new layout."""
         place = self.places[1].of(use)
         return place if place.disk else self.new_device(place.device)
 
@@ -61,19 +61,19 @@ class Storage:
         return replace(place, size=self.places[0].device(name).size)
 
     def members(self, side: int, array: str) -> list[Place]:
-        """Where the members of an array are, slot by slot, in the old layout (0) or the new one (1)."""
+        """The places of the members of an array, slot by slot, in the old layout (0) or the new one (1)."""
         return self._of_array(side, array, "members")
 
     def spares(self, side: int, array: str) -> list[Place]:
-        """Where the spares of an array are."""
+        """The places of the spares of an array."""
         return self._of_array(side, array, "spares")
 
     def journal(self, side: int, array: str) -> Place | None:
-        """Where the journal of an array is, if it has one."""
+        """The place of the journal of an array, if it has one."""
         return next(iter(self._of_array(side, array, "journal")), None)
 
     def physical(self, side: int, group: str) -> list[Place]:
-        """Where the devices of a volume group are."""
+        """The places of the devices of a volume group."""
         entry = (self.old, self.new)[side].layout.volume_groups[group]
         return [self._place(side, use) for use in entry.uses(group, ("volume_groups", group))]
 
@@ -92,7 +92,7 @@ class Storage:
         return self.disks.get(old.disk) == new.disk and old.start == new.start
 
     def lost(self, device: str) -> bool:
-        """What is on an array or volume of the old layout does not stay."""
+        """The content of an array or volume of the old layout does not stay."""
         return self.fate(path_of(device, self.old.provider[device])).loses
 
     def free(self, new: Place, array: Path = ()) -> bool:
@@ -109,7 +109,7 @@ class Storage:
         return not any(self._carries(use, (array, made)) for use in users)
 
     def _carries(self, use: Use, without: tuple[Path, Path]) -> bool:
-        """What takes a device, or what stands on that, stays in the new layout."""
+        """The user of a device, or of a device on top of it, stays in the new layout."""
         path = use.path[:2]
         if "spares" in use.path or path == without[0]:
             return False
@@ -122,7 +122,7 @@ class Storage:
         )
 
     def overwrites(self, new: Place, old: Place) -> bool:
-        """What is made at the new place lies on bytes of the old one."""
+        """The new place lies on bytes of the old one."""
         if new.disk is not None and old.disk is not None:
             return new.disk in self.was and old.meets(self._in_old(new))
         if new.disk is None and not self._made(new):
@@ -147,7 +147,7 @@ class Storage:
 
     @cached_property
     def carried(self) -> Mapping[str, tuple[str, ...]]:
-        """What the new layout has on each of its disks: names of arrays, groups, file systems, swap areas."""
+        """The users of each disk in the new layout: names of arrays, groups, file systems, swap areas."""
         found: dict[str, dict[str, None]] = {}
         for use in self.new.used_by.values():
             item = self.new.provider[use.device]

@@ -19,7 +19,7 @@ from raidplan.diff.storage import Storage
 
 KINDS = {"arrays": "array", "volume_groups": "volume"}
 JOINED = {"arrays": "mdadm", "volume_groups": "vgextend"}
-"""What puts a device to something that stands already."""
+"""The program that adds a device to an existing thing."""
 
 
 def unused_losses(storage: Storage) -> Iterator[Loss]:
@@ -64,7 +64,7 @@ def _device(path: Path, old: Place, storage: Storage) -> str:
 
 
 def _changed(old: Place, new: Place, storage: Storage) -> str:
-    """What is done to a device that stays."""
+    """The change of a device that stays, in words."""
     grows = trend(old, new, storage)
     if not grows.holds:
         was, now = size_words(old, new, grows)

@@ -16,7 +16,7 @@ from raidplan.plan.changes import contents
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
-    """What differs in a group, its volumes aside."""
+    """The differences in a group, its volumes aside."""
     name = str(path[1])
     before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
@@ -60,7 +60,7 @@ def _fits(kept: list[Place], name: str, storage: Storage) -> bool:
 
 
 def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Iterator[Change]:
-    """What differs in one volume of a group; `lost`: with its group."""
+    """The differences in one volume of a group; `lost`: with its group."""
     old, new = (side.layout.volume_groups[str(path[1])].volumes[name] for side in (storage.old, storage.new))
     if lost:
         yield Change("group", f"{path[1]} as it is", f"{path[1]} made anew", None)

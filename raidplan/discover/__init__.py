@@ -1,4 +1,4 @@
-"""What a machine has, in the words of a layout: nobody should type forty serial numbers."""
+"""The hardware of a machine in the words of a layout: nobody should type forty serial numbers."""
 
 from raidplan.discover.hardware import Found, discover
 from raidplan.discover.render import hardware_json, hardware_yaml

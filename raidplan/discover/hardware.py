@@ -23,7 +23,7 @@ SYSTEM = re.compile(
     r"mounted at /(boot(/.*)?|usr|var)?|swap"
     r"|mounted at (/cdrom|/run/live/.*|/lib/live/mount/.*|/run/initramfs/live|/run/archiso/.*)"
 )
-"""What the running system, or the medium it was started from, stands on."""
+"""Mount points of the running system, or of the medium that it was started from."""
 
 Field = str | int | bool
 
@@ -38,12 +38,12 @@ class FoundDisk:
     size: int
     remarks: tuple[str, ...] = ()
     system: str = ""
-    """What of the running system is on it; empty if nothing is."""
+    """The parts of the running system on it; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What `discover hardware` prints."""
+    """The content of `discover hardware`."""
 
     host: str
     memory: int
@@ -151,7 +151,7 @@ def _wrong(key: str, text: str) -> str:
 def _remarks(
     disk: DiskFact, known: Mapping[str, str], shared: Mapping[tuple[str, str], list[str]], system: str
 ) -> Iterator[str]:
-    """What a person should know before using the disk."""
+    """Remarks to read before using the disk."""
     if not disk.serial.strip():
         yield "it tells no serial number"
     for key in ("serial", "wwn"):

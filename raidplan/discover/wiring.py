@@ -1,4 +1,4 @@
-"""How disks hang on the machine: the controller of each, from the kernel's device tree in sysfs."""
+"""The wiring of disks: the controller of each, from the kernel's device tree in sysfs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BELOW_A_CONTROLLER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """What leads to a disk. Texts are empty where the kernel shows no controller, as for some virtual disks."""
+    """The way to a disk. Texts are empty where the kernel shows no controller, as for some virtual disks."""
 
     controller: str = ""
     """As udev names it: `pci-0000:03:00.0`, `platform-fc400000.sata`."""
@@ -49,7 +49,7 @@ def _wire(name: str, sysfs: Path) -> Wire:
 
 
 def _real_device(block: Path) -> Path:
-    """Where the disk's own device stands in the tree.
+    """The path of the disk's own device in the tree.
 
     NVMe with native multipath hangs its disks on a subsystem, which only links to its controllers.
     """

@@ -42,7 +42,7 @@ def comments(text: str, file: str) -> Iterator[Comment]:
 
 
 def _starts(text: str) -> Iterator[int]:
-    """Where comments begin: at a `#` that no token of the scanner holds."""
+    """The places where comments begin: at a `#` that no token of the scanner holds."""
     end = 0
     for token in yaml.scan(text, Loader=LOADER):
         assert token.start_mark is not None and token.end_mark is not None

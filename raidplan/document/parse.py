@@ -22,7 +22,7 @@ MAX_DEPTH = 32
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 FORBIDDEN_KEYS = {"on", "off", "yes", "no", "y", "n", "true", "false", "null", "~"}
-"""What YAML 1.1 reads as something else than text (https://yaml.org/type/bool.html)."""
+"""Words that YAML 1.1 reads as something else than text (https://yaml.org/type/bool.html)."""
 
 
 class _Refused(Exception):
@@ -83,7 +83,7 @@ ADVICE = {
     "document start": "one file holds one layout; remove what follows '...'",
     "escape": "use single quotes, in which a backslash is only that",
 }
-"""What to do, by a part of the parser's message."""
+"""The advice, by a part of the parser's message."""
 
 
 def _advice(message: str, text: str, span: Span) -> str:

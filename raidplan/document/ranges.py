@@ -28,7 +28,7 @@ MAX_DIGITS = 9
 Choice = tuple[str, int]
 """A range's value and its place in the range."""
 Place = tuple[int, int]
-"""Which of how many entries of the nearest range above."""
+"""The number of an entry, and the number of entries, of the nearest range above."""
 
 
 class _Refused(Exception):

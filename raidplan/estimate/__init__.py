@@ -1,1 +1,1 @@
-"""How fast a layout can be and what limits it, what it survives, how long it is at risk, and what it needs."""
+"""Estimates of a layout: its speed and its limits, its survival, its time at risk, and its needs."""

@@ -1,4 +1,4 @@
-"""What hard disks do, from data sheets and geometry, where a layout says no more than that they turn."""
+"""The abilities of hard disks, from data sheets and geometry, where a layout says no more than that they turn."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def estimate(topology: Topology) -> Estimates:
 
 
 class _Whole:
-    """What the parts of one estimate share."""
+    """The values that the parts of one estimate share."""
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
@@ -135,7 +135,7 @@ class _Whole:
 
 
 def _notes(array: Array) -> Iterator[str]:
-    """What makes the real figures lower, and is not in them."""
+    """Limits that make the real figures lower, and are not in them."""
     level = LEVELS[array.level]
     if array.policy == "ppl":
         # Documentation/driver-api/md/raid5-ppl.rst

@@ -21,7 +21,7 @@ FULL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Share(Generic[Resource]):
-    """What one flow gets."""
+    """The share of one flow."""
 
     level: float
     """In units of the flow; infinite where nothing it needs has a limit."""

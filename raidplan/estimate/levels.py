@@ -1,4 +1,4 @@
-"""What a level makes its members do, for each byte and for each small operation on the array.
+"""The work of the members of a level, for each byte and for each small operation on the array.
 
 A sequential read moves bytes over the links of the members; what lies between them on the platter (parity, other
 copies) passes under the heads and is not moved. So a read of parity levels is bound by the links of all n members,

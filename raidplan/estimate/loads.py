@@ -1,4 +1,4 @@
-"""What work on each thing asks of each disk, through nested arrays, LVM, file systems and swap."""
+"""The work of each disk for each thing, through nested arrays, LVM, file systems and swap."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from raidplan.topology.resolve import DISKS
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What reading, or writing, asks of the machine."""
+    """The work of the machine for reading, or for writing."""
 
     load: Load
     """For each byte."""
     operations: Mapping[str, float]
-    """Of each disk, for each small operation."""
+    """The operations of each disk, for each small operation."""
     needs: Needs
-    """Of each link and each disk, for each byte."""
+    """The bytes on each link and each disk, for each byte."""
     alone: float
     """Bytes per second while nothing else is at work; infinite where nothing is known."""
 
@@ -37,7 +37,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a thing asks of the machine."""
+    """The work of the machine for a thing."""
 
     read: Demand
     write: Demand
@@ -60,12 +60,12 @@ class Loads:
                 self._joined(path, [part for stand in stands for part in stand.parts])
 
     def members(self, array: Array) -> list[Path]:
-        """What each slot of an array stands on; nothing where one of them is not known."""
+        """The device of each slot of an array; none where one of them is not known."""
         paths = [self._known(member) for member in array.named_members]
         return [path for path in paths if path] if all(paths) else []
 
     def _known(self, device: str) -> Path:
-        """What offers a device, if its work is known."""
+        """The path of the item that offers a device, if its work is known."""
         item = self._topology.provider.get(device)
         return item.path if item is not None and item.path in self.work else ()
 

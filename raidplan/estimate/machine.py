@@ -24,9 +24,9 @@ class Amount:
 
 
 Load = Mapping[str, Amount]
-"""What is asked of each disk, by its name."""
+"""The amount for each disk, by its name."""
 Needs = Mapping[Path, float]
-"""What is asked of each resource, by its path: bytes for each byte at the top, or operations for each one."""
+"""The need of each resource, by its path: bytes for each byte at the top, or operations for each one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Resource:
 
 
 class Machine:
-    """What a machine's links and disks can do; what the layout does not say is no limit, and is listed."""
+    """The capacity of a machine's links and disks; an unstated one is no limit, and is listed."""
 
     def __init__(self, topology: Topology) -> None:
         self._disks = topology.layout.hardware.disks
@@ -65,7 +65,7 @@ class Machine:
         """Small operations per second of each disk that states them."""
 
     def needs(self, load: Load) -> dict[Path, float]:
-        """What a load takes of each resource, for one byte at the top."""
+        """The need of each resource for a load, for one byte at the top."""
         found: dict[Path, float] = {}
         for disk, amount in load.items():
             found[_head(disk)] = found.get(_head(disk), 0) + amount.passed
@@ -74,7 +74,7 @@ class Machine:
         return found
 
     def operation_needs(self, operations: Mapping[str, float]) -> dict[Path, float]:
-        """What small operations take of each disk."""
+        """The need of each disk for small operations."""
         return {_head(disk): count for disk, count in operations.items() if count > 0}
 
     def without(self, paths: Iterable[Path]) -> Machine:
@@ -94,7 +94,7 @@ class Machine:
         )
 
     def missing(self, disks: Iterable[str]) -> Iterator[Missing]:
-        """What is not stated about the way to these disks, or about their rates."""
+        """The unstated facts about the way to these disks, or about their rates."""
         for disk in disks:
             if not self._disks[disk].rate:
                 yield Missing("rate", disk)
@@ -108,7 +108,7 @@ def _head(disk: str) -> Path:
 
 
 def bound(needs: Needs, capacity: Mapping[Path, float], without: Collection[Path] = ()) -> float:
-    """How far something alone can go; infinite where nothing it needs has a limit."""
+    """The limit of one flow alone; infinite where none of its needs has a limit."""
     limits = (
         capacity[path] / need
         for path, need in needs.items()

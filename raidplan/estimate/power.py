@@ -1,4 +1,4 @@
-"""What each supply or rail must deliver: watts while the disks run, amperes at 12 V while they start.
+"""The load of each supply or rail: watts while the disks run, amperes at 12 V while they start.
 
 Figures for a 3.5" hard disk of 7200 rpm: 10 to 15 W running; 1.7 to 2.2 A at 12 V while it starts, with peaks of
 2.8 A that supplies absorb (product manuals of Seagate Constellation ES.1 and ES.3). Of a solid-state disk 5 W is an
@@ -16,7 +16,7 @@ DISK_WATTS = 12.0
 DISK_WATTS_LEAST = 10.0
 SOLID_WATTS = 5.0
 CARD_WATTS = 10.0
-"""Of an expander or another board that a supply feeds by name."""
+"""Watts of an expander or another board that a supply feeds by name."""
 START_AMPS = 2.2
 START_AMPS_LEAST = 1.7
 VOLTS = 12.0
@@ -24,7 +24,7 @@ VOLTS = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What hangs on one supply or rail."""
+    """The load of one supply or rail."""
 
     disks: tuple[str, ...]
     """Hard disks and solid-state disks, in its order."""
@@ -80,7 +80,7 @@ def machine_load(topology: Topology) -> Load:
 
 
 def _started_first(topology: Topology) -> int:
-    """How many disks start at the same time: those that are not staggered, and one of each staggered supply."""
+    """The number of disks that start at the same time: those that are not staggered, and one of each staggered supply."""
     hardware = topology.layout.hardware
     turning = {name for name, disk in hardware.disks.items() if disk.rotational is not False}
     staggered = [turning.intersection(s.feeds) for s in hardware.power.values() if s.staggered_spinup]

@@ -1,4 +1,4 @@
-"""How long an array is without its redundancy after a failure, and what its disks promise meanwhile."""
+"""The time that an array is without its redundancy after a failure, and the risk of its disks meanwhile."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Rebuild:
 
     seconds: float | None = None
     bytes_per_second: float | None = None
-    """Of each member, on average over its size."""
+    """The rate of each member, on average over its size."""
     limit: str = ""
-    """What sets the pace, in words."""
+    """The limit of the pace, in words."""
     read_error_bound: tuple[float, float] | None = None
     """The most that 1 unreadable bit in 10^14 and in 10^15 allow for; None unless all members are hard disks."""
 

@@ -1,4 +1,4 @@
-"""What an estimate says: upper bounds of rates with what sets them, capacities, times, and what is missing."""
+"""The values of an estimate: upper bounds of rates with their bottlenecks, capacities, times, and missing facts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOTHING = Rate()
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What something can do."""
+    """The rates of a thing."""
 
     read: Rate = NOTHING
     write: Rate = NOTHING
@@ -37,7 +37,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What the loss of one component does to something that stands on it."""
+    """The effect of the loss of one component on a thing that stands on it."""
 
     component: str
     kind: str
@@ -47,10 +47,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What something survives."""
+    """The survival of a thing."""
 
     losses: tuple[Loss, ...]
-    """Of every component that it stands on."""
+    """The loss of every component that it stands on."""
     losses_always_survived: int | None
     """Disks, whichever they are; 3 stands for three or more. None if it stands on nothing that is known."""
 
@@ -78,7 +78,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What all arrays together would do without the bottlenecks of one kind. Bytes per second."""
+    """The rates of all arrays together without the bottlenecks of one kind. Bytes per second."""
 
     bottlenecks: tuple[Resource, ...]
     disks: tuple[str, ...]

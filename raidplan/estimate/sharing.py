@@ -18,7 +18,7 @@ from raidplan.topology.resolve import DISKS
 
 
 def alone(work: Work, machine: Machine) -> Figures:
-    """What something can do while nothing else is at work."""
+    """The rates of a thing while nothing else is at work."""
     return Figures(_alone(work.read, machine), _alone(work.write, machine))
 
 
@@ -88,12 +88,12 @@ class Together:
             self._figures |= {disk: found[disk] for disk in bare}
 
     def of(self, path: Path) -> Figures:
-        """What an array, a file system or a swap area has: the slowest of what it may lie on."""
+        """The rates of an array, a file system or a swap area: the slowest of those below it."""
         found = [self._figures.get(carrier, Figures()) for carrier in _carriers(self._structure, path)]
         return Figures(_slowest(each.read for each in found), _slowest(each.write for each in found))
 
     def gains(self) -> tuple[Gain, ...]:
-        """What all arrays would gain without the bottlenecks of each kind, the largest gain first."""
+        """The gain of all arrays without the bottlenecks of each kind, the largest gain first."""
         by_kind: dict[str, dict[Path, None]] = {}
         for path in self._outermost:
             figures = self._figures[path]
@@ -124,7 +124,7 @@ class Together:
         return {path: Figures(read[path], write[path]) for path in works}
 
     def _inside(self, path: Path) -> None:
-        """What the arrays inside an array do while it is at work."""
+        """The work of the arrays inside an array while it is at work."""
         array, figures = self._topology.layout.arrays[str(path[1])], self._figures[path]
         members = self._loads.members(array)
         level, layout, count = array.level, array.effective_layout, len(members)

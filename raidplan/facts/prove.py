@@ -65,11 +65,16 @@ def _lists(name: str, found: list[str], planned: list[str]) -> Iterator[str]:
         return
     for number, (is_there, wanted) in enumerate(zip(found, planned, strict=True)):
         if is_there != wanted:
-            yield f"{one} {number} is {plain(is_there)}, planned {wanted}"
+            yield f"{one} {number} is {_name(is_there)}, planned {_name(wanted)}"
 
 
 def _listed(items: list[str]) -> str:
-    return plain(", ".join(items)) or "none"
+    return ", ".join(map(_name, items)) or "none"
+
+
+def _name(text: str) -> str:
+    """Text that may name a disk as proofs do: without the braces."""
+    return plain(text[1:-1] if text.startswith("{") and text.endswith("}") else text)
 
 
 def _words(name: str) -> str:
@@ -87,7 +92,7 @@ def _shown(name: str, value: Value) -> str:
         case "":
             return "empty"
         case _:
-            return plain(str(value))
+            return _name(str(value))
 
 
 def _size(size: int) -> str:

@@ -1,4 +1,4 @@
-"""How mke2fs divides a file system into block groups, which decides the real number of blocks and inodes.
+"""The division of a file system into block groups by mke2fs, which decides the real number of blocks and inodes.
 
 Source: e2fsprogs 1.47.0 to 1.47.4, ``lib/ext2fs/initialize.c`` (``ext2fs_initialize``,
 ``calc_reserved_gdt_blocks``), ``lib/ext2fs/closefs.c`` (``ext2fs_bg_has_super``), ``lib/ext2fs/ext2_fs.h``.

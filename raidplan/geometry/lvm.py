@@ -42,7 +42,7 @@ class PhysicalVolume:
 def physical_volume(
     device_bytes: int, alignment_bytes: int = DEFAULT_ALIGNMENT, extent_bytes: int = DEFAULT_EXTENT
 ) -> PhysicalVolume:
-    """What pvcreate --dataalignment and vgcreate --physicalextentsize make of a device.
+    """The result of pvcreate --dataalignment and vgcreate --physicalextentsize on a device.
 
     The metadata ends at 1 MiB, and the extents begin at the next multiple of the alignment.
 

@@ -67,7 +67,7 @@ _MOST_PPL: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class ArrayGeometry:
-    """What ``mdadm --create`` and the kernel make of the members. Lengths in bytes.
+    """The array that ``mdadm --create`` and the kernel make of the members. Lengths in bytes.
 
     ``component_bytes`` is the size in the superblock at create time (for linear and raid0, which have none,
     the smallest member's share); ``components_bytes`` is each member's own share in slot order.

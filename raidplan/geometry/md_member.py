@@ -143,7 +143,7 @@ def component(
 
 
 def _free_bytes(member_bytes: int, metadata: str, ppl: bool, data_offset_bytes: int) -> int:
-    """What mdadm reports as free on a member before it rounds; negative or zero if it is too small."""
+    """The free space on a member as mdadm reports it, before it rounds; negative or zero if it is too small."""
     if metadata == "0.90":
         return align_down(member_bytes, _RESERVED_090) - _RESERVED_090
     if metadata == "1.0":

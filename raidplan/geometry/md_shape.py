@@ -1,4 +1,4 @@
-"""How an md level combines its members: usable size, data disks, and the I/O hints the kernel exports.
+"""The shape of an array by its md level: usable size, data disks, and the I/O hints the kernel exports.
 
 Sources: Linux 5.10 to 6.12, ``drivers/md/``: ``raid0.c``, ``md-linear.c``, ``raid1.c``, ``raid5.c``
 (``raid5_size``, ``grow_stripes``), ``raid10.c`` (``raid10_size``, ``calc_sectors``, ``raid10_set_io_opt``);

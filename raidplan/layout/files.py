@@ -1,4 +1,4 @@
-"""Which files are layouts: a hardware section in a file of its own is none, whatever it is called.
+"""The files that are layouts: a hardware section in a file of its own is none, whatever its name.
 
 Such a file is known by the layout whose `hardware:` key names it, or by the name *.hardware.yaml; and by what is not
 in it: a key that only a layout has. What is neither counts as a layout, so that its mistakes are told.
@@ -44,7 +44,7 @@ def layouts_among(files: Iterable[str], reader: Reader | None = None) -> list[Sk
 
 
 def to_check(paths: Sequence[str]) -> list[str]:
-    """What is to be checked where these are named: a folder stands for the layouts in it, a file of hardware for those
+    """The files to check for these names: a folder stands for the layouts in it, a file of hardware for those
     that name it, here or in its folder or above it in the working directory.
     """
     found: dict[str, str] = {}

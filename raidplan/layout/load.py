@@ -44,7 +44,7 @@ def read_layout(values: object) -> tuple[Layout | None, list[Finding]]:
 
 
 def _other_version(values: object) -> Finding | None:
-    """Of a layout in another format every second key would be unknown; one finding says it all."""
+    """One finding for a layout in another format, of which every second key would be unknown."""
     version = values.get("version", "1") if isinstance(values, dict) else "1"
     if version == "1":
         return None
@@ -124,7 +124,7 @@ class _Reading:
         return None
 
     def scalar(self, written: Written, value: object, path: Path) -> object:
-        """What the field's own type says."""
+        """The findings of the field's own type."""
         try:
             return written.read(value)
         except Mistake as mistake:
@@ -167,7 +167,7 @@ class _Reading:
 Known = Mapping[str, Field]
 """The fields of a model by key."""
 Way = Callable[[_Reading, object, Path], Any]
-"""How a value of one type is read."""
+"""The reader of a value of one type."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What no choice betters: what each array could have alone, and what arrays could have that share devices."""
+"""Upper bounds: the best that each array could have alone, and that arrays could have that share devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from raidplan.placement.problem import UNKNOWN, Problem
 from raidplan.placement.slots import least_clashes
 
 ROUNDING = 1 + 1e-9
-"""Of a link's capacity by a rate: three thirds are one."""
+"""The tolerance for a link's capacity divided by a rate: three thirds are one."""
 
 
 def bounds(problem: Problem, grades: Sequence[Grade]) -> list[Grade]:
@@ -88,7 +88,7 @@ def _evenest(problem: Problem, number: int, load: int) -> int:
 
 
 def rooms(problem: Problem, number: int) -> list[int]:
-    """How many devices of the pool each component holds."""
+    """The number of devices of the pool on each component."""
     return [sum(map(len, disks.values())) for disks in problem.places[number].values()]
 
 

@@ -28,7 +28,7 @@ def best_of_all(problem: Problem, choice: Choice, best: Sequence[Grade]) -> Choi
 
 
 Counts = tuple[int, ...]
-"""How many devices of each class."""
+"""The number of devices of each class."""
 
 
 class _Search:
@@ -67,7 +67,7 @@ class _Search:
                 self.follow([*taken, counts], [*grades, grade(self.problem, demand, members)], left)
 
     def _hopes(self, number: int, free: Counts) -> Iterator[Grade]:
-        """What the arrays to come can have at best of what is left."""
+        """The best that the arrays to come can have of the rest."""
         left = (device for devices, many in zip(self.classes, free, strict=True) for device in devices[:many])
         return hope(self.problem, self.best, range(number, len(self.problem.demands)), left)
 

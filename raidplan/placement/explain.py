@@ -45,7 +45,7 @@ def _loads(demand: Demand, members: Sequence[int]) -> Counter[str]:
 
 
 def _spread(demand: Demand, members: Sequence[int]) -> str:
-    """How many members are where."""
+    """The number of members at each place."""
     shared = [*_loads(demand, [member for member in members if member not in demand.apart]).values()]
     alone = demand.count - sum(shared)
     where = WHERE[demand.kind]
@@ -60,7 +60,7 @@ def _spread(demand: Demand, members: Sequence[int]) -> str:
 def _survival(
     problem: Problem, number: int, members: Sequence[int], reached: Grade, survival: Survival
 ) -> Iterator[str]:
-    """What becomes of the array without a component, and what would save it."""
+    """The fate of the array without a component, and the remedy."""
     demand = problem.demands[number]
     killers = [c.name for c in survival.killers(("arrays", demand.name)) if c.kind == demand.kind]
     named = ", ".join(killers[:MOST_NAMED]) + " and more" * (len(killers) > MOST_NAMED)
@@ -102,7 +102,7 @@ def _cure(problem: Problem, number: int) -> str:
 
 
 def _rate(problem: Problem, demand: Demand, members: Sequence[int], reached: Grade) -> Iterator[str]:
-    """How fast the slowest member is, and what holds it back."""
+    """The rate of the slowest member, and its bottleneck."""
     if reached.rate < UNKNOWN:
         limit = limits_of(problem, demand, members, reached.rate)[0]
         if limit in problem.capacity:

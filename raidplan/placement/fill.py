@@ -18,14 +18,14 @@ from raidplan.placement.problem import Choice, Problem
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many members an array may have at most."""
+    """The largest number of members of an array."""
 
     component: int
     disk: int
 
 
 class Node(NamedTuple):
-    """What a chain of exchanges visits: an array, its share of a component, its share of a disk there."""
+    """A stop in a chain of exchanges: an array, its share of a component, its share of a disk there."""
 
     array: int
     component: str = ""
@@ -65,7 +65,7 @@ def shortages(problem: Problem) -> list[Shortage]:
 
 
 class _Filling:
-    """Who has what so far."""
+    """The devices that each array has so far."""
 
     def __init__(self, problem: Problem, limits: Sequence[Limits]) -> None:
         self.problem, self.limits = problem, limits

@@ -1,4 +1,4 @@
-"""How good a choice of members is: the goals of placement, in their order.
+"""The grade of a choice of members: the goals of placement, in their order.
 
 1.  No disk gives an array two members; no component of the kind holds more members than the array can lose,
     and the fullest one holds as few as possible.

@@ -48,7 +48,7 @@ class _State:
         self.owner = {device: number for number, members in enumerate(choice) for device in members}
 
     def exchanges(self, arrays: Sequence[int]) -> Iterator[Exchange]:
-        """What may speed an array up: a member that holds it back for another device; one of equal ones."""
+        """Exchanges that may speed an array up: a member that holds it back for another device; one of equal ones."""
         for array in arrays:
             demand, slowest = self.problem.demands[array], self.grades[array].rate
             for out in narrow(self.problem, demand, self.members[array], slowest):

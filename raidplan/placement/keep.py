@@ -1,4 +1,4 @@
-"""What was chosen before is chosen again, as far as nothing is lost by it."""
+"""Keeps earlier choices, as far as nothing is lost by it."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _solved(problem: Problem) -> tuple[Problem, Choice]:
 
 
 def _mistakes(name: str, pool: Pool, topology: Topology) -> Iterator[Finding]:
-    """What is wrong with a pool whoever else draws from it."""
+    """The faults of a pool, whoever else draws from it."""
     path: Path = ("arrays", name, "members")
     for number, device in enumerate(pool.from_):
         if device not in topology.provider:
@@ -144,7 +144,7 @@ def _demand(
 
 
 def _component(device: Device, kind: str, topology: Topology) -> str | None:
-    """What a device hangs on, if anything; an array hangs on what all of its disks hang on."""
+    """The component above a device, if any; for an array, the one above all of its disks."""
     found = {topology.wiring.nearest(disk, kind) for disk in topology.disks_below(device.name)}
     return next(iter(found)) if len(found) == 1 else None
 

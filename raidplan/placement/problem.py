@@ -36,11 +36,11 @@ class Demand:
     layout: str | None
     count: int
     kind: str
-    """What it is spread over: multiplier, controller, enclosure or bus."""
+    """The kind to spread over: multiplier, controller, enclosure or bus."""
     pool: tuple[int, ...]
     """Devices by number, in the order in which they are listed."""
     component: Mapping[int, str]
-    """Where each of them hangs; what hangs on none of the kind is a component of its own, named after its disk."""
+    """The component of each device; a device without one of the kind is a component of its own, named after its disk."""
     apart: frozenset[int] = frozenset()
     """Those that hang on no component of the kind."""
 
@@ -50,12 +50,12 @@ class Demand:
 
     @cached_property
     def copies(self) -> int:
-        """Of a RAID10, else 1."""
+        """The copies of a RAID10, else 1."""
         return LEVELS[self.level].copies_of(self.count, self.layout) if self._arranged else 1
 
     @cached_property
     def may_lose(self) -> int:
-        """How many members one component may hold so that the array survives its loss.
+        """The number of members that one component may hold so that the array survives its loss.
 
         Of a RAID10 at most one copy of every chunk, if the copies are kept apart.
         """

@@ -1,4 +1,4 @@
-"""How fast disks and links are, as far as the layout says it."""
+"""The rates of disks and links, as far as the layout says them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from raidplan.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Of everything between a disk and the machine."""
+    """The rate of everything between a disk and the machine."""
 
     own: dict[str, float]
     """Bytes per second of each disk."""
@@ -22,7 +22,7 @@ class Rates:
 
 
 def rates(topology: Topology) -> Rates:
-    """What the layout states, and what follows from the table of links."""
+    """The rates that the layout states, and those that follow from the table of links."""
     links, found = Links(topology.layout.hardware, topology.wiring), Rates({}, {}, {})
     for name, disk in topology.layout.hardware.disks.items():
         found.own[name] = disk.rate or UNKNOWN

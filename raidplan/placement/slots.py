@@ -97,7 +97,7 @@ def _partners(layout: str, count: int) -> tuple[tuple[int, int], ...]:
 
 
 def _meeting(pairs: Sequence[tuple[int, int]], places: Sequence[Hashable]) -> int:
-    """How many pairs share a place."""
+    """The number of pairs that share a place."""
     return sum(places[one] == places[other] for one, other in pairs)
 
 

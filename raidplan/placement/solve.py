@@ -66,6 +66,6 @@ def _better(problem: Problem, choice: Choice) -> Choice:
 
 
 def _hope(problem: Problem, choice: Choice) -> tuple[object, ...]:
-    """What no choice betters, where `choice` is one with the tightest limits."""
+    """The upper bounds, where `choice` is one with the tightest limits."""
     best = bounds(problem, grades(problem, choice))
     return worse_first(hope(problem, best, range(len(best)), range(len(problem.devices))))

@@ -206,7 +206,7 @@ PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "conf
 
 @dataclass(frozen=True, slots=True)
 class DiskIdentity:
-    """How a disk of the layout is found on the machine; empty texts are not compared.
+    """The identity of a disk of the layout on the machine; empty texts are not compared.
 
     `size` (bytes) is the least it may have; `device` is given by `--devices` in place of an identity.
     """

@@ -26,7 +26,7 @@ MARKS = {
     "no longer described": "-",
 }  # fmt: skip
 STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", "=": "faint"}
-"""What each mark is coloured as."""
+"""The style of each mark."""
 MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
 """For what is plugged in, not made."""
 
@@ -69,7 +69,7 @@ def sections(diff: Diff) -> Iterator[Section]:
 
 
 def title(diff: Diff) -> str:
-    """Which host this is about."""
+    """The host of the diff."""
     old, new = diff.hosts
     if diff.forgotten:
         return f"the layout of {old} is gone"

@@ -27,7 +27,7 @@ ADVICE = {
     "port": "faster ports for the {disks}",
     "disk": "faster ones, or more of them",
 }
-"""What relieves a bottleneck of each kind."""
+"""The remedy for a bottleneck of each kind."""
 
 Thing = TypeVar("Thing")
 
@@ -46,7 +46,7 @@ def described(thing: Estimate | Differing) -> str:
 
 
 def shape(thing: Estimate) -> Hashable:
-    """What is shown of an array or its user, without names."""
+    """The figures that are shown of an array or its user, without names."""
     rates = (thing.alone.read, thing.alone.write, thing.together.read, thing.together.write)
     shown = tuple(
         (
@@ -61,7 +61,7 @@ def shape(thing: Estimate) -> Hashable:
 
 
 def bottleneck(resources: Sequence[Resource]) -> str:
-    """What sets a rate: `multiplier pm0, 249 MB/s`, `8 disks (d00, d10, d20 and 5 more), 150 MB/s each`."""
+    """The bottleneck of a rate: `multiplier pm0, 249 MB/s`, `8 disks (d00, d10, d20 and 5 more), 150 MB/s each`."""
     if not resources:
         return "not known"
     first = resources[0]
@@ -75,7 +75,7 @@ def bottleneck(resources: Sequence[Resource]) -> str:
 
 
 def more(array: Estimate) -> Iterator[str]:
-    """What there is to say of an array beside its rates."""
+    """Further lines on an array beside its rates."""
     read, write = array.alone.read.iops, array.alone.write.iops
     if read is not None and write is not None:
         yield f"random: {read:.0f} small reads or {write:.0f} small writes per second"
@@ -95,7 +95,7 @@ def more(array: Estimate) -> Iterator[str]:
 
 
 def gain_words(gains: Sequence[Gain]) -> Iterator[tuple[str, str]]:
-    """What would make all arrays together faster, and by how much; the largest gain first."""
+    """Advice that would make all arrays together faster, and the gain; the largest gain first."""
     for gain in gains:
         changes = [
             f"{verb} {mb(then)} MB/s in place of {mb(now)}"

@@ -53,7 +53,7 @@ def _rows(loaded: Loaded) -> list[tuple[int, str]]:
 
 
 def _kept(rows: Sequence[Sequence[tuple[int, str]]], room: int) -> list[int]:
-    """How many rows of each layout fit, the gravest of all layouts first."""
+    """The number of rows of each layout that fit, the gravest of all layouts first."""
     kept = [0] * len(rows)
     wanted = [(rank, number, row) for number, each in enumerate(rows) for rank, row in each]
     for _, number, row in sorted(wanted, key=lambda each: each[0]):

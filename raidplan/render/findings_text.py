@@ -63,5 +63,5 @@ def summary_text(
 
 
 def number_of(findings: Sequence[Located], severity: Severity) -> int:
-    """How many findings are of this severity."""
+    """The number of findings of this severity."""
     return sum(item.finding.severity is severity for item in findings)

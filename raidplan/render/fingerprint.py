@@ -1,4 +1,4 @@
-"""What a finding is recognised by in the next version of a file, where its line has moved."""
+"""The digest by which a finding is recognised in the next version of a file, where its line has moved."""
 
 from __future__ import annotations
 

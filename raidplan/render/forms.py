@@ -24,7 +24,7 @@ FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a reader has room for."""
+    """The reader's colours and room."""
 
     colour: bool = False
     """Colours of a terminal, in the text form."""
@@ -33,7 +33,7 @@ class Look:
 
 
 def render(form: str, checked: Sequence[Loaded], look: Look) -> str:
-    """What was found in the layouts, in a form by its name."""
+    """The findings of the layouts, in a form by its name."""
     text = import_module(f"raidplan.render.{FORMS[form]}").render(checked, look)
     assert isinstance(text, str)
     return text

@@ -9,7 +9,7 @@ from raidplan.document import Span
 from raidplan.review.located import Located
 
 ALIKE = 5
-"""How many findings of one rule at one place are spelled out."""
+"""The number of findings of one rule at one place that are spelled out."""
 
 
 def grouped(findings: Iterable[Located]) -> list[list[Located]]:
@@ -21,7 +21,7 @@ def grouped(findings: Iterable[Located]) -> list[list[Located]]:
 
 
 def details(group: Sequence[Located]) -> Iterator[str]:
-    """What there is to say beside the message of the first: lines of text, as the layout has it."""
+    """The lines beside the message of the first finding, as the layout has them."""
     yield from alike(group)
     for span, text in places(group)[:ALIKE]:
         yield f"see {span.file}:{span.line}:{span.column}: {text}"
@@ -33,7 +33,7 @@ def details(group: Sequence[Located]) -> Iterator[str]:
 
 
 def alike(group: Sequence[Located], most: int = ALIKE) -> Iterator[str]:
-    """What the others of a group are about, as far as the first has not said it."""
+    """The subjects of the other findings of a group, as far as the first has not named them."""
     message = group[0].finding.message
     same = [dotted(item.finding.path) for item in group if item.finding.message == message]
     others = [item.finding.message for item in group if item.finding.message != message]

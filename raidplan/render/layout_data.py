@@ -14,7 +14,7 @@ Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
 
 
 def layout_to_data(layout: Model) -> dict[str, Plain]:
-    """What was given, in the contract's order of keys; defaults that nobody wrote are left out."""
+    """The given values, in the contract's order of keys; defaults that nobody wrote are left out."""
     return {
         field.key: _plain(getattr(layout, name), field.hint)
         for name, field in fields(type(layout)).items()
@@ -37,7 +37,7 @@ def _plain(value: Any, hint: Any) -> Plain:
 
 
 def _writer(hint: Any) -> Callable[[Any], Plain]:
-    """How the numbers of a field are written: by its type, found through unions."""
+    """The function that writes the numbers of a field: by its type, found through unions."""
     known = next((WRITERS[mark] for mark in getattr(hint, "__metadata__", ()) if mark in WRITERS), None)
     if known is not None:
         return known

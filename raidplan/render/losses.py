@@ -1,4 +1,4 @@
-"""What a plan destroys, as sentences' parts for the lists that a person reads."""
+"""The losses of a plan, as sentences' parts for the lists that a person reads."""
 
 from __future__ import annotations
 

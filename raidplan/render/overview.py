@@ -1,4 +1,4 @@
-"""What a plan amounts to: what it makes, writes over and changes."""
+"""The sum of a plan: objects that it makes, writes over and changes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ MADE = {
     "filesystem": "file system",
     "swap": "swap area",
 }
-"""What a step makes, by the kind of its proof."""
+"""The noun for the object of a step, by the kind of its proof."""
 MAKING = ("partition", "array", "volume", "format")
 
 
 def first_guards(plan: Plan) -> tuple[str, ...]:
-    """What is written over and does not come into being by an earlier step: disks, and what stands already."""
+    """The devices that are written over and that no earlier step makes: disks, and existing devices."""
     made = {node for step in plan.steps for node in step.awaits}
     guards = dict.fromkeys(guard for step in plan.steps for guard in step.guard)
     return tuple(guard for guard in guards if guard not in made)
 
 
 def blank_now(plan: Plan) -> tuple[str, ...]:
-    """What must be blank before anything is done: no step clears it first."""
+    """The devices that must be blank before the first step: no step clears them first."""
     cleared = {node for step in plan.steps for node in step.clears}
     return tuple(guard for guard in first_guards(plan) if guard not in cleared)
 
@@ -46,7 +46,7 @@ def written_disks(plan: Plan) -> tuple[str, ...]:
 
 
 def written_others(plan: Plan) -> tuple[str, ...]:
-    """What else is written over or made anew: devices that are there already, and files."""
+    """The other devices and files that are written over or made."""
     return tuple(guard for guard in first_guards(plan) if not disk_name(guard))
 
 
@@ -77,7 +77,7 @@ def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:
 
 
 def origin(step: Step) -> str:
-    """Where the layout asks for it."""
+    """The place in the layout that asks for the step."""
     return (
         f"layout line {step.line} ({step.because})"
         if step.line
@@ -96,7 +96,7 @@ LEGEND = "! writes over a device   ~ changes a file or a setting   > runs a prog
 
 
 def found_by(disk: DiskIdentity) -> str:
-    """How a disk is found, in words."""
+    """The identity of a disk, in words."""
     if disk.device:
         return f"device {disk.device}"
     given = {"serial": disk.serial, "wwn": disk.wwn, "path": disk.path, "model": disk.model}

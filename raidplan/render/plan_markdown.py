@@ -60,7 +60,7 @@ def _summary(plan: Plan) -> Iterator[str]:
 
 
 def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
-    """What stands on the machine now and is destroyed."""
+    """The present content of the machine that is destroyed."""
     yield f"**{counted(len(plan.lost), 'thing')} on this machine will be destroyed:**"
     yield ""
     yield from (f"- {cell(words)}" for words in loss_texts(plan.lost[:most]))

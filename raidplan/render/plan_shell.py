@@ -28,7 +28,7 @@ from raidplan.render.visible import visible
 
 WIDTH = 110
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
-"""What the functions run beyond the tools that every system has."""
+"""The programs that the functions run beyond the tools that every system has."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
 
 
@@ -62,7 +62,7 @@ def refusal_shell(lines: Sequence[str]) -> str:
 
 
 def _renewed(plan: Plan) -> set[Generator]:
-    """What makes the initramfs in the plan."""
+    """The programs that make the initramfs in the plan."""
     return {step.action.by for step in plan.steps if isinstance(step.action, RenewInitramfs)}
 
 
@@ -88,7 +88,7 @@ def _head(plan: Plan) -> Iterator[str]:
 
 
 def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
-    """What must hold before anything is written."""
+    """The checks before anything is written."""
     yield "# Before anything is written: every disk is found, and everything that is written over is blank."
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"

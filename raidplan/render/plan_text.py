@@ -87,7 +87,7 @@ _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]
 
 
 def shape(step: Step) -> object:
-    """What a step does without its UUIDs and the words that its own sentence says.
+    """The action of a step without its UUIDs and the words that its own sentence says.
 
     Steps of one shape differ in nothing else, so that the sentence of each says all about it.
     """

@@ -16,7 +16,7 @@ def refusal_to_data(refusal: Refusal) -> dict[str, Any]:
 
 
 def refusals_to_data(host: str, refusals: Iterable[Refusal]) -> dict[str, Any]:
-    """What stands in place of a plan; it has no disks, so that nobody can take it for one."""
+    """The data in place of a plan; it has no disks, so that nobody can take it for one."""
     return {
         "format_version": 1,
         "host": host,

@@ -8,7 +8,7 @@ from raidplan.base.hidden import is_seen
 
 _HIDDEN = re.compile(r"[^ -~]")
 COMMAND = re.compile(r"##(\w*)\[")
-"""What GitHub's and Azure's runners take for a command wherever it stands in a line of a log: `##[error]`,
+"""Commands of GitHub's and Azure's runners, wherever they stand in a line of a log: `##[error]`,
 `##vso[task.complete]` (ActionCommand.TryParse of actions/runner)."""
 
 

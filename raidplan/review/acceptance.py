@@ -21,7 +21,7 @@ from raidplan.review.located import Accepted, Located
 from raidplan.rules import CATALOGUE, can_be_accepted
 
 _MEANT = re.compile(r"#\s*(?:raidplan\s*:|(?i:raidplan\s*:?\s*allow\b))")
-"""What is meant for raidplan, well written or not."""
+"""A comment that is meant for raidplan, well written or not."""
 _NAMES = r"[a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*"
 _COMMENT = re.compile(
     rf"#\s*raidplan:\s*allow\[\s*({_NAMES})\s*\](?:\s+until=(\S+))?\s+(\S.*)", re.IGNORECASE
@@ -39,13 +39,13 @@ class _Allowance:
     reason: str
     until: str | None
     span: Span
-    """Where the rule's name is written."""
+    """The place of the rule's name."""
     place: str
     """In words: `at arrays.s0`, `in line 7`."""
     path: Path = ()
     """The path of its entry in `allow:`; nothing for a comment."""
     at: str = ""
-    """What that entry is about."""
+    """The subject of that entry."""
     expired: bool = False
     met: bool = False
     used: bool = False
@@ -70,7 +70,7 @@ class _Allowances:
 def accept(
     found: Iterable[Located], layout: Layout, document: Document, *, today: str = "", complete: bool = True
 ) -> tuple[list[Located], list[Accepted]]:
-    """What is left of the findings, with what is to be said about the acceptances, and what was accepted.
+    """The remaining findings, with those about the acceptances themselves, and the accepted ones.
 
     `today` is YYYY-MM-DD; by default the date is looked up. `complete` is false if rules could not see all
     of the layout: then nothing is said about an acceptance that met no finding.
@@ -148,7 +148,7 @@ def _meant(document: Document) -> Iterator[tuple[Comment, str]]:
 
 
 def _from_comment(comment: Comment, text: str) -> list[_Allowance] | Located:
-    """What it accepts, or what is to be said about it."""
+    """The acceptance, or the finding about it."""
     match = _COMMENT.fullmatch(re.split(r"\s#", text, maxsplit=1)[0].rstrip())
     problem = _problem(match)
     if problem or match is None:
@@ -176,7 +176,7 @@ def _entries(
 
 
 def _problem(match: re.Match[str] | None) -> tuple[str, str] | tuple[()]:
-    """What is wrong with a comment, and what to do."""
+    """The fault of a comment, and its remedy."""
     if match is None:
         return "this comment accepts nothing: it has another form, or no reason", f"write {FORM}"
     if problem := _about_reason(match[3], "this comment", "before the reason: until=YYYY-MM-DD"):
@@ -189,7 +189,7 @@ def _problem(match: re.Match[str] | None) -> tuple[str, str] | tuple[()]:
 
 
 def _about_reason(reason: str, what: str, where: str) -> tuple[str, str] | tuple[()]:
-    """What is wrong with a reason, wherever it is given, and what to do."""
+    """The fault of a reason, wherever it is given, and its remedy."""
     if _DATE.search(reason):
         return f"the date in the reason of {what} ends nothing", f"write it {where}"
     if not re.search(r"[^\W_]", reason):
@@ -209,7 +209,7 @@ def _expire(allowances: Iterable[_Allowance], today: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Elsewhere:
-    """Where the findings are that nobody accepted."""
+    """The places of the findings that nobody accepted."""
 
     document: Document
     left: list[Located]
@@ -247,7 +247,7 @@ class _Elsewhere:
 
 
 def _complaints(allowances: Iterable[_Allowance], elsewhere: _Elsewhere | None) -> Iterator[Located]:
-    """What is to be said about acceptances that do not what they say; nothing of unused ones without `elsewhere`."""
+    """Findings about acceptances that have no effect; without `elsewhere`, none about unused ones."""
     for allowance in allowances:
         said = _complaint(allowance, elsewhere)
         if said:

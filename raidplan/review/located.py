@@ -27,4 +27,4 @@ class Accepted:
     until: str | None
     """The last day on which it is accepted, YYYY-MM-DD."""
     span: Span
-    """Where it was accepted."""
+    """The place of the acceptance."""

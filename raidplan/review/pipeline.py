@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a file turned out to be, as far as the stages came."""
+    """The result of the stages for a file, as far as they came."""
 
     file: str
     document: Document | None = None
@@ -33,9 +33,9 @@ class Loaded:
     placements: tuple[Placement, ...] = ()
     """The members picked from pools, and why."""
     findings: tuple[Located, ...] = ()
-    """Of all stages so far, in the order of the file."""
+    """The findings of all stages so far, in the order of the file."""
     accepted: tuple[Accepted, ...] = ()
-    """What the rules found and somebody decided to live with."""
+    """The findings of the rules that somebody accepted."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The text by file name, for showing the lines that findings are about."""
     settings: Settings = DEFAULT

@@ -103,7 +103,7 @@ def _tree(top: str, name: str) -> str:
 
 
 def _git(folder: str, *words: str) -> Result:
-    """What git answers. Raises NoRevision."""
+    """The answer of git. Raises NoRevision."""
     answer = _ask(folder, *words)
     if not answer.ok:
         said = answer.stderr.strip().splitlines()

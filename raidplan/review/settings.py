@@ -19,7 +19,7 @@ MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is reported, and what counts as failure."""
+    """The findings to report, and those that count as failure."""
 
     fail_on: Severity = Severity.ERROR
     select: frozenset[str] = frozenset()

@@ -159,6 +159,6 @@ def _turning(topology: Topology, array: Array) -> bool | None:
 
 
 def _iops(topology: Topology, array: Array) -> int:
-    """Of the slowest disk; 0 where one is not known."""
+    """The IOPS of the slowest disk; 0 where one is not known."""
     disks = topology.layout.hardware.disks
     return min((disks[name].iops or 0 for name in array_disks(topology, array)), default=0)

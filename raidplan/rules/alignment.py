@@ -150,7 +150,7 @@ def _has_stripes(topology: Topology, member: str) -> bool:
 
 
 def _data_offset(topology: Topology, array: Array) -> int:
-    """Where the data of each member begin, bytes; 0 where the array cannot be made."""
+    """The start of the data on each member, bytes; 0 where the array cannot be made."""
     first = topology.devices.get(array.named_members[0])
     try:
         return 0 if first is None else default_data_offset(

@@ -90,7 +90,7 @@ def _unreadable(array: Array) -> str | None:
 
 @rule(Severity.ERROR)
 def unreadable_esp(topology: Topology) -> Iterator[Hit]:
-    """What is named an EFI system partition is none: a whole disk, of another type, or without FAT.
+    """A named EFI system partition cannot be one: it is a whole disk, of another type, or without FAT.
 
     Why: UEFI looks into the partition table for an entry with the type of an EFI system partition, and reads
     FAT alone in it. Whatever lies elsewhere, or in another format, is as good as not there: the machine does
@@ -145,7 +145,7 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
 
 @rule(Severity.ERROR, acceptable=True)
 def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
-    """What the machine boots from lies behind port multipliers, or on a controller that firmware does not show.
+    """The machine boots from disks behind port multipliers, or on a controller that firmware does not show.
 
     Why: until Linux runs, the boot loader has only the disks that the firmware shows it. That is rarely more
     than the first disk behind a multiplier, and none of a card without a boot ROM; on such disks it finds

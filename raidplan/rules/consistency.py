@@ -182,7 +182,7 @@ def write_hole(topology: Topology) -> Iterator[Hit]:
 
 
 def _protection(topology: Topology, array: Array) -> str:
-    """How this array can be protected, with what this machine has."""
+    """Ways to protect this array, with the parts of this machine."""
     if LEVELS[array.level].ppl and array.metadata != "0.90" and len(array.named_members) <= MOST_PPL:
         instead = " in place of the bitmap" if array.bitmap == "internal" else ""
         return f"write consistency: ppl{instead}, which costs up to 40 % of the rate of writes, or have a UPS stop it cleanly"

@@ -185,7 +185,7 @@ def _on_one_disk(name: str, array: Array, there: Path, other: str, disk: str, fr
 
 
 def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> str:
-    """Where a better spare is; nothing if the other controllers have no room for one."""
+    """The place of a better spare; none if the other controllers have no room for one."""
     if free:
         return f"take a spare elsewhere: {are_free(free)}"
     if part.kind != "controller":
@@ -249,7 +249,7 @@ def nested_without_redundancy(topology: Topology) -> Iterator[Hit]:
 
 
 def _joins(topology: Topology) -> Iterator[tuple[str, Path, list[str]]]:
-    """What has no redundancy of its own and stands on several devices."""
+    """Things without redundancy of their own that stand on several devices."""
     for name, path, array in arrays(topology):
         if not redundant(array) and len(array.named_members) > 1:
             yield name, (*path, "members"), list(array.named_members)

@@ -187,7 +187,7 @@ def _crowded(topology: Topology, kind: str, bus: str = "") -> Iterator[Crowd]:
 
 
 def _hit(topology: Topology, crowd: Crowd, wider: str, mildest: Severity = Severity.WARNING) -> Hit:
-    """What is behind a link, and what it carries."""
+    """The disks behind a link, and its rate."""
     link = crowd.link
     behind = {plug.name for plug in topology.wiring.hanging.get(link.name, ())} | {link.name}
     ports = with_ports(topology, lambda name: name not in behind)

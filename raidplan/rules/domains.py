@@ -182,12 +182,12 @@ def _gravity(topology: Topology, name: str, array: Array, part: Component, membe
 
 
 def _feeding(topology: Topology) -> int:
-    """How many supplies feed something."""
+    """The number of supplies that feed something."""
     return sum(bool(supply.feeds) for supply in topology.layout.hardware.power.values())
 
 
 def _apart(topology: Topology, name: str, array: Array, killer: Killer) -> str:
-    """What to do about a component that takes too many members."""
+    """Advice about a component that takes too many members."""
     if killer.part.kind == "controller":
         enough = killer.severity is Severity.WARNING
         excess = killer.members - most_together(array) if enough else 0

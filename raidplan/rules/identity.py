@@ -198,7 +198,7 @@ def _paths(topology: Topology) -> Iterator[tuple[Path, str]]:
 
 
 def _marks(topology: Topology) -> Iterator[tuple[Path, str]]:
-    """What disks are told apart by wherever they are plugged in."""
+    """The identifiers that tell disks apart wherever they are plugged in."""
     for name, disk in topology.layout.hardware.disks.items():
         for key in ("serial", "wwn"):
             text = getattr(disk, key)

@@ -123,7 +123,7 @@ def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
 
 
 def _enough(files: int, geometry: ExtGeometry) -> str:
-    """What makes inodes for half as many files again, and what it costs."""
+    """Advice on inodes for half as many files again, and their cost."""
     if files + files * INODE // geometry.block_size >= geometry.blocks:
         return f"choose a larger device: each file takes a block, and this one has {geometry.blocks:,}"
     wanted = min(files + files // 2, geometry.blocks)

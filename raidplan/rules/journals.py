@@ -53,7 +53,7 @@ def unmirrored_journal(topology: Topology) -> Iterator[Hit]:
 
 
 def _mirror(topology: Topology, exposed: list[str]) -> str:
-    """What to mirror the journal with: a free solid-state disk of this machine, if there is one."""
+    """Advice on a mirror for the journal: a free solid-state disk of this machine, if there is one."""
     disks = topology.layout.hardware.disks
     least = min((disks[disk].size or 0 for disk in exposed), default=0)
     free = topology.once(free_disks)

@@ -115,7 +115,7 @@ def invalid_array_layout(topology: Topology) -> Iterator[Hit]:
 
 
 def _layout_problem(array: Array) -> tuple[str, str] | None:
-    """What is wrong with the layout word, and what to do."""
+    """The fault of the layout word, and its remedy."""
     word, known = array.layout or "", LEVELS[array.level].layouts
     if not known:
         return f"{array.level} takes no layout", "remove 'layout'"

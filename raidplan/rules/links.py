@@ -28,7 +28,7 @@ WIDER = {
     "multiplier": "use one with a faster uplink",
     "controller": "use a faster controller",
 }
-"""What helps against a narrow link, by its kind or the type of the bus."""
+"""The remedy for a narrow link, by its kind or the type of the bus."""
 
 
 @rule(Severity.WARNING)
@@ -118,7 +118,7 @@ def carrier(link: Link) -> str:
 
 
 def _passing(share: Share) -> int:
-    """How many members share the link."""
+    """The number of members that share the link."""
     whole = share.link.bytes_per_second if share.link else None
     return round(whole / share.left) if whole and share.left else 0
 
@@ -133,7 +133,7 @@ def _and_more(others: list[Squeeze]) -> str:
 
 
 def _relief(topology: Topology, link: Link, *, alone: bool) -> str:
-    """What widens a link, and where in this machine there is room beside it."""
+    """Advice that widens a link, and the room beside it in this machine."""
     bus = topology.layout.hardware.buses.get(link.name) if link.kind == "bus" else None
     wider = WIDER.get(bus.type if bus else link.kind, "take a wider link")
     behind = {plug.name for plug in topology.wiring.hanging.get(link.name, ())} | {link.name}

@@ -159,7 +159,7 @@ def _median(values: list[int]) -> float:
 
 
 def _faster(topology: Topology, array: Array, slow: str, median: float) -> str:
-    """What to do about the slowest member: a disk of this machine in its place, if there is one."""
+    """Advice about the slowest member: a disk of this machine in its place, if there is one."""
     disks = topology.layout.hardware.disks
     spare = [n for n in array.spares if n in disks and (disks[n].rate or 0) >= SLOW * median]
     if spare:

@@ -82,7 +82,7 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
 
 
 def _larger(topology: Topology, small: Part, wanted: int) -> str:
-    """What to put in the place of a member that is too small."""
+    """The replacement for a member that is too small."""
     disks = topology.layout.hardware.disks
     large = [disk for disk in reversed(topology.once(free_disks)) if (disks[disk].size or 0) >= wanted][
         :SHOWN
@@ -142,7 +142,7 @@ def unequal_raid0_members(topology: Topology) -> Iterator[Hit]:
 
 
 def _share(array: Array, size: int, first: int) -> int:
-    """What a raid0 stripes over on a member, bytes. Raises ValueError."""
+    """The bytes of a member that a raid0 stripes over. Raises ValueError."""
     chunk, metadata = array.chunk, array.metadata
     offset = component(first, level="raid0", chunk=chunk, metadata=metadata).data_offset_bytes
     return component(size, level="raid0", chunk=chunk, metadata=metadata, data_offset_bytes=offset).size_bytes

@@ -18,7 +18,7 @@ MOST_090, MOST_1X, MOST_PPL, MOST_JOURNAL = 27, 1920, 64, 203
 KERNEL_NAME = 31
 """Characters of `md_NAME`."""
 MOST_NUMBER = 2**20 - 1
-"""Of an array that is named by its number: the kernel's largest minor number (`add_named_array`)."""
+"""The largest number of an array that is named by its number: the kernel's largest minor number (`add_named_array`)."""
 
 
 @rule(Severity.ERROR)
@@ -64,7 +64,7 @@ def metadata_limits(topology: Topology) -> Iterator[Hit]:
 
 
 def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
-    """What 0.90 or 1.0 metadata cannot hold."""
+    """Reasons why 0.90 or 1.0 metadata cannot hold the array."""
     devices = len(array.named_members) + len(array.spares)
     if array.policy == "journal":
         return f"metadata {array.metadata} does not go with a journal, and {name} has one"
@@ -83,7 +83,7 @@ def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
 
 
 def _most_devices(array: Array) -> tuple[int, str]:
-    """How many members the array may have, and what sets the limit."""
+    """The largest number of members of the array, and the source of that limit."""
     most = LEVELS[array.level].maximum
     if most is not None and array.policy != "journal":
         return most, array.level

@@ -149,7 +149,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
 
 
 def _still(array: Array, crowded: str, members: int) -> str:
-    """What evening out the load leaves of another rule's finding."""
+    """The advice of another rule, as far as evening out the load leaves it."""
     keeps = most_together(array) if redundant(array) else members
     return (
         f"; that evens the load, and {crowded} still takes {members} members with it"
@@ -171,7 +171,7 @@ def _plenty(topology: Topology, name: str, crowded: str) -> bool:
 
 
 def _rooms(topology: Topology) -> dict[str, int]:
-    """How many disks each multiplier can carry, or does where its ports are not known; the widest first."""
+    """The number of disks that each multiplier can carry, or does where its ports are not known; the widest first."""
     hanging = topology.wiring.hanging
     entries = topology.layout.hardware.multipliers.items()
     room = {name: entry.ports or len(hanging.get(name, ())) for name, entry in entries}

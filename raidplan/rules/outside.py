@@ -15,7 +15,7 @@ from raidplan.rules.workloads import work_on
 from raidplan.topology import Topology
 
 PAYLOAD = 0.94
-"""What TCP leaves of Ethernet's line rate with frames of 1500 bytes: 117.5 of 125 MB/s."""
+"""The part of Ethernet's line rate that TCP leaves with frames of 1500 bytes: 117.5 of 125 MB/s."""
 
 
 @rule(Severity.WARNING)
@@ -110,7 +110,7 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
 
 
 def _served(topology: Topology) -> dict[Path, bool]:
-    """What clients could read files of, for all that something stands on."""
+    """The rate at which clients could read files, of all things together."""
     found: dict[Path, bool] = {}
     for item in reversed(topology.items):
         entry = topology.layout.filesystems.get(item.name) if item.path[0] == "filesystems" else None

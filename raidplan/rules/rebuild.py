@@ -118,23 +118,23 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
 
 
 def _left(array: Array) -> str:
-    """What an array that survives one loss depends on in a rebuild."""
+    """The parts that an array which survives one loss depends on in a rebuild."""
     return "no disk that holds the other copy" if LEVELS[array.level].arranged else "no other disk"
 
 
 def _more(array: Array) -> str:
-    """What survives a second loss."""
+    """Advice on an array that survives a second loss."""
     return "choose raid6" if LEVELS[array.level].parity else "keep three copies"
 
 
 def _sooner(array: Array, *, bare: bool) -> str:
-    """What to do where a limit of md sets the pace."""
+    """Advice where a limit of md sets the pace."""
     limit = "raise or remove sync_speed_max" if array.sync_speed_max else "write a higher sync_speed_max"
     return f"{limit}, or {_more(array)}, or choose smaller members" if bare else f"{limit}{_spare(array)}"
 
 
 def _safer(array: Array, *, bare: bool) -> str:
-    """What to do where disks and links set the pace."""
+    """Advice where disks and links set the pace."""
     if bare:
         return f"{_more(array)}, or choose smaller members or more bandwidth; raise sync_speed_min for rebuilds under load"
     return f"raise sync_speed_min for rebuilds under load{_spare(array)}"

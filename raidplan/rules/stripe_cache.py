@@ -54,7 +54,7 @@ def caches(topology: Topology) -> list[Cache]:
 
 
 def _part_of_memory(topology: Topology) -> float:
-    """How much of the memory the stripe caches take; 0 where it is not known, or no array sets one."""
+    """The part of the memory that the stripe caches take; 0 where it is not known, or no array sets one."""
     memory, all_caches = topology.layout.hardware.memory, topology.once(caches)
     if not memory or not any(cache.given for cache in all_caches):
         return 0

@@ -69,7 +69,7 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
 
 
 def _mirror(areas: list[Area], first: Area) -> str:
-    """How the places where swap lies can be mirrored."""
+    """Advice on mirrors in the places of swap."""
     if first.striped is not None:
         return f"make {first.striped} a raid1 or raid10, or put swap on one disk only"
     other = next(

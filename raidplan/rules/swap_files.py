@@ -12,7 +12,7 @@ from raidplan.rules.lib.subjects import filesystem_of, mounted, place
 from raidplan.topology import Topology
 
 PRIORITIES = (-1, 32767)
-"""What swapon(8) takes."""
+"""The least and the largest priority that swapon(8) takes."""
 
 
 @rule(Severity.ERROR)

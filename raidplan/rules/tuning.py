@@ -14,7 +14,7 @@ from raidplan.topology import Topology
 STRIPE_CACHE = 17, 32768
 GROUP_THREADS = 0, 8192
 SYNC_KIB = 1, 2**31 - 1
-"""What `sync_speed_min` and `sync_speed_max` hold, KiB/s in 32 bits."""
+"""The least and the largest value of `sync_speed_min` and `sync_speed_max`, KiB/s in 32 bits."""
 
 
 @rule(Severity.ERROR)

@@ -16,13 +16,13 @@ RESERVED = re.compile(
     r"^(?:pvmove|snapshot)|_(?:cdata|cmeta|corig|cpool|cvol|wcorig|mimage|mlog|rimage|rmeta|tdata|tmeta|vdata"
     r"|imeta|iorig|pmspare|vorigin)"
 )
-"""What the names of LVM's own volumes begin with or hold."""
+"""The beginnings and parts of the names of LVM's own volumes."""
 IN_DEV = re.compile(
     r"(?:[shv]d|xvd)[a-z]+[0-9]*|nvme[0-9].*|(?:md|dm-|loop|ram|sr|sg|tty|vcs|rtc)[0-9]*|block|bus|char|console"
     r"|core|cpu|disk|dri|fd|full|fuse|hugepages|initctl|input|kmsg|log|loop-control|mapper|mem|mqueue|net|port"
     r"|ptmx|pts|random|shm|snapshot|snd|std(?:in|out|err)|urandom|usb|vfio|zero"
 )
-"""What stands in /dev of any machine, or of one with such disks."""
+"""Names in /dev of any machine, or of one with such disks."""
 
 
 @rule(Severity.ERROR)
@@ -66,9 +66,9 @@ def reserved_volume_name(topology: Topology) -> Iterator[Hit]:
             reserved = RESERVED.search(volume)
             length = len(f"{name}{volume}") + (name + volume).count("-") + 1
             if reserved:
-                said = f"LVM keeps names with '{reserved[0]}' for volumes of its own"
-                said = said.replace("names with", "names that begin with") if not reserved.start() else said
-                yield Hit((*path, "volumes", volume), said, "write another name")
+                names = "names with" if reserved.start() else "names that begin with"
+                fact = f"LVM keeps {names} '{reserved[0]}' for volumes of its own"
+                yield Hit((*path, "volumes", volume), fact, "write another name")
             elif length > MAPPED:
                 yield Hit(
                     (*path, "volumes", volume),

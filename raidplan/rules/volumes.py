@@ -17,7 +17,7 @@ from raidplan.rules.workloads import RANDOM, work_on
 from raidplan.topology import Topology
 
 STEP = 128 * KIB
-"""What an extent that is no power of two must be a multiple of (lvm2, `vg_check_new_extent_size`)."""
+"""The divisor of an extent that is no power of two (lvm2, `vg_check_new_extent_size`)."""
 
 
 def _groups(topology: Topology) -> Iterator[tuple[str, Path, VolumeGroup, list[Device]]]:

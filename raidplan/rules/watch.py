@@ -17,7 +17,7 @@ def _watched(topology: Topology) -> list[str]:
 
 
 def _section(topology: Topology) -> Path:
-    """Where monitoring is described or would be: the section, else the arrays."""
+    """The place of monitoring in the layout: the section, else the arrays."""
     return ("monitoring",) if topology.layout.monitoring.given else ("arrays",)
 
 

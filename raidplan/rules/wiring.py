@@ -15,7 +15,7 @@ PLACES = {
     "expander": ("controller", "expander"),
     "disk": ("bus", "controller", "multiplier", "expander"),
 }
-"""What each kind of thing can hang on."""
+"""The kinds of things that each kind can be attached to."""
 
 MANY = 20
 """After so many unknown names no near miss is looked for: it takes a comparison with every known name."""

@@ -22,7 +22,7 @@ class Plug:
     behind: str | None
     port: int | None
     ports: int | None
-    """How many ports it offers itself."""
+    """The number of ports that it offers itself."""
 
 
 class Wiring:
@@ -34,7 +34,7 @@ class Wiring:
         self.components: dict[str, Plug] = {}
         """By name; of two with one name, the first."""
         self.hanging: dict[str, list[Plug]] = {}
-        """What hangs directly on each name, known or not."""
+        """The disks and components directly below each name, known or not."""
         self.enclosures: dict[str, list[str]] = {}
         """The enclosures of each disk."""
         for plug in self.plugs:

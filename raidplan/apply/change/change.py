@@ -67,18 +67,11 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
                 raise NotInPlace(difference.by_hand)
             steps += IN_PLACE[step.proof.kind, name](difference)
         except NotInPlace as error:
-            words = _without_braces("; ".join(by_name[name]), plan)
+            words = "; ".join(by_name[name])
             refusals.append(
                 f"{step.because} (line {step.line}) is there already, but not as planned: {words}; {error}"
             )
     return steps, refusals
-
-
-def _without_braces(words: str, plan: Plan) -> str:
-    """Disks by their names in the layout, and not as commands call them."""
-    for disk in plan.disks:
-        words = words.replace(f"{{{disk.name}}}", disk.name)
-    return words
 
 
 IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {

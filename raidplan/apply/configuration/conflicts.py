@@ -81,7 +81,7 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[str]:
 
 
 def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[str]:
-    """Lines that somebody wrote into our block, and that would go with it: of nothing that any layout made.
+    """Foreign lines in our block, which rewriting it would delete: they name nothing that any layout made.
 
     Without a journal nobody can tell them from those of an earlier layout; a run that was cut off wrote some of what it
     never came to make.

@@ -1,4 +1,4 @@
-"""The initramfs made anew: aside, read to its end, and only then put in place of the present one.
+"""Renews the initramfs: makes the image aside, reads it to its end, and only then puts it in place of the present one.
 
 update-initramfs puts in place what it made without a look into it, and ends with 0 where it did nothing. So its two
 halves are run here, with the proof between them: mkinitramfs(8), and the hooks that tell boot loaders of a new image.
@@ -33,7 +33,7 @@ FAT = frozenset({"vfat", "msdos", "exfat"})
 
 
 def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
-    """Makes the image of every kernel, and may `keep` the one of before; why it did not, if it did not.
+    """Makes the image of every kernel, and may `keep` the earlier one; the reason, in words, if it did not.
 
     Raises OSError. The folder that they are made in goes when everything is done: as long as it is there, the step
     is due again. Killed at any point, each kernel has its present image or a proven new one.
@@ -83,7 +83,8 @@ def _folder(path: Path, world: World) -> None:
 
 
 def _keep(image: Path, begun: bool, action: RenewInitramfs, world: World) -> None:
-    """A run that was cut off has kept the image before it renewed it: what holds the new configuration then is its work."""
+    """Keeps the image, unless an interrupted run has kept it already and an image with the new configuration is that
+    run's own."""
     kept = world.path(INITRAMFS_KEPT) / image.name
     if not begun or not kept.exists() or any(unproven([image], action.arrays, world.path("/"))):
         world.keep_beside(image, kept, how=_second_name)
@@ -129,7 +130,8 @@ def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
 
 
 def _give_up(aside: Path, begun: bool, by: Generator, world: World) -> None:
-    """Before the first image is in its place; one that a run that was cut off has put there keeps the step due."""
+    """Removes the new images before the first is in place; an image that an interrupted run has put in place keeps the
+    step due."""
     _empty(aside, by, world)
     if not begun:
         world.effect("remove", str(aside), aside.rmdir)

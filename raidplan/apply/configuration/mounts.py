@@ -18,7 +18,7 @@ def mounts(lines: Iterable[Line]) -> dict[str, list[str]]:
 
 
 def mounts_before(machine: Machine, mark: str) -> dict[str, list[str]]:
-    """The same of our block as it stands; nothing where its marks make none."""
+    """The mounts of our present block; none where its marks are damaged."""
     try:
         return mounts(sections(file_text(machine, FSTAB) or "", mark).inside)
     except BrokenBlock:

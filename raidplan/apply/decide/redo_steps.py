@@ -89,8 +89,8 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
 
 
 def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
-    """Both ends and every signature, if nothing has come since; an array's superblock last, so that what mdadm wrote
-    beside it never stands without it, which nobody could tell from somebody's data.
+    """Both ends and every signature, if nothing has come since; an array's superblock last, so that the rest of mdadm's
+    writes is never left without it, when nobody could tell it from somebody's data.
     """
     if block is None:
         return Zero(node, (), ())

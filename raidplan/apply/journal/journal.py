@@ -159,9 +159,9 @@ class Journal:
 
 
 def open_journal(folder: Path, world: World) -> Journal:
-    """The journal in a folder, which is made if it is not there. Raises BrokenJournal.
+    """The journal in a folder, which is made if it does not exist. Raises BrokenJournal.
 
-    A last line that was not written to its end is cut off: its effect was not begun.
+    A last line that was not written to its end is removed: its effect was not begun.
     """
     _own_folder(folder)
     journal = Journal(folder, world)

@@ -39,7 +39,7 @@ WHERE = {
     "table": ("disk", "disk GUID", "sfdisk --disk-id"),
     "filesystem": ("device", "file system UUID", ", ".join(uuid_modes())),
 }
-"""By kind: the property that says where one stands, what its UUID is called, and what gives it another one."""
+"""By kind: the property with its place, the name of its UUID, and the program that gives it another one."""
 
 
 def copied(plan: Plan, machine: Machine) -> Iterator[str]:

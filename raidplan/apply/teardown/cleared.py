@@ -33,9 +33,10 @@ class Imagined:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """`targets` are what is written over: by kernel name, what the first step that does calls it, and that step.
+    """`targets` are the devices that are written over: by kernel name, their name in the first step that does so, and
+    that step.
 
-    `above` is everything that stands on them; what stands highest comes first.
+    `above` is everything that stands on them, the highest first.
     """
 
     left: Plan
@@ -88,7 +89,7 @@ def _allowed(disks: set[str], allowed: set[str]) -> bool:
 
 
 def _without(compare: Compare, given: Cleared, targets: Mapping[str, tuple[str, Step]]) -> Cleared:
-    """The same with these targets blank; what stands on another target goes with it."""
+    """The result with these targets blank; a target on top of another goes with it."""
     higher = {block.name for block in given.stack.above(list(targets))}
     targets = {name: written for name, written in targets.items() if name not in higher}
     above = given.stack.above(list(targets))
@@ -101,7 +102,8 @@ def _without(compare: Compare, given: Cleared, targets: Mapping[str, tuple[str, 
 def _written(
     left: Plan, machine: Machine, disks: Mapping[str, DiskFact], made: Mapping[str, str]
 ) -> dict[str, tuple[str, Step]]:
-    """Kernel names of what the steps write over and is there, each with what the first step that does calls it."""
+    """Kernel names of existing devices that the steps write over, each with its name in the first step that does so, and
+    that step."""
     by_identity = {block.identity: block.name for block in machine.blocks}
     by_identity |= {f"{{{name}}}": disk.kernel_name for name, disk in disks.items()}
     found: dict[str, tuple[str, Step]] = {}

@@ -32,7 +32,7 @@ class Layers:
     _ends: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def free(self, name: str) -> tuple[str, ...]:
-        """The steps after which nothing stands on a device any more."""
+        """The steps after which a device has nothing on top any more."""
         stack = self.given.stack
         identity = stack.blocks[name].identity if name in stack.blocks else ""
         ends = [end for block in stack.machine.blocks if name in block.below for end in self._end(block)]

@@ -16,7 +16,7 @@ from raidplan.facts.signatures import plain
 from raidplan.plan.places import CRYPTTAB, FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
-"""Formats whose UUID is the whole's, so that it stands on each of its devices."""
+"""Formats with one UUID for all of their devices."""
 MEMBER = "_raid_member"
 """The end of libblkid's words for members, of md and of firmware alike."""
 BCACHE = "bcache"
@@ -71,7 +71,7 @@ def _hidden_from_lvm(given: Cleared, block: BlockFact) -> Iterator[str]:
 
 
 def _shared_arrays(given: Cleared) -> Iterator[str]:
-    """A running array that stands on more than what is given up."""
+    """Running arrays that stand on other devices too."""
     for block in given.above:
         outside = [name for name in block.below if not _inside(given, name)]
         if outside:

@@ -104,7 +104,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
 
 
 def _openers(left: Plan, name: str | None) -> Iterator[str]:
-    """The steps after which an array that is there already can be written to."""
+    """The steps after which an existing array can be written to."""
     yield from _untuned(
         step for step in left.steps if step.phase in MAKING and not step.guard and step.targets[0] == name
     )

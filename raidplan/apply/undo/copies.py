@@ -45,7 +45,7 @@ class Copy:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Those that write to the disk what can be taken back."""
+        """The steps whose writes to the disk can be undone."""
         return (*self.zeroed, *([self.table] if self.table else []))
 
 

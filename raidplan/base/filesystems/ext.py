@@ -22,7 +22,7 @@ OF_ITS_OWN = 12
 FIRST_INODES = 16
 """mke2fs makes fewer: ten reserved ones, lost+found, and the orphan file."""
 HASH_SEED, CHECKSUM = (0xEC, 0xFC), (0x1FC, 0x200)
-"""What differs in a copy of the superblock from run to run: `s_hash_seed` in its first sector, `s_checksum` in its second."""
+"""The fields that differ in a copy of the superblock from run to run: `s_hash_seed` in its first sector, `s_checksum` in its second."""
 INODE_CHECKSUMS = ((0x7C, 0x7E), (0x82, 0x84))
 """`l_i_checksum_lo` and `i_checksum_hi` of `struct ext2_inode_large`."""
 
@@ -127,7 +127,7 @@ class _Own:
 
     again: Reader
     first_inodes: range
-    """Where they are, in bytes."""
+    """The place of the first inodes, in bytes."""
     inode: int
     """Bytes of one."""
 
@@ -153,7 +153,7 @@ def _is_superblock(sector: bytes) -> bool:
 
 
 def _first_inodes(read: Reader) -> tuple[int, int]:
-    """Where the inodes of the first group begin, and the size of one; both in bytes (`struct ext4_group_desc`)."""
+    """The start of the inodes of the first group, and the size of one; both in bytes (`struct ext4_group_desc`)."""
     sb = read(1024, 1024)
     block, first = KIB << little(sb, "I", 0x18), little(sb, "I", 0x14)
     group = read((first + 1) * block, 64)

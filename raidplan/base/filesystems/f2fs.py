@@ -22,7 +22,7 @@ SUPERBLOCK = KIB
 MAGIC = 0xF2F52010
 NO_SEGMENT = 2**32 - 1
 TIMES = (32, 56)
-"""Of the root folder: `i_atime`, `i_ctime` and `i_mtime` of `struct f2fs_inode`."""
+"""The times of the root folder: `i_atime`, `i_ctime` and `i_mtime` of `struct f2fs_inode`."""
 SOURCE = "https://git.kernel.org/pub/scm/linux/kernel/git/jaegeuk/f2fs-tools.git"
 
 
@@ -91,7 +91,7 @@ class F2fs(FilesystemType):
 
 
 def _block(read: Reader, at: int) -> int:
-    """Where the area begins whose block number is there in the superblock, in bytes."""
+    """The start, in bytes, of the area whose block number is at this place in the superblock."""
     return little(read(SUPERBLOCK, 512), "I", at) * BLOCK
 
 

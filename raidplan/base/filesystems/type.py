@@ -129,11 +129,11 @@ class FilesystemType:
     flushless: frozenset[str] = NO_BARRIERS
     """Mount options that switch off the flushes of disks' caches."""
     wastes: str = ""
-    """How large a device should be, where what is beyond the `end` is left unused; empty where such a device is refused."""
+    """The advice on the size of a device, where space beyond the `end` is left unused; empty where such a device is refused."""
     repeats: bool = False
     """mkfs with the same arguments and the same clock writes the same bytes again, so that `own_again` can tell what is its."""
     compared: bool = False
-    """Whether nobody has used it yet is told by `as_made`."""
+    """`as_made` tells whether nobody has used it yet."""
 
     @property
     def called(self) -> str:
@@ -166,7 +166,7 @@ class FilesystemType:
         return {}
 
     def say(self, wanted: Wanted, device: Below) -> str:
-        """What is special about it, in words; may be empty."""
+        """Its special features, in words; may be empty."""
         return ""
 
     def room(self, wanted: Wanted, device: Below) -> int:
@@ -190,11 +190,11 @@ class FilesystemType:
     # What an interrupted mkfs has left. ---------------------------------------------------------------------------
 
     def own(self, read: Reader, uuid: str) -> Own | None:
-        """How to tell what mkfs wrote to a device by that alone; None where it cannot be told so."""
+        """A function that recognises mkfs's own sectors of a device; None where that is not possible."""
         return None
 
     def own_again(self, again: Reader) -> Own:
-        """How to tell what mkfs wrote, beside what it writes `again` to a file."""
+        """A function that recognises mkfs's own sectors by comparison with those that mkfs writes `again` to a file."""
         return lambda offset, sector: again(offset, len(sector)) == sector
 
     def as_made(self, read: Reader, again: Reader) -> bool:
@@ -205,20 +205,20 @@ class FilesystemType:
 
     @property
     def labelled(self) -> Answer:
-        """How it gets another label; `relabel` is the command."""
+        """The way to another label; `relabel` is the command."""
         before = () if self.labelled_mounted else (Before.UNMOUNTED,)
         return by_apply(before=before, called=" ".join(self.label))
 
     def becomes(self, name: str) -> Answer:
-        """How it gets another type."""
+        """The way to another type."""
         return self.converted.get(name, impossible(Reason.TYPE))
 
     def resized(self, *, smaller: bool) -> Answer:
-        """How it takes all of a device that has another size, or will have."""
+        """The way to take all of a device that has, or will have, another size."""
         return self.shrunk if smaller else self.grown
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
-        """Of its label command; `label` and `mounted`, the mount point, are empty for none. Raises ValueError."""
+        """The arguments of its label command; `label` and `mounted`, the mount point, are empty for none. Raises ValueError."""
         return (node, label)
 
     def relabel(self, node: str, label: str, mounted: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from raidplan.base.size import MIB, human
 from raidplan.plan.changes import Before, by_hand
 
 REFUSED = frozenset('*?.,;:/\\|+=<>[]"')
-"""What no FAT label has (dosfstools, `validate_volume_label`)."""
+"""Characters that no FAT label has (dosfstools, `validate_volume_label`)."""
 MOST_SECTORS = 2**32 - 1
 """Sectors that FAT32 can count."""
 
@@ -62,7 +62,7 @@ class Vfat(FilesystemType):
 
 
 def _files(read: Reader) -> int:
-    """Where the second cluster begins, behind the root folder, in bytes (3.1 and 3.3)."""
+    """The start of the second cluster, behind the root folder, in bytes (3.1 and 3.3)."""
     boot = read(0, 512)
     sector, cluster, reserved, fats = struct.unpack_from("<HBHB", boot, 11)
     return int(sector * (reserved + fats * little(boot, "I", 36) + cluster))

@@ -49,13 +49,13 @@ class Link:
     kind: str
     """bus, controller, multiplier or expander; `port` is the link of one disk, and bears the disk's name."""
     path: Path
-    """Where the layout describes it; no two links have the same."""
+    """The path in the layout; no two links have the same."""
     bytes_per_second: float | None
     """Usable in one direction; None if the layout does not say enough."""
     line: float | None = None
     """Bytes per second after coding, before overhead; None if measured or not known."""
     source: str = ""
-    """Of `bytes_per_second`."""
+    """The source of `bytes_per_second`."""
     missing: Missing | None = None
     one_at_a_time: bool = False
     """Command-based switching: all disks together are as fast as the fastest one."""
@@ -69,7 +69,7 @@ LACKING = {
     "thunderbolt": "generation",
     "other": "rate",
 }
-"""What a bus of each type must state for its rate to be known."""
+"""The facts that a bus of each type must state for its rate to be known."""
 
 Rate = tuple[float, Row] | Missing
 """Line rate and row of the table, or what is missing."""

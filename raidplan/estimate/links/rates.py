@@ -1,4 +1,4 @@
-"""What a link carries: its line rate after coding, and the share of it that is left for data.
+"""The rate of a link: its line rate after coding, and the share of it that is left for data.
 
 A share is what remains after packet heads, acknowledgements and turn-arounds when large blocks are moved in one
 direction. Each has a source, and none was chosen to make one machine come out right. All rates in bytes per second.
@@ -16,7 +16,7 @@ class Row:
 
     name: str
     share: float
-    """Of the line rate, usable for data."""
+    """The part of the line rate that is usable for data."""
     source: str
 
 
@@ -92,7 +92,7 @@ TABLE: Mapping[str, Row] = {
 }
 
 PCI_MHZ: Mapping[float, float] = {33: 100 / 3, 66: 200 / 3, 133: 400 / 3}
-"""What the names of PCI clocks stand for: periods of 30, 15 and 7.5 ns."""
+"""The exact frequencies behind the names of PCI clocks: periods of 30, 15 and 7.5 ns."""
 PCIE_LANE: Mapping[int, float] = {
     1: 2.5e9 / 10,
     2: 5e9 / 10,
@@ -102,7 +102,7 @@ PCIE_LANE: Mapping[int, float] = {
 }
 """Line rate of a lane: 8b/10b coding, from generation 3 on 128b/130b (PCI Express Base Specification 5.0, 4.2)."""
 DMI_LANES = 4
-"""Of DMI 1 to 3 where nothing else is stated; DMI 4 has 4 or 8, so they must be stated (Intel chipset data sheets)."""
+"""The lanes of DMI 1 to 3 where nothing else is stated; DMI 4 has 4 or 8, so they must be stated (Intel chipset data sheets)."""
 THUNDERBOLT_GBPS: Mapping[int, int] = {1: 10, 2: 20, 3: 40, 4: 40}
 BITS = 10
 """On a SATA or SAS line for each byte (8b/10b)."""

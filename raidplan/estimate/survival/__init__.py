@@ -1,4 +1,4 @@
-"""What goes on without a disk, a multiplier, a controller, a bus, an enclosure or a supply, and what does not."""
+"""The survivors of the loss of a disk, a multiplier, a controller, a bus, an enclosure or a supply."""
 
 from raidplan.estimate.survival.components import Component, components
 from raidplan.estimate.survival.loss import Outcome

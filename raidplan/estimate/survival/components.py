@@ -1,4 +1,4 @@
-"""What can fail as one, and the disks that are gone with it."""
+"""The components that fail as one, and the disks that are gone with each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loss of disks does to everything that stands on them."""
+"""The effect of a loss of disks on everything that stands on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from raidplan.topology.resolve import DISKS
 
 
 class Outcome(IntEnum):
-    """What becomes of a thing; the graver, the higher."""
+    """The outcome for a thing; the graver, the higher."""
 
     INTACT = 0
     DEGRADED = 1
@@ -28,7 +28,7 @@ class Outcome(IntEnum):
 
 
 def outcomes(structure: Structure, disks: Iterable[str]) -> dict[Path, Outcome]:
-    """What becomes of each thing at the instant when these disks are gone; what is not named is intact.
+    """The outcome for each thing at the instant when these disks are gone; a thing that is not named is intact.
 
     Takes time for what stands on the disks only, however large the rest of the layout is.
     """
@@ -57,7 +57,7 @@ def _worst(stands: tuple[Stand, ...], hit: Mapping[int, list[Outcome]]) -> Outco
 
 
 def _judged(stand: Stand, parts: list[Outcome]) -> Outcome:
-    """What the loss of some parts of one stand does; `parts` are those that are not intact."""
+    """The outcome of the loss of some parts of one stand; `parts` are those that are not intact."""
     stopped = sum(part > Outcome.DEGRADED or stand.whole for part in parts)
     if stopped <= stand.may_lose:
         return Outcome.DEGRADED

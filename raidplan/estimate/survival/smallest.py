@@ -38,14 +38,14 @@ class Smallest:
     """The smallest sets of disks whose loss stops something."""
 
     losses: int | None
-    """How many disks are in each; None if no three disks, whichever they are, stop it."""
+    """The number of disks in each choice; None if no three disks, whichever they are, stop it."""
     choices: tuple[Choice, ...] = ()
     complete: bool = True
     """False if there are more choices than are described."""
 
     @property
     def always_survived(self) -> int:
-        """How many disks may be lost, whichever they are; 3 stands for three or more."""
+        """The number of disks that may be lost, whichever they are; 3 stands for three or more."""
         return MOST_LOSSES if self.losses is None else self.losses - 1
 
     def sets(self) -> Iterator[frozenset[str]]:
@@ -83,7 +83,7 @@ def _below(structure: Structure, thing: Path) -> list[Path]:
 
 
 def _least(ways: Iterable[Smallest]) -> Smallest:
-    """Of several ways to stop a thing, the smallest ones together."""
+    """The smallest of several ways to stop a thing, together."""
     ways = [way for way in ways if way.losses is not None]
     losses = min((way.losses for way in ways if way.losses is not None), default=None)
     best = [way for way in ways if way.losses == losses]
@@ -112,7 +112,7 @@ def _merged(choices: Iterable[Choice]) -> Iterator[Choice]:
 
 
 def _of_stand(structure: Structure, stand: Stand, known: Mapping[Path, Smallest]) -> Smallest:
-    """How more than `may_lose` of the parts are stopped."""
+    """The choices that stop more than `may_lose` of the parts."""
     if stand.whole:
         disks = sorted(frozenset().union(*(_disks(structure, part) for part in stand.parts)))
         return _described(1 if disks else None, [(AnyOf(1, tuple(disks)),)])

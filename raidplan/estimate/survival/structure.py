@@ -1,4 +1,4 @@
-"""What stands on what, and how much of it each thing can lose."""
+"""The structure of a layout: which thing stands on which, and how much of it each can lose."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Structure:
     """Everything in the layout that may stop, by its path."""
 
     stands: Mapping[Path, tuple[Stand, ...]]
-    """What each thing needs all of, so ordered that it stands after what it stands on."""
+    """The needs of each thing, in an order in which it stands after the things below it."""
 
     @cached_property
     def above(self) -> Mapping[Path, tuple[tuple[Path, int], ...]]:
-        """Who stands on each thing, and with which of its `stands`."""
+        """The things on top of each thing, and the number of the stand by which they need it."""
         found: dict[Path, list[tuple[Path, int]]] = {}
         for path, stands in self.stands.items():
             for number, stand in enumerate(stands):
@@ -86,7 +86,7 @@ def structure(topology: Topology) -> Structure:
 
 
 def _provider(device: str, topology: Topology) -> Path:
-    """What offers a device: the disk of a partition, the volume group of a volume."""
+    """The item that offers a device: the disk of a partition, the volume group of a volume."""
     item = topology.provider.get(device)
     return item.path if item else ()
 

@@ -15,7 +15,7 @@ from raidplan.topology import Topology
 
 @dataclass(frozen=True)
 class Survival:
-    """What survives what. Things go by their path: `("arrays", "s0")`, `("swap", "w")`, MACHINE, BOOT."""
+    """The survival of everything. Things go by their path: `("arrays", "s0")`, `("swap", "w")`, MACHINE, BOOT."""
 
     components: tuple[Component, ...]
     structure: Structure
@@ -23,7 +23,7 @@ class Survival:
     """For each thing, what becomes of it by the loss of each component (by path) that it stands on."""
 
     def outcome(self, thing: Path, component: Component) -> Outcome:
-        """What becomes of a thing when a component is lost; intact if it does not stand on it."""
+        """The outcome for a thing when a component is lost; intact if it does not stand on it."""
         return self.fates.get(thing, {}).get(component.path, Outcome.INTACT)
 
     def killers(self, thing: Path) -> tuple[Component, ...]:
@@ -40,7 +40,7 @@ class Survival:
         return found
 
     def after(self, disks: Iterable[str]) -> dict[Path, Outcome]:
-        """What becomes of everything when these disks are gone at once; what is not named is intact."""
+        """The outcome for everything when these disks are gone at once; a thing that is not named is intact."""
         return outcomes(self.structure, disks)
 
     def smallest(self, thing: Path) -> Smallest:
@@ -49,7 +49,7 @@ class Survival:
 
 
 def survive(topology: Topology) -> Survival:
-    """What survives what, for every component and everything in the layout that may stop.
+    """The survival of everything in the layout that may stop, for every component.
 
     Works on an incomplete topology too: a name that nothing bears holds nothing up.
     """

@@ -15,7 +15,7 @@ from raidplan.plan.step import Value
 
 
 class Wanted(Protocol):
-    """What a layout says of the array that is to be made, and what follows from it; the words are mdadm's."""
+    """A layout's wishes for the array to make, and their consequences; the words are mdadm's."""
 
     @property
     def level(self) -> str: ...

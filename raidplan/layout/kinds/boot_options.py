@@ -1,4 +1,4 @@
-"""What the boot makes of mount options: which mounts it waits for, and how long."""
+"""The mount options that the boot reads: which mounts it waits for, and how long."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
 """For data: a missing array must not stop the boot, and a degraded one is only started after 30 s
 (mdadm-last-resort@.timer), so the wait is longer than that."""
 SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
-"""What the system itself needs; the boot does not go on without them."""
+"""The mounts of the system itself; the boot does not go on without them."""
 ESP_MOUNTS = ("/boot/efi", "/efi")
-"""Where an EFI system partition is mounted, and nothing else."""
+"""The mount points of EFI system partitions, and of nothing else."""
 TIMEOUT = "x-systemd.device-timeout"
 SECONDS = {
     "us": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "second": 1, "seconds": 1, "": 1,

@@ -1,4 +1,4 @@
-"""What the parts of a layout offer each other: devices, and the uses made of them."""
+"""The devices that the parts of a layout offer each other, and the uses of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from raidplan.base.findings import Path
 from raidplan.plan.step import Step
 
 Role = Literal["raid", "lvm", "linux", "swap", "esp", "bios-boot"]
-"""What a device is used for; the words are those of a partition's `type`."""
+"""The purpose of a device; the words are those of a partition's `type`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Device:
     """In the layout: `d00`, `d00.root`, `s0`, `vg0.home`."""
     kind: str
     path: Path
-    """Where the layout describes it."""
+    """The path in the layout."""
     node: str
-    """How commands name it: `{d00}` for a disk, else a path under /dev that is there once it is made."""
+    """The name in commands: `{d00}` for a disk, else a path under /dev that exists once it is made."""
     size: int
     """Bytes."""
     made_by: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Group:
     devices: tuple[str, ...]
     may_lose: int = 0
     then: Literal["lost", "read-only"] = "lost"
-    """What the thing is without them."""
+    """The state of the thing without them."""
 
 
 class Impossible(Exception):
@@ -76,14 +76,14 @@ class Impossible(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a thing adds to a configuration file of the host: `fstab`, `mdadm.conf` or `udev`."""
+    """A line for a configuration file of the host: `fstab`, `mdadm.conf` or `udev`."""
 
     file: Literal["fstab", "mdadm.conf", "udev", "udev of members"]
     text: str
 
 
 class Site(Protocol):
-    """What a kind may know about the rest of the layout."""
+    """The rest of the layout, as far as a kind may know it."""
 
     @property
     def host(self) -> str:
@@ -117,7 +117,7 @@ class Kind:
         yield from ()
 
     def stands_on(self, name: str, path: Path) -> Iterator[Group]:
-        """What it cannot do without; by default everything that it takes."""
+        """The devices that it cannot do without; by default all that it takes."""
         yield Group(tuple(use.device for use in self.uses(name, path)))
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
@@ -129,5 +129,5 @@ class Kind:
         yield from ()
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
-        """What it adds to the host's configuration files."""
+        """Its lines for the host's configuration files."""
         yield from ()

@@ -63,7 +63,7 @@ class Disk(Model, Kind):
     error_recovery: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
     """After how long the disk gives up on a bad sector (SCT ERC); `none` if it has no such limit."""
     command_timeout: Duration | None = None
-    """How long the kernel waits for the disk, where the host sets another time than 30 s."""
+    """The time that the kernel waits for the disk, where the host sets another than 30 s."""
     head_parking: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
     """After how long without work the disk parks its heads; `none` if that is switched off."""
     power_loss_protection: Boolean | None = None
@@ -72,7 +72,7 @@ class Disk(Model, Kind):
     """Degrees Celsius at work, as SMART tells it."""
     partitions: Mapping[Name, Partition] = {}
     wipe: Boolean = False
-    """What is on it may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
+    """Its content may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
 
     def provides(self, name: str) -> Iterator[str]:
         yield name

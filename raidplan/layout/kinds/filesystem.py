@@ -74,9 +74,9 @@ class Filesystem(Model, Kind):
     options: tuple[Option, ...] = ()
     """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
-    """What it is for, where that is not what the machine is for."""
+    """Its workload, where that is not the machine's."""
     files: Positive | None = None
-    """How many files it is to hold; rules compare it with the inodes."""
+    """The number of files that it should hold; rules compare it with the inodes."""
     inodes: Integer | None = None
     """ext: how many inodes to make (mke2fs -N)."""
     inode_ratio: Size | None = None
@@ -94,7 +94,7 @@ class Filesystem(Model, Kind):
 
     @property
     def format(self) -> FilesystemType:
-        """What is known about its type."""
+        """The record of its type."""
         return FILESYSTEMS[self.type]
 
     def uses(self, name: str, path: Path) -> Iterator[Use]:
@@ -187,7 +187,7 @@ class Filesystem(Model, Kind):
         yield Line("fstab", f"UUID={uuid} {fstab_field(self.mount)} {self.type} {options} 0 {turn}")
 
     def _boot_options(self) -> tuple[str, ...]:
-        """What keeps the boot going without this mount; a mount the system itself needs gets nothing."""
+        """The options that keep the boot going without this mount; none for a mount that the system itself needs."""
         if self.mount in SYSTEM_MOUNTS or "auto" in self.options:
             return ()
         given = {option.partition("=")[0] for option in self.options}

@@ -53,7 +53,7 @@ class Controller(Model):
     mode: Literal["hba", "raid"] | None = None
     """hba: its disks are handed through as they are; raid: they are volumes in the card's own format."""
     path: Word | None = None
-    """Where udev sees it: `pci-0000:03:00.0`."""
+    """Its path for udev: `pci-0000:03:00.0`."""
     rate: Rate | None = None
     """A measured rate for all its ports together."""
     drops_disks: Boolean | None = None
@@ -101,7 +101,7 @@ class Power(Model):
     watts: Positive | None = None
     amps_12v: Positive | None = None
     base_watts: Count | None = None
-    """What the machine draws without its disks."""
+    """The power that the machine draws without its disks."""
     staggered_spinup: Boolean | None = None
     feeds: tuple[Name, ...] = ()
     """Disks, enclosures, expanders and other components; what two supplies feed runs on either of them."""

@@ -1,4 +1,4 @@
-"""What concerns the whole machine: booting, alarms, and the findings that were accepted."""
+"""Settings of the whole machine: booting, alarms, and the findings that were accepted."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ Address = Annotated[str, Written(_address, ADDRESS)]
 
 
 class Boot(Model):
-    """How the machine starts."""
+    """The boot of the machine."""
 
     esp: tuple[Reference, ...] = ()
     """The EFI system partitions; of a RAID1, its members are made such partitions."""
     loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot"] | None = None
-    """What loads the kernel, GRUB 2 unless said; raidplan installs none."""
+    """The boot loader, GRUB 2 by default; raidplan installs none."""
     degraded: Literal["start", "wait"] = "start"
-    """What to do at boot with an array that lacks a member: start it after 30 s, or wait for a person.
+    """The treatment, at boot, of an array that lacks a member: start it after 30 s, or wait for a person.
 
     The initramfs starts what the root file system stands on in any case.
     """
 
 
 class Monitoring(Model):
-    """Who is told, and how often members are read for latent errors."""
+    """The address of alarms, and how often members are read for latent errors."""
 
     mail: Address | None = None
     """mdadm's MAILADDR, one address; mdadm sends through the host's sendmail."""

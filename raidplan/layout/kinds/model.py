@@ -1,4 +1,4 @@
-"""What every kind is made of: a frozen model that knows no unknown keys, and the types of its fields.
+"""The base of every kind: a frozen model that knows no unknown keys, and the types of its fields.
 
 Every scalar arrives as the text that was typed; the field's type alone decides what it means.
 """
@@ -80,7 +80,7 @@ _FIELDS: dict[type[Model], Mapping[str, Field]] = {}
 
 
 class Written:
-    """How a field is written: `parse` reads it from the text that was typed, `schema` is its JSON Schema.
+    """The notation of a field: `parse` reads it from the text that was typed, `schema` is its JSON Schema.
 
     `parse` raises Mistake.
     Without a schema that of the field's type holds.
@@ -244,7 +244,7 @@ def _level(text: str) -> str:
 
 
 BLOCKS = tuple(2**n for n in range(9, 17))
-"""What a disk may have: 512 bytes to 64 KiB."""
+"""The possible sector sizes of a disk: 512 bytes to 64 KiB."""
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
 KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
 REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"

@@ -1,4 +1,4 @@
-"""What the kernel makes of mount options for a single mount, as it shows it in mountinfo; a remount can change it."""
+"""The flags of a single mount in the kernel, as mountinfo shows them; a remount can change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What md and the kernel call an array, and what a member is known by."""
+"""The names of an array for md and the kernel, and the identities of its members."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def stored_name(host: str, name: str) -> str:
 
 
 def identity(device: Device) -> str:
-    """What a member is known by when the machine is read: its partition, array or disk."""
+    """The identity of a member when the machine is read: its partition, array or disk."""
     return f"{{{device.name}}}" if device.kind == "disk" else f"{device.kind}:{device.uuid or device.name}"

@@ -7,7 +7,7 @@ from typing import Literal
 from raidplan.layout.kinds.model import Integer, Model, Reference
 
 Spread = Literal["multiplier", "controller", "enclosure", "bus"]
-"""Of which components an array shall lose as few members as possible at once."""
+"""The kind of components of which one, when it fails, should take as few members as possible with it."""
 
 
 class Pool(Model):

@@ -22,7 +22,7 @@ class Swap(Model, Kind):
     device: Reference | None = None
     file: MountPoint | None = None
     size: Size | None = None
-    """Of a file; rounded up to 1 MiB."""
+    """The size of a file; rounded up to 1 MiB."""
     priority: Integer | None = None
     """-1 to 32767; areas of equal priority are used in turn, as a stripe."""
     label: Label | None = None

@@ -12,7 +12,7 @@ VALUE = re.compile(r"(?<!--update)=\S+$")
 
 
 class Kind(StrEnum):
-    """Who carries out a change: a person or `apply`; or nobody."""
+    """A person or `apply` carries out a change; or nobody can."""
 
     BY_APPLY = "by apply"
     BY_HAND = "by hand"

@@ -12,7 +12,7 @@ from raidplan.render.draw.picture import Box, Icon, Part, Rect, Shape, Style, Te
 PAD = 9
 LINE = 15
 ICON = 13
-"""What a sign takes before its text."""
+"""The width of a sign before its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Row:
 
     @property
     def width(self) -> float:
-        """What it takes."""
+        """The width of the row."""
         right = 8 + width(self.right) if self.right else 0
         return width(self.text, self.style) + right + (ICON if self.icon else 0)
 
@@ -39,7 +39,7 @@ def wanted(rows: Sequence[Row], least: int, most: int) -> int:
 
 
 def height(lines: int) -> int:
-    """Of a card with so many lines."""
+    """The height of a card with so many lines."""
     return LINE * lines + 12
 
 

@@ -1,4 +1,4 @@
-"""What is marked, in words: what a component takes along, and what a thing does not outlive."""
+"""The marks in words: the losses with a component, and the losses that a thing does not outlive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPONENT_ROOM, THING_ROOM = 139, 179
 
 
 def stopped(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> list[Path]:
-    """What stops with a component, without what only stands on something that stops."""
+    """The things that stop with a component, without those that only stand on another such thing."""
     gone = set(marks.stops.get(component, ()))
     first = [path for path in things if path in gone and not _stands_on(path, gone, things)]
     return first or sorted(gone - things.keys())

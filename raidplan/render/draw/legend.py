@@ -1,4 +1,4 @@
-"""What the colours, lines and signs mean; only those that the picture has."""
+"""The meaning of the colours, lines and signs; only of those that the picture has."""
 
 from __future__ import annotations
 

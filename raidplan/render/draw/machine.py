@@ -35,7 +35,7 @@ BETWEEN_SIBLINGS, BETWEEN_COUSINS = 8, 16
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What is written at a link; nothing if `text` is empty."""
+    """The text at a link; none if `text` is empty."""
 
     text: str = ""
     held: bool = False
@@ -83,7 +83,7 @@ class Machine:
 
     @cached_property
     def widths(self) -> list[int]:
-        """Of each column of components."""
+        """The width of each column of components."""
         found = [0] * (1 + max(self.columns))
         for rows, column in zip(self.rows, self.columns, strict=True):
             found[column] = max(found[column], wanted(rows, 76, 170))
@@ -107,7 +107,7 @@ class Machine:
         return round(TRUNK + 14 + text)
 
     def _uplink(self, number: int) -> Label:
-        """What is written at the link of a component."""
+        """The text at the link of a component."""
         path = self.nodes[number].path
         if path not in self.marks.rates:
             return Label()
@@ -157,7 +157,7 @@ class Machine:
 
     @property
     def bottom(self) -> int:
-        """Of the section."""
+        """The lower end of the section."""
         return max((end for _, end in self.spans.values()), default=HEAD)
 
     @cached_property
@@ -246,7 +246,7 @@ class Machine:
 
     @property
     def width(self) -> int:
-        """Of the section."""
+        """The width of the section."""
         return self.lefts[-1] + max(self.across * (self.cell + BETWEEN) - BETWEEN, self.cell)
 
 

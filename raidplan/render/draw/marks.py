@@ -1,4 +1,4 @@
-"""What the picture shows beyond the layout: rates of links, what holds back, what stops without what."""
+"""Marks of the picture beyond the layout: rates of links, bottlenecks, things that stop with a component."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from raidplan.topology.resolve import DISKS
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How fast an array reads at most, and what keeps it from being faster."""
+    """The upper bound of an array's reads, with its bottleneck."""
 
     bytes_per_second: float
     by: tuple[Path, ...] = ()
@@ -33,7 +33,7 @@ class Marks:
     missing: Mapping[Path, str] = field(default_factory=dict)
     """The fact about a link that is not stated."""
     stops: Mapping[Path, tuple[Path, ...]] = field(default_factory=dict)
-    """What does not survive the loss of a component."""
+    """The things that do not survive the loss of a component."""
     alone: Mapping[Path, Bound] = field(default_factory=dict)
     """Each array while no other is at work."""
     together: Mapping[Path, Bound] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Marks:
 
 
 def marks_of(topology: Topology) -> Marks:
-    """What is known about the machine."""
+    """The marks of the machine, as far as its facts are known."""
     hardware, survival = topology.layout.hardware, survive(topology)
     links = Links(hardware, topology.wiring)
     known = {link.path: link for disk in hardware.disks for link in links.of(disk)}

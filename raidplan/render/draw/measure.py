@@ -1,4 +1,4 @@
-"""How wide a text is at most, whatever font the viewer has."""
+"""The largest width of a text, whatever font the viewer has."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
 
 MOST_TEXT, MOST_EDGES = 50_000, 500
-"""What Mermaid draws unless it is told otherwise, as on GitHub (maxTextSize and maxEdges of its configuration)."""
+"""The limits of Mermaid unless it is told otherwise, as on GitHub (maxTextSize and maxEdges of its configuration)."""
 MOST_BOXES = 60
 """Disks that get a box each; of more, those behind one component share one."""
 PER_LINE = 5

@@ -88,7 +88,7 @@ class Picture:
     lines: tuple[Line, ...]
     boxes: tuple[Box, ...]
     parts: tuple[Part, ...]
-    """What stands outside of boxes."""
+    """The parts outside of boxes."""
 
     def texts(self) -> Iterator[Text]:
         """Every text, in boxes and outside."""

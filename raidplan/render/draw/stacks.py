@@ -1,4 +1,4 @@
-"""What stands on what, as columns: disks' users at the left, what is mounted at the right."""
+"""The stacks as columns: disks' users at the left, mounts at the right."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SECTIONS = ("arrays", "volume_groups", "filesystems", "swap")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a thing stands in its stack; `top` and `height` in rows, as shares of the whole."""
+    """The place of a thing in its stack; `top` and `height` in rows, as shares of the whole."""
 
     path: Path
     column: int
     columns: int
-    """How many it spans: up to where its user begins."""
+    """The number of columns that it spans: up to the start of its user."""
     top: float
     height: float
 
@@ -111,7 +111,7 @@ def _weights(
 
 
 def _order(group: list[Path], things: Mapping[Path, Thing], users: Mapping[Path, list[Path]]) -> list[Path]:
-    """What belongs together side by side: from each top downwards, parts before what stands on them."""
+    """An order that keeps related things side by side: from each top downwards, parts before their users."""
     done: dict[Path, None] = {}
     for top in group:
         waiting = [] if users[top] else [(top, False)]

@@ -1,4 +1,4 @@
-"""What stands on the disks: every array, volume group, volume, file system and swap area, and on what it stands."""
+"""The things on the disks: every array, volume group, volume, file system and swap area, and the things below it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Thing:
 
     path: Path
     name: str
-    """What it is known by: a file system by its mount point."""
+    """Its name: of a file system its mount point."""
     detail: str
     size: str = ""
     parts: tuple[Path, ...] = ()
@@ -42,12 +42,12 @@ class Slice:
     role: str = ""
     """`spare` or `journal`; empty for a member, and for what is no array's."""
     reserved: str = ""
-    """What nobody uses may yet be for: `esp`, `bios-boot`."""
+    """The purpose of an unused part: `esp`, `bios-boot`."""
 
 
 @dataclass(frozen=True)
 class Tags:
-    """What a thing is called on a disk, and its colour."""
+    """The name of a thing on a disk, and its colour."""
 
     names: Mapping[Path, str] = field(default_factory=dict)
     hues: Mapping[Path, int] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def _array(array: Array) -> str:
 
 
 def _size(device: str, topology: Topology, *, use: bool = False) -> str:
-    """Of a device; of the partition that a user of a bare disk gets."""
+    """The size of a device; of the partition that a user of a bare disk gets."""
     if use and device in topology.used_by and device in topology.devices:
         return human(topology.taken(topology.used_by[device]).size)
     return human(topology.devices[device].size) if device in topology.devices else ""

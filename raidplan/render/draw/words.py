@@ -1,4 +1,4 @@
-"""What is written in the picture: rates, and what a component, a disk or a thing is."""
+"""The texts of the picture: rates, and words for components, disks and things."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def speed(bits_per_second: int) -> str:
 
 
 def component(section: str, name: str, hardware: Hardware) -> str:
-    """What a component is, in a few words."""
+    """A component in a few words."""
     match section:
         case "buses":
             return _bus(hardware.buses[name])
@@ -109,7 +109,7 @@ def _range(texts: list[str]) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """What a thing of a layout is called in a sentence."""
+    """The name of a thing of a layout in a sentence."""
     match path:
         case ("arrays", _):
             return "array"

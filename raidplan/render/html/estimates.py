@@ -33,7 +33,7 @@ class Bar:
     rate: str
     part: float
     beside: str
-    """What sets it."""
+    """The bottleneck of the rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Speeds:
 
 
 def speeds(topology: Topology) -> Speeds:
-    """What the layout can do at most."""
+    """The upper bounds of the layout."""
     made = estimate(topology)
     rates = [rate for each in made.arrays for rate in _all(each)]
     top = max((rate.bytes_per_second or 0 for rate in rates), default=0)

@@ -55,7 +55,7 @@ class Segment:
     text: str
     tone: str
     severity: str = ""
-    """That of the finding about it, or nothing."""
+    """The severity of the finding about it, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What survives the loss of what, as a table: things by rows, components by columns."""
+"""Survival as a table: things by rows, components by columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIGNS = {Outcome.INTACT: "·", Outcome.DEGRADED: "✓", Outcome.READ_ONLY: "◐"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What becomes of a thing by a loss."""
+    """The outcome of a loss for a thing."""
 
     sign: str
     words: str
@@ -41,13 +41,13 @@ class Row:
     """Things that share one fate."""
 
     kind: str
-    """What they are; nothing for the machine as a whole, which its name says."""
+    """Their kind; nothing for the machine as a whole, which its name says."""
     names: str
     every: str
     """All of their names."""
     cells: tuple[Cell, ...]
     disks: str
-    """How many disks may be lost, whichever they are."""
+    """The number of disks that may be lost, whichever they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _cell(survival: Survival, thing: Path, component: Component) -> Cell:
 
 
 def _whole_kind(survival: Survival, thing: Path, kind: Sequence[Component]) -> Cell:
-    """Of many components of a kind, which losses are not survived."""
+    """The losses of many components of a kind that are not survived."""
     outcomes = {component.name: survival.outcome(thing, component) for component in kind}
     worst = max(outcomes.values())
     bad = [name for name, outcome in outcomes.items() if not outcome.survives]

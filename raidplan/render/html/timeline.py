@@ -23,7 +23,7 @@ class Kind:
     symbol: str
     destroys: tuple[str, ...]
     commands: tuple[str, ...]
-    """Of the first."""
+    """The commands of the first step."""
     place: Place
 
 

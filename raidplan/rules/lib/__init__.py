@@ -1,1 +1,1 @@
-"""What several rules ask of a layout, and the engine that runs them; no rule stands here."""
+"""Questions that several rules ask of a layout, and the engine that runs them; no rule stands here."""

@@ -1,4 +1,4 @@
-"""Where swap lies: the areas, and those that the loss of any one of several disks takes away."""
+"""The places of swap: the areas, and those that the loss of any one of several disks takes away."""
 
 from __future__ import annotations
 

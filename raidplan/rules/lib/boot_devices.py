@@ -1,4 +1,4 @@
-"""What the firmware and the boot loader read: the file system of the kernel, and the EFI system partitions."""
+"""The devices that the firmware and the boot loader read: the file system of the kernel, and the EFI system partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where members of an array can go, so that fewer of them fail together: what a hint may promise."""
+"""Other places for members of an array, so that fewer of them fail together: the promises that a hint may make."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def ports_for(topology: Topology, name: str) -> Ports:
 
 
 def spread_over_controllers(topology: Topology, name: str, controller: str, excess: int) -> str:
-    """What to do about too many members of an array on a controller; 0 of them can be moved where there is no room."""
+    """Advice about too many members of an array on a controller; 0 of them can be moved where there is no room."""
     if excess:
         ports = with_ports(topology, lambda each: each != controller, ports_for(topology, name))
         return f"put {excess} of them elsewhere: {ports}"
@@ -70,7 +70,7 @@ def _attached(topology: Topology) -> dict[str, int | None]:
 
 
 def apart(topology: Topology, array: Array, part: Component) -> str:
-    """What to do about too many members that fail with one part: only what this machine has room for."""
+    """Advice about too many members that fail with one part: only what this machine has room for."""
     kind, keeps, disks = part.kind, most_together(array), own_disks(topology, array)
     leave = f"leave at most {keeps} of them to one {KINDS[kind]}"
     there = Counter(_part_of(topology, disk, kind) for disk in disks)
@@ -107,7 +107,7 @@ def _part_of(topology: Topology, disk: str, kind: str) -> str | None:
 
 
 def _room(topology: Topology, kind: str, there: Counter[str | None], keeps: int) -> Iterator[tuple[str, int]]:
-    """Where members can be plugged in: other parts of the kind, and then controllers themselves."""
+    """The free places for members: other parts of the kind, and then controllers themselves."""
     for name, free in islice(topology.once(_free_on)[kind].items(), LOOKED_AT):
         if there[name] < keeps:
             yield name, min(free, keeps - there[name])
@@ -126,7 +126,7 @@ def _free_on(topology: Topology) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where disks can be as far as one kind of part is concerned."""
+    """The places for disks as far as one kind of part is concerned."""
 
     parts: int
     outside: int

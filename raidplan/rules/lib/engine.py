@@ -17,13 +17,13 @@ from raidplan.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule yields: where, the fact with its numbers, and what to do about it."""
+    """The result of a rule: a place, the fact with its numbers, and the advice."""
 
     path: Path
     message: str
     hint: str = ""
     severity: Severity | None = None
-    """Where this case is milder or graver than the rule usually is."""
+    """The severity of this case, where it is milder or graver than the rule usually is."""
     related: tuple[Related, ...] = ()
     """Other places that the finding is about: the disk, the array, the swap area."""
 
@@ -91,7 +91,7 @@ def _page(text: str) -> str:
 RULES: dict[str, Rule] = {}
 """Every rule that looks at a topology, by name."""
 STATED: dict[str, Rule] = {}
-"""What other stages state, by name: it has a page as rules have, and searches nothing itself."""
+"""Findings of other stages, by name: each has a page as rules have, and searches nothing itself."""
 CATALOGUE: Mapping[str, Rule] = ChainMap(RULES, STATED)
 """Everything that a finding can be named after."""
 

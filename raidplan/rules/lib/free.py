@@ -81,7 +81,7 @@ def boot_ports(topology: Topology) -> dict[str, int]:
 
 
 Ports = Callable[["Topology"], dict[str, int]]
-"""Which free ports of controllers count."""
+"""The free ports of controllers that count."""
 
 
 def roomiest(topology: Topology) -> dict[str, int]:
@@ -126,7 +126,7 @@ def _counted(own: int, behind: int, *, plain: bool) -> str:
 def room_elsewhere(
     topology: Topology, name: str, controller: str, keeps: int, ports: Ports = roomiest
 ) -> int:
-    """How many members of an array free ports of other controllers can take, none getting more than `keeps`."""
+    """The number of members of an array that free ports of other controllers can take, none getting more than `keeps`."""
     free, there = topology.once(ports), topology.once(behind_controllers)[name]
     known = topology.once(_rooms)
     if (ports, keeps) not in known:

@@ -27,7 +27,7 @@ class Made:
 
     @property
     def path(self) -> Path:
-        """Where the layout describes it."""
+        """The path in the layout."""
         return ("filesystems", self.name)
 
     @property

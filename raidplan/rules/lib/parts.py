@@ -46,7 +46,7 @@ def parts_of_disks(topology: Topology) -> dict[str, list[Component]]:
 
 
 def members_of_parts(topology: Topology, disks: Iterable[str]) -> Counter[Path]:
-    """How many of some disks hang on each part."""
+    """The number of some disks on each part."""
     parts = topology.once(parts_of_disks)
     return Counter(part.path for disk in disks for part in parts.get(disk, ()))
 
@@ -97,7 +97,7 @@ def _behind(topology: Topology, kind: str) -> dict[str, Counter[str | None]]:
 
 
 def most_together(array: Array) -> int:
-    """How many members may fail at once if they are the right ones: any that the level can lose.
+    """The number of members that may fail at once if they are the right ones: any that the level can lose.
 
     Of raid10, all but one copy of everything: copies lie on neighbours, so every other slot may go.
     """

@@ -1,4 +1,4 @@
-"""What the links leave of each disk's rate, to one array alone and to all disks at once."""
+"""The share of each disk's rate that the links leave, to one array alone and to all disks at once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ENOUGH = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What is left to one member."""
+    """The share of one member."""
 
     disk: str
     rate: float | None
-    """Of the disk itself, bytes per second; None if the layout does not say."""
+    """The rate of the disk itself, bytes per second; None if the layout does not say."""
     link: Link | None
     """The one that leaves it least; None if nothing is known of any."""
     left: float | None
@@ -35,7 +35,7 @@ class Share:
 
     @property
     def part(self) -> float:
-        """How much of its rate it keeps, at most all; all where something is not known."""
+        """The part of its rate that it keeps, at most all; all where something is not known."""
         return 1.0 if self.rate is None or self.left is None else min(1.0, self.left / self.rate)
 
 
@@ -63,7 +63,7 @@ def _in_use(topology: Topology) -> list[str]:
 
 
 def _shares(topology: Topology, disks: Sequence[str]) -> list[Share]:
-    """What each link leaves to each of the disks that pass it, if all have the same right to it."""
+    """The rate that each link leaves to each of the disks that pass it, if all have the same right to it."""
     known = topology.once(paths)
     passing = Counter(link.path for disk in disks for link in known[disk])
     return [_share(topology, disk, known[disk], passing) for disk in disks]
@@ -101,7 +101,7 @@ class Crowd:
 
     @property
     def part(self) -> float:
-        """How much of the demand it carries, at most all."""
+        """The part of the demand that it carries, at most all."""
         limit = self.link.bytes_per_second
         return 1.0 if limit is None or limit >= self.demand else limit / self.demand
 

@@ -1,4 +1,4 @@
-"""What rules talk about: the arrays with their paths, what stands on what, lists in words."""
+"""The subjects of rules: the arrays with their paths, the devices below things, lists in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def redundant(array: Array) -> bool:
 
 
 def losses(array: Array) -> int:
-    """How many members may be lost, whichever they are; 0 where the layout word makes no sense."""
+    """The number of members that may be lost, whichever they are; 0 where the layout word makes no sense."""
     try:
         return max(0, losses_survived(array.level, len(array.named_members), array.effective_layout))
     except ValueError:
@@ -65,7 +65,7 @@ def guarded_disks(topology: Topology, array: Array) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Footing:
-    """What a device stands on, down to the first redundant arrays."""
+    """The devices below a device, down to the first redundant arrays."""
 
     exposed: frozenset[str] = frozenset()
     """The disks of which each alone takes the device with it."""
@@ -74,7 +74,7 @@ class Footing:
 
 
 def footing(topology: Topology, device: str) -> Footing:
-    """What a device stands on; nothing for one that the layout does not have."""
+    """The devices below a device; none for one that the layout does not have."""
     item = topology.provider.get(device)
     if item is None:
         return Footing()
@@ -153,5 +153,5 @@ def tb(size: float) -> str:
 
 
 def hours_at(rate: float, size: float) -> float:
-    """How long so many bytes take at so many bytes per second."""
+    """The hours that so many bytes take at so many bytes per second."""
     return size / rate / 3600

@@ -20,7 +20,7 @@ RECORD = "loops.json"
 DEVICES = "devices.json"
 LAYOUT = "scaled.yaml"
 NEW = ".new"
-"""What a file is called until it is complete."""
+"""The suffix of a file until it is complete."""
 OURS = tuple(name + end for name in (DEVICES, LAYOUT, RECORD) for end in (NEW, ""))
 """The texts we write; the record goes last."""
 
@@ -69,11 +69,11 @@ class Folder:
         os.close(self._descriptor)
 
     def place(self) -> str:
-        """Where it is, in the kernel's words, with all links resolved."""
+        """The path of the folder, in the kernel's words, with all links resolved."""
         return str(Path(f"/proc/self/fd/{self._descriptor}").readlink())
 
     def names(self) -> list[str]:
-        """What is in it."""
+        """The names in the folder."""
         return sorted(os.listdir(self._descriptor))
 
     def free_bytes(self) -> int:
@@ -135,7 +135,7 @@ class Folder:
         return found.st_dev if found else -1
 
     def record(self) -> Record | None:
-        """What was made here; None in a folder without a record. Raises Refused if it is damaged."""
+        """The record of the folder; None where there is none. Raises Refused if it is damaged."""
         try:
             text = self.read(RECORD)
             return None if text is None else from_text(text)

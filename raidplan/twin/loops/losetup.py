@@ -13,7 +13,7 @@ from raidplan.facts.run import run
 
 COLUMNS = "NAME,BACK-FILE,BACK-INO,BACK-MAJ:MIN,LOG-SEC"
 DELETED = " (deleted)"
-"""What the kernel puts behind the name of a backing file that was removed."""
+"""The kernel's suffix for the name of a backing file that was removed."""
 
 
 @dataclass(frozen=True, slots=True)

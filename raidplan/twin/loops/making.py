@@ -28,7 +28,7 @@ LAST_WORDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """What stands now."""
+    """The loop devices of a layout."""
 
     folder: Path
     devices: dict[str, str]
@@ -40,7 +40,7 @@ class Up:
 
     @property
     def devices_file(self) -> Path:
-        """What `plan` and `apply` take with --devices."""
+        """The file that `plan` and `apply` take with --devices."""
         return self.folder / DEVICES
 
 

@@ -1,4 +1,4 @@
-"""How much of the sparse files setting a layout up fills: a rough estimate, on the safe side."""
+"""The bytes of the sparse files that setting a layout up fills: a rough estimate, on the safe side."""
 
 from __future__ import annotations
 

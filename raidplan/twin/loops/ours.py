@@ -1,4 +1,4 @@
-"""Which loop devices and files are ours: by inode, never by a name or a number that others may reuse."""
+"""Recognises our own loop devices and files: by inode, never by a name or a number that others may reuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made in place of a layout's disks, as a value and as it is written down."""
+"""The record of the files in place of a layout's disks, as a value and as it is written down."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DiskFile:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What was made, or is about to be made, in a folder."""
+    """The files of a folder, made or about to be made."""
 
     host: str
     scale: int

@@ -1,4 +1,4 @@
-"""How making and removing loop devices can end other than well."""
+"""The exceptions of making and removing loop devices."""
 
 from __future__ import annotations
 

@@ -19,14 +19,14 @@ from raidplan.twin.loops.stack import read_stack
 from raidplan.twin.loops.teardown import Action, teardown
 
 ROUNDS = 8
-"""How often what stands on the loop devices is read again: udev may assemble what was just stopped."""
+"""How often the devices on top are read again: udev may assemble an array that was just stopped."""
 DETACH_SECONDS = 10.0
 """How long the last user of a loop device may take to close it; udev looks at every change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """What is gone, and what was left alone, in words."""
+    """The devices and files that are gone, and those that were left alone, in words."""
 
     folder: Path
     detached: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
 
 
 def _actions(folder: Folder, record: Record) -> list[Action]:
-    """What stands in the way now. Raises Refused, also for a program that would be needed and is missing."""
+    """The commands that clear the way now. Raises Refused, also for a program that would be needed and is missing."""
     listed = loops()
     names = [loop.name for found in our_loops(folder, record, listed).values() for loop in found]
     actions = teardown(names, listed, read_stack())

@@ -1,4 +1,4 @@
-"""What stands on block devices right now: read from sysfs, mountinfo and swaps, and LVM for its groups."""
+"""The present users of block devices: read from sysfs, mountinfo and swaps, and LVM for its groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must go, and in which order, before our loop devices can: decided from values, nothing is touched."""
+"""The commands, in their order, that clear our loop devices: decided from values, nothing is touched."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _swapoffs(over: frozenset[str], mounts: Sequence[Mount], stack: Stack) -> It
 
 
 def _unmounts(mounts: Sequence[Mount]) -> list[Action]:
-    """What lies in another one first, and among those of one depth the last one first."""
+    """The unmounts, inner mounts first, and among those of one depth the last one first."""
     parent = {mount.id: mount.parent for mount in mounts}
 
     def depth(mount: Mount) -> int:
@@ -84,7 +84,7 @@ def _mixed(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Block
 
 
 def _strange(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Block]) -> Iterator[str]:
-    """What raidplan does not make, it does not know how to take off."""
+    """Reasons to refuse: devices that raidplan does not make, and so cannot take apart."""
     for name in sorted(over - own):
         block = blocks[name]
         if block.kind not in ("partition", "md") and not block.dm_uuid.startswith("LVM-"):
@@ -103,7 +103,7 @@ def _mixed_groups(over: frozenset[str], groups: Iterable[Group]) -> Iterator[str
 def _foreign_on_top(
     own: frozenset[str], mounts: Sequence[Mount], loops: Iterable[Loop], every: Iterable[Mount]
 ) -> Iterator[str]:
-    """What others put on our file systems, and the running system itself."""
+    """Reasons to refuse: mounts and loop devices of others on our file systems, and the running system itself."""
     devices = {mount.device: mount.point for mount in mounts}
     ids = {mount.id for mount in mounts}
     for mount in mounts:

@@ -48,7 +48,7 @@ class Paths:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is virtual: processors, memory, disks and the links between them."""
+    """The virtual machine: processors, memory, disks and the links between them."""
 
     disks: tuple[Disk, ...]
     links: tuple[Link, ...] = ()

@@ -1,4 +1,4 @@
-"""What a boot loader does: kernel and initramfs are taken from the guest's own root file system.
+"""The work of a boot loader: kernel and initramfs are taken from the guest's own root file system.
 
 So the initramfs that the guest rebuilt is the one it boots with, and a broken one breaks the boot.
 """

@@ -1,4 +1,4 @@
-"""What can go wrong with a twin, as exceptions that carry the end of its console log."""
+"""The failures of a twin, as exceptions that carry the end of its console log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files of a twin are: its own folder, and a second one for sockets, whose paths must be short."""
+"""The folders of a twin: its own one, and a second one for sockets, whose paths must be short."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Image:
 
 
 def cache_folder() -> Path:
-    """Where images are kept: `$XDG_CACHE_HOME/raidplan/twin`, by default below ~/.cache."""
+    """The folder of images: `$XDG_CACHE_HOME/raidplan/twin`, by default below ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if base else Path.home() / ".cache") / "raidplan" / "twin"
 

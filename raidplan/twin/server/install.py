@@ -54,7 +54,7 @@ def install_raidplan(twin: Twin, *, cache: Path | None = None, say: Say = lambda
 
 
 def requirements() -> tuple[str, ...]:
-    """What the installed raidplan requires, each at the version that is installed here."""
+    """The requirements of the installed raidplan, each at the version that is installed here."""
     try:
         required = importlib.metadata.requires(_DISTRIBUTION) or []
         names = [

@@ -50,7 +50,7 @@ class QemuProcess:
 
     @property
     def messages(self) -> str:
-        """What QEMU itself said."""
+        """The messages of QEMU itself."""
         return self._log.read_text(errors="replace").strip()
 
     def ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""What goes into a twin's root file system: a Debian release, packages, and a handful of files of ours.
+"""The content of a twin's root file system: a Debian release, packages, and a handful of files of ours.
 
 The packages of md and LVM (udev rules, timers, initramfs hooks) stay exactly as Debian ships them, for they
 are what is tested. Everything set here only makes an emulated machine start faster or lets it be reached.

@@ -1,4 +1,4 @@
-"""Where mmdebstrap gets its packages: this machine's own Debian mirrors, and no third party's."""
+"""The sources of mmdebstrap: this machine's own Debian mirrors, and no third party's."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _UNREACHABLE = 255
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a command ended and what it wrote."""
+    """The exit code and the output of a command."""
 
     returncode: int
     stdout: str

@@ -1,4 +1,4 @@
-"""What a disk with a write cache can hold after the power went: all that it had flushed, and any part of what came after.
+"""The content of a disk with a write cache after a power cut: all that it had flushed, and any part of what came after.
 
 QEMU writes each write of a disk with `keeps_log` into a log as well (its driver blklogwrites), in the format of the
 kernel's dm-log-writes (Documentation/admin-guide/device-mapper/log-writes.rst).
@@ -16,7 +16,7 @@ _FLUSH, _FUA, _DISCARD = 1, 2, 4
 
 
 def log_of(disk: Path) -> Path:
-    """Where the log of the disk in a file is."""
+    """The path of the log of the disk in a file."""
     return disk.with_suffix(".log")
 
 
@@ -47,11 +47,11 @@ def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = Fa
 
 
 _Write = tuple[int, bytes]
-"""Where, in bytes, and what."""
+"""The place, in bytes, and the data."""
 
 
 def _writes(entries: Iterable[tuple[int, int, bytes]]) -> tuple[list[_Write], list[_Write]]:
-    """What has been flushed, and what was written since, in their order."""
+    """The writes that were flushed, and those since, in their order."""
     flushed: list[_Write] = []
     later: list[_Write] = []
     for flags, offset, data in entries:
