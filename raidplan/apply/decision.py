@@ -20,7 +20,7 @@ from raidplan.apply.stages.refusing import refuse
 from raidplan.apply.stages.remaining import Remaining, remain
 from raidplan.apply.stages.resuming import past_of_these, resume
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan
+from raidplan.plan import Plan, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,16 @@ class Decision:
     """Facts to know before, of versions for example, that are no reason to refuse."""
     standing: tuple[str, ...] = ()
     """Objects and tunings of an earlier version of the layout, in words: they are left as they are."""
+    postponed: tuple[Step, ...] = ()
+    """Steps that wait for a system below the target, or for its kernel."""
     written_over: frozenset[str] = frozenset()
     """The devices that existed before and must be blank at every place, as guards name them."""
+
+    @property
+    def promised(self) -> Plan:
+        """The plan of all that stands once everything that is left has been done."""
+        later = {step.id for step in self.postponed}
+        return replace(self.whole, steps=tuple(step for step in self.whole.steps if step.id not in later))
 
     @property
     def refusals(self) -> tuple[str, ...]:
@@ -87,6 +95,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *left_standing(asked.layout, cleared.after.machine, ours),
             *left_running(asked.layout, resumed.machine),
         ),
+        postponed=remaining.postponed,
         written_over=written_over(left, resumed.passed_over),
     )
 

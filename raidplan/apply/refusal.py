@@ -180,6 +180,10 @@ CODES: Mapping[str, tuple[str, str]] = {
         "systemd does not run, which mounts what is in fstab.",
         "Apply on a system that was booted with it.",
     ),
+    "target-not-mounted": (
+        "Nothing is mounted at the folder that --target names, or there is no such folder.",
+        "Mount the system there, or let the layout mount a file system at /.",
+    ),
     "memory": ("The stripe caches do not fit into memory.", "Lower `stripe_cache_size`."),
 }
 """Each code, what it means and what ends it. A code is never given another meaning."""

@@ -59,7 +59,7 @@ def carry_out(
     if outcome.complete:
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})
-        outcome.unproven = unproven(decision.whole, named)
+        outcome.unproven = unproven(decision.promised, named)
         outcome.syncs = syncs(decision.whole, named, world, outcome.done)
         if not outcome.unproven:
             outcome.unproven = not_closed(journal)

@@ -30,11 +30,24 @@ class Changed(Exception):
     """Somebody else has written the file in the meantime; nothing was replaced."""
 
 
-class World:
-    """This machine; `keep` are open files that the programs it runs hold as well, such as the lock."""
+KERNELS = ("/proc", "/sys", "/dev", "/run")
+"""Folders that the kernel and the running system fill, whatever is made below a target."""
+INSIDE = (
+    'set -e; target=$1; shift; for each in proc sys dev run; do mount --rbind "/$each" "$target/$each"; done; '
+    'exec chroot "$target" "$@"'
+)
+"""In a mount namespace of its own, so that its mounts go with its last process."""
 
-    def __init__(self, keep: Sequence[int] = ()) -> None:
+
+class World:
+    """This machine; `keep` are open files that the programs it runs hold as well, such as the lock.
+
+    The files of configuration lie below `target`, where that is not empty.
+    """
+
+    def __init__(self, keep: Sequence[int] = (), target: str = "") -> None:
         self.keep = tuple(keep)
+        self.target = target
         self.clock = 0
         """When the run began, in seconds since 1970: the time that makers of file systems write down."""
 
@@ -50,7 +63,7 @@ class World:
 
     def unit(self, name: str) -> str:
         """The state of a unit in systemd's word: enabled, disabled, masked."""
-        return str(read_units([name], run)[name]["enabled"])
+        return str(read_units([name], run, self.target)[name]["enabled"])
 
     def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
         """Why a step must not write over a device, in words; `everywhere`: also by its bytes."""
@@ -102,14 +115,23 @@ class World:
         return text_of(attribute(self.path(file)))
 
     def path(self, file: str) -> Path:
-        """The path of a file of the machine."""
-        return Path(file)
+        """The place of a file of the machine: below the target, if there is one."""
+        there = not self.target or any(Path(file).is_relative_to(each) for each in (*KERNELS, self.target))
+        return Path(file if there else self.target + file)
 
     # What is done
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
         """Runs a program that changes the machine, to its end: no time limit, nothing is ever killed."""
         return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep, clock=self.clock))
+
+    def run_inside(self, argv: Sequence[str]) -> Result:
+        """The same, as a program of the system below the target sees the machine."""
+        if not self.target:
+            return self.run(argv)
+        return self.run(
+            ("unshare", "--mount", "--propagation=private", "sh", "-c", INSIDE, "sh", self.target, *argv)
+        )
 
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
-    plan, world = plan.complete, World()
+    plan, world = plan.complete, World(target=plan.target)
     machine = world.read(plan)
     disks, mismatches = match(plan.disks, machine)
     if mismatches:
@@ -88,7 +88,7 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:
     """The journal, or a new one in place of one that cannot be believed, which is kept beside it. Raises BrokenJournal."""
-    folder = state_folder(arguments.state, plan.host)
+    folder = state_folder(arguments.state, plan.host, plan.target)
     try:
         return open_journal(folder, world)
     except DamagedJournal as broken:

@@ -6,10 +6,12 @@ import argparse
 import os
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import Event
-from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal
+from raidplan.apply.journal.hand_over import hand_over
+from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.refusal import refused
@@ -24,6 +26,7 @@ from raidplan.cli.output import Unable, emit, talk, wants_colour
 from raidplan.cli.progress import display, events_to
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
+from raidplan.cli.target import installed, target_of, waiting
 from raidplan.plan import Plan, plan_digest, plan_from_json
 from raidplan.render.plan_text import render_plan
 
@@ -41,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
         with stopped_by_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
-            return _apply(plan, arguments, World([lock]))
+            return _apply(plan, arguments, World([lock], plan.target))
     except (Held, BrokenJournal, NoRoom) as error:
         talk(f"refused: {error}")
         talk("nothing was written")
@@ -49,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
-    folder = state_folder(arguments.state, plan.host)
-    past = past_of_host(arguments.state, plan.host)
+    folder = state_folder(arguments.state, plan.host, plan.target)
+    past = past_of_host(arguments.state, plan.host, plan.target)
     decision = decide(plan, world.read(plan), past)
     out_of_sight = refused("journal-hidden", hidden(folder, decision.left, decision.machine), str(folder))
     if refusals := (*decision.refused, *out_of_sight):
@@ -68,10 +71,10 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         talk(f"{plan.host} already matches the layout; nothing to do")
         for sync in syncs(decision.whole, decision.machine, world):
             talk(str(sync))
-        return OK
+        return _ended(decision, folder, world)
     if past.is_open:
         talk(f"resuming the apply that started at {past.began} and was interrupted")
-    for note in (*decision.notes, *in_memory(folder, decision.machine)):
+    for note in (*decision.notes, *in_memory(folder, decision.machine, plan.target)):
         talk(f"note: {note}")
     _show(decision.left, decision.nodes, arguments)
     if not confirmed(decision.left, arguments):
@@ -98,10 +101,16 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
     file: str = arguments.layout
     if file.endswith(".json"):
         try:
-            return plan_from_json(_read(file))
+            plan = plan_from_json(_read(file))
         except (OSError, ValueError) as error:
             talk(f"raidplan: {file}: {error}")
             return None
+        if arguments.target and target_of(arguments.target) != plan.target:
+            talk(
+                f"raidplan: {file}: it was made for {plan.target or 'the machine itself'}, and not for {arguments.target}"
+            )
+            return None
+        return plan
     return _plan_of_layout(arguments)
 
 
@@ -123,7 +132,7 @@ def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
     loaded = pipeline.check(arguments.layout, settings_for(arguments.layout))
     plan = None
     if loaded.valid:
-        plan, loaded = pipeline.plan(loaded)
+        plan, loaded = pipeline.plan(loaded, target_of(arguments.target))
     talk_findings(loaded, arguments)
     return plan
 
@@ -173,4 +182,17 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     talk(f"{decision.whole.host} matches the layout: every property was read back")
     for sync in outcome.syncs:
         talk(str(sync))
-    return OK
+    return _ended(decision, journal.folder, journal.world)
+
+
+def _ended(decision: Decision, folder: Path, world: World) -> int:
+    """All is done that could be; a system below the target has the journal from now on."""
+    for words in waiting(decision):
+        talk(words)
+    if not decision.whole.target or not installed(decision):
+        return OK
+    to = world.path(STATE) / decision.whole.host
+    if folder != to and folder.parent == Path(STATE):
+        hand_over(folder, to, world)
+        talk(f"the journal is in {to} from now on, where the installed system finds it")
+    return STOPPED if decision.postponed else OK

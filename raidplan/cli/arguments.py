@@ -14,6 +14,7 @@ from raidplan.cli.options import (
     add_output,
     add_settings,
     add_state,
+    add_target,
 )
 
 LOOPS = """\
@@ -65,6 +66,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
         help="exit with 0 if there is nothing to do, 1 for an error, 2 if there is something to do",
     )
     add_state(parser)
+    add_target(parser)
     add_limit(parser)
     add_output(parser, "text", "json", "shell", "markdown")
     parser.set_defaults(format=None)
@@ -82,6 +84,7 @@ def _apply(parser: argparse.ArgumentParser) -> None:
     add_consent(parser)
     add_devices(parser)
     add_state(parser)
+    add_target(parser)
     parser.add_argument(
         "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
     )
@@ -98,6 +101,7 @@ def _adopt(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
     add_devices(parser)
     add_state(parser)
+    add_target(parser)
     add_colour(parser)
 
 
@@ -113,6 +117,7 @@ def _undo(parser: argparse.ArgumentParser) -> None:
     )
     add_confirm(parser)
     add_state(parser)
+    add_target(parser)
     add_colour(parser)
 
 

@@ -14,6 +14,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk
 from raidplan.cli.state import past_of_host
+from raidplan.cli.target import waiting
 from raidplan.facts import Machine
 from raidplan.plan import Plan
 from raidplan.render.findings_json import json_text
@@ -30,11 +31,11 @@ def for_machine(
         return plan, {}, ()
     here = not arguments.machine
     machine = read_for(plan) if here else _machine(arguments.machine)
-    past = past_of_host(arguments.state, plan.host) if here else Past()
+    past = past_of_host(arguments.state, plan.host, plan.target) if here else Past()
     decision = decide(plan, machine, past, here=here)
     for note in decision.notes:
         talk(f"note: {note}")
-    for words in decision.standing:
+    for words in (*decision.standing, *waiting(decision)):
         talk(words)
     return decision.left, decision.nodes, decision.refused
 

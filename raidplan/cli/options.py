@@ -82,6 +82,15 @@ def add_state(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """The option for a rescue system."""
+    parser.add_argument(
+        "--target",
+        metavar="DIR",
+        help="in a rescue system: the folder below which the machine's files lie and its file systems are mounted",
+    )
+
+
 def add_consent(parser: argparse.ArgumentParser) -> None:
     """The options that stand for a typed yes."""
     add_confirm(parser, "; not enough where something is destroyed")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.cli import OK, REFUSED, UNABLE
 from raidplan.cli.check import exit_code
-from raidplan.cli.output import emit, talk, wants_colour
+from raidplan.cli.output import Unable, emit, talk, wants_colour
 from raidplan.cli.settings import settings_for
+from raidplan.cli.target import target_of
 from raidplan.plan import plan_to_json
 from raidplan.render.findings_json import finding_to_data, findings_to_data, json_text
 from raidplan.render.findings_markdown import tables
@@ -45,7 +46,7 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     code = exit_code(loaded, Severity.ERROR)
     plan = None
     if code == OK:
-        plan, loaded = pipeline.plan(loaded)
+        plan, loaded = pipeline.plan(loaded, target_of(arguments.target))
         code = OK if plan else UNABLE
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     if plan is None:
@@ -69,6 +70,10 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
 
 def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, look: Look) -> str:
     match form:
+        case "shell" if plan.target:
+            raise Unable(
+                "the shell form knows no --target: use `raidplan apply --target` in the rescue system"
+            )
         case "json":
             return json_safe(plan_to_json(plan))
         case "shell":

@@ -15,6 +15,7 @@ from raidplan.cli.consent import agreed
 from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
+from raidplan.cli.target import target_of
 from raidplan.plan import Plan
 
 
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     os.umask(0o022)
     try:
         with stopped_by_signals(), only_one() as lock:
-            return undo(arguments, World([lock]))
+            return undo(arguments, World([lock], target_of(arguments.target)))
     except (Held, BrokenJournal) as error:
         talk(f"refused: {error}")
         talk("nothing was written")
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def undo(arguments: argparse.Namespace, world: World) -> int:
     """Undoes the last run of the host's journal."""
-    folder = state_folder(arguments.state, arguments.host or os.uname().nodename)
+    folder = state_folder(arguments.state, arguments.host or os.uname().nodename, world.target)
     past = read_past(folder)
     if not past.run:
         talk(f"{folder} speaks of no apply that could be undone")

@@ -12,16 +12,22 @@ from raidplan.compiler.config import config_steps
 from raidplan.document import Document
 from raidplan.plan import DiskIdentity, Plan, Proof, Run, Step, digest
 from raidplan.plan.order import ordered
+from raidplan.plan.step import PHASES, PHASES_BELOW
 from raidplan.topology import Topology
 
 
-def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, list[Finding]]:
-    """The whole plan, as for a blank machine. None if a size that it needs is missing."""
+def compile_plan(
+    topology: Topology, document: Document, target: str = ""
+) -> tuple[Plan | None, list[Finding]]:
+    """The whole plan, as for a blank machine, below `target` in a rescue system. None if a size that it needs is missing."""
+    topology = replace(topology, target=target)
     missing = _missing_sizes(topology)
     if missing:
         return None, missing
     steps = [step for item in topology.items for step in item.kind.steps(item.name, item.path, topology)]
     steps += config_steps(topology)
+    if target:
+        steps = _after_mounts(steps)
     modules = _modules(topology)
     loads = [_load(module) for module in modules]
     steps = [*(_after(step, loads) for step in steps), *loads]
@@ -30,8 +36,12 @@ def compile_plan(topology: Topology, document: Document) -> tuple[Plan | None, l
         layout_digest=digest(document.root.plain()),
         machine_digest="",
         disks=tuple(_identities(topology)),
-        steps=tuple(replace(step, line=document.locate(_path(step.because)).line) for step in ordered(steps)),
+        steps=tuple(
+            replace(step, line=document.locate(_path(step.because)).line)
+            for step in ordered(steps, PHASES_BELOW if target else PHASES)
+        ),
         modules=modules,
+        target=target,
     )
     return plan, []
 
@@ -84,6 +94,15 @@ def _modules(topology: Topology) -> tuple[str, ...]:
 def _after(step: Step, loads: Sequence[Step]) -> Step:
     """Nothing is written over before the kernel has shown that it can run every array."""
     return replace(step, needs=(*step.needs, *(load.id for load in loads))) if step.guard else step
+
+
+def _after_mounts(steps: Sequence[Step]) -> list[Step]:
+    """The files below a target lie on what is mounted there, and a sync would slow down the file systems' making."""
+    mounts = tuple(step.id for step in steps if step.proof is not None and step.proof.kind == "mount")
+    return [
+        replace(step, needs=(*step.needs, *mounts)) if step.phase in ("configure", "sync") else step
+        for step in steps
+    ]
 
 
 def _load(module: str) -> Step:

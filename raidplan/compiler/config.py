@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from raidplan.base.words import counted
 from raidplan.compiler.watch import watch_steps
@@ -13,7 +14,19 @@ from raidplan.topology import Topology
 
 
 def config_steps(topology: Topology) -> Iterator[Step]:
-    """The steps that write mdadm.conf, the udev rules and fstab, and let their readers read them again."""
+    """The steps that write mdadm.conf, the udev rules and fstab, and let their readers read them again.
+
+    Below a target nothing reads them before the target itself runs.
+    """
+    if not topology.target:
+        yield from _all_steps(topology)
+        return
+    for step in _all_steps(topology):
+        if not isinstance(step.action, Run) or step.proof is not None:
+            yield replace(step, phase="configure")
+
+
+def _all_steps(topology: Topology) -> Iterator[Step]:
     lines = [line for item in topology.items for line in item.kind.lines(item.name, item.path, topology)]
     arrays = _of("mdadm.conf", lines)
     if arrays:

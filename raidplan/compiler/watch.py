@@ -18,20 +18,28 @@ def watch_steps(topology: Topology) -> Iterator[Step]:
     monitoring = topology.layout.monitoring
     redundant = any(LEVELS[array.level].redundant for array in topology.layout.arrays.values())
     if topology.layout.boot.degraded == "wait":
-        yield _wait_degraded()
+        yield _wait_degraded(topology.target)
     if redundant and monitoring.mail:
         yield _monitor(monitoring.mail)
     if redundant and monitoring.scrub:
-        yield _scrub() if monitoring.scrub == "monthly" else _no_scrub()
+        yield (_scrub if monitoring.scrub == "monthly" else _no_scrub)(topology.target)
         yield _no_second_scrub(topology.host)
 
 
-def _wait_degraded() -> Step:
+def _switch(target: str, verb: str, *units: str) -> Run:
+    """Switches units of this system, now as well, or those of a system that does not run."""
+    now = ("--now",) if verb != "mask" else ()
+    return Run(
+        ("systemctl", f"--root={target}", verb, *units) if target else ("systemctl", verb, *now, *units)
+    )
+
+
+def _wait_degraded(target: str) -> Step:
     return Step(
         id="config.degraded",
         phase="configure",
         say=f"do not start degraded arrays at boot by themselves: {EVERY}",
-        action=Run(("systemctl", "mask", LAST_RESORT)),
+        action=_switch(target, "mask", LAST_RESORT),
         because="boot.degraded",
         targets=(LAST_RESORT,),
         proof=Proof("unit", LAST_RESORT, {"enabled": "masked"}),
@@ -52,25 +60,25 @@ def _monitor(mail: str) -> Step:
     )
 
 
-def _scrub() -> Step:
+def _scrub(target: str) -> Step:
     start = CHECK[0]
     return Step(
         id="config.scrub",
         phase="configure",
         say=f"read all members once a month for latent errors: of {EVERY}",
-        action=Run(("systemctl", "enable", "--now", start)),
+        action=_switch(target, "enable", start),
         because="monitoring.scrub",
         targets=(start,),
         proof=Proof("unit", start, {"enabled": "enabled"}),
     )
 
 
-def _no_scrub() -> Step:
+def _no_scrub(target: str) -> Step:
     return Step(
         id="config.scrub",
         phase="configure",
         say=f"do not read the members for latent errors: of {EVERY}",
-        action=Run(("systemctl", "disable", "--now", *CHECK)),
+        action=_switch(target, "disable", *CHECK),
         because="monitoring.scrub",
         targets=CHECK,
         proof=Proof("unit", CHECK[0], {"enabled": "disabled"}),

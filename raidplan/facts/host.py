@@ -16,7 +16,7 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
-from raidplan.plan.initramfs import GENERATORS
+from raidplan.plan.initramfs import BOOT, GENERATORS
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
 
 
@@ -108,12 +108,20 @@ def parse_version(text: str) -> str:
     return found[1] if found else ""
 
 
-def read_units(units: Iterable[str], ask: Ask) -> Objects:
+def read_units(units: Iterable[str], ask: Ask, target: str = "") -> Objects:
     """The state of systemd units in systemd's word, such as `enabled`; `not-found` for those that do not exist."""
+    of = [f"--root={target}"] if target else []
     return {
-        unit: {"enabled": ask(["systemctl", "is-enabled", unit]).stdout.strip() or "not-found"}
+        unit: {"enabled": ask(["systemctl", *of, "is-enabled", unit]).stdout.strip() or "not-found"}
         for unit in units
     }
+
+
+def read_system(root: Path) -> Objects:
+    """Whether a system is `installed` below a folder, and whether that has an `initramfs` (os-release(5))."""
+    installed = any((root / place).exists() for place in ("etc/os-release", "usr/lib/os-release"))
+    images = any(any((root / BOOT.lstrip("/")).glob(each.image.format("*"))) for each in GENERATORS.values())
+    return {"target": {"installed": installed, "initramfs": images}}
 
 
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:

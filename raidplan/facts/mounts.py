@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raidplan.facts.block import Names
@@ -82,6 +82,15 @@ def unescaped(text: str) -> str:
     """Octal escapes of /proc (`\\040`) decoded."""
     octets = re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8) & 255]), text.encode())
     return octets.decode(errors="replace")
+
+
+def below(mounts: Iterable[Mount], target: str) -> list[Mount]:
+    """The mounts at and below a folder, with their points as the system there will call them."""
+    return [
+        replace(mount, point=mount.point.removeprefix(target) or "/")
+        for mount in mounts
+        if mount.point == target or mount.point.startswith(f"{target}/")
+    ]
 
 
 def _text(file: Path) -> str:

@@ -14,7 +14,7 @@ from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
-from raidplan.facts.mounts import mount_objects, read_mounts, read_swaps
+from raidplan.facts.mounts import below, mount_objects, read_mounts, read_swaps
 from raidplan.facts.readings import Readings
 from raidplan.facts.run import Result, run
 from raidplan.facts.signatures import Ask, plain, read_signatures
@@ -41,6 +41,7 @@ def read_machine(
     known: Iterable[str] = (),
     written: Iterable[str] = (),
     *,
+    target: str = "",
     root: Path = Path("/"),
     ask: Ask = read_only,
 ) -> Machine:
@@ -48,17 +49,19 @@ def read_machine(
 
     `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
     bytes) are where partitions are to be, `known` the GUIDs of tables whose disks are as they should be:
-    the rest of those is not read, but what is `written` over (by identity). `root` and `ask` stand in for the machine in tests.
+    the rest of those is not read, but what is `written` over (by identity). Configuration, images of kernels, units and mounts are
+    those below `target`, of a system that does not run. `root` and `ask` stand in for the machine in tests.
     """
     paths, units, kernel = tuple(paths), tuple(units), os.uname().release
+    system = root / target.lstrip("/")
     failed: list[str] = []
     must = _noting(failed, ask)
     # Side by side: on a slow machine each process takes a tenth of a second.
     with ThreadPoolExecutor(max_workers=4) as pool:
         modules = pool.submit(host.read_modules, root, kernel, ask)
         tools = pool.submit(host.read_tools, ask)
-        enabled = pool.submit(host.read_units, units, ask)
-        images = pool.submit(host.read_initramfs, root, kernel)
+        enabled = pool.submit(host.read_units, units, ask, target)
+        images = pool.submit(host.read_initramfs, system, kernel)
         blocks = read_blocks(
             root
         )  # before their identifiers: who swaps a disk in between is found out by its instance
@@ -66,9 +69,12 @@ def read_machine(
         readings, md, names, problems = _look(root, blocks, ask)
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects = _contents(readings, md, names, paths, must)
-        objects |= host.read_paths(root, paths)
+        objects |= host.read_paths(system, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
-        objects |= {"initramfs": images.result(), "kernel": host.read_kernels(root)}
+        objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
+        if target:
+            objects["mount"] = mount_objects(below(readings.mounts, target), names)
+            objects["system"] = host.read_system(system)
     return Machine(
         disks=read_disks(readings, told.result()),
         objects=objects,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
 from raidplan.plan.step import PHASES, Step
 
 
-def ordered(steps: Iterable[Step]) -> list[Step]:
-    """By phase, and within one so that each step stands after what it needs; else as they were made.
+def ordered(steps: Iterable[Step], phases: Sequence[str] = PHASES) -> list[Step]:
+    """By phase in the order of `phases`, and within one so that each step stands after what it needs; else as they were made.
 
     Needs of steps that this layout does not have are dropped.
     """
-    listed = _after_mounts(sorted(steps, key=lambda step: PHASES.index(step.phase)))
+    listed = _after_mounts(sorted(steps, key=lambda step: phases.index(step.phase)))
     listed = _known_only(listed)
     by_id = {step.id: step for step in listed}
     order: dict[str, Step] = {}

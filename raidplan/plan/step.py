@@ -202,6 +202,18 @@ CLEARS = f"{ADDED}clear."
 """The separator before the number of a step that clears a device of an interrupted step."""
 
 PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "configure", "activate", "sync")
+PHASES_BELOW = (
+    "prepare",
+    "teardown",
+    "partition",
+    "array",
+    "volume",
+    "format",
+    "activate",
+    "configure",
+    "sync",
+)
+"""Below a target the files lie on what is mounted first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +247,18 @@ class Plan:
     steps: tuple[Step, ...]
     modules: tuple[str, ...] = ()
     """Kernel modules the steps need."""
+    target: str = ""
+    """The folder in a rescue system below which files are written and mounted; empty on the machine itself."""
     machine: Mapping[str, Value] = field(default_factory=dict)
     """The machine that it was made for: `d00.serial`, `tool.mdadm`, `machine-id`…"""
     findings: tuple[Mapping[str, object], ...] = field(default=())
     whole: tuple[Step, ...] = ()
     """The steps as for a blank machine, of which this machine needs `steps`; empty where they are the same."""
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The phases in the order of its steps."""
+        return PHASES_BELOW if self.target else PHASES
 
     @property
     def complete(self) -> Plan:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from raidplan.base.words import counted
-from raidplan.plan import PHASES, DiskIdentity, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import DiskIdentity, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.render.command import disk_name
 
 MADE = {
@@ -70,7 +70,7 @@ def created(plan: Plan) -> tuple[str, ...]:
 def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:
     """The steps with their numbers, phase by phase; phases without steps are left out."""
     numbered = list(enumerate(plan.steps, start=1))
-    for phase in PHASES:
+    for phase in plan.phases:
         steps = [(number, step) for number, step in numbered if step.phase == phase]
         if steps:
             yield phase, steps

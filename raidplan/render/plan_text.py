@@ -42,6 +42,8 @@ def _header(plan: Plan, nodes: Mapping[str, str], style: Styles) -> Iterator[str
     yield style["bold"](f"Plan for {visible(plan.host)}")
     yield f"layout   {visible(plan.layout_digest)}"
     yield f"machine  {visible(plan.machine_digest) or 'none was looked at: all of its disks are taken as blank'}"
+    if plan.target:
+        yield f"target   {visible(plan.target)}: every file named below lies there, and programs for it run in it"
     if plan.disks:
         yield ""
         yield f"{counted(len(plan.disks), 'disk')}, each found by all that is said of it:"

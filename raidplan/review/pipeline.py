@@ -118,14 +118,14 @@ def _resolved(loaded: Loaded) -> tuple[Loaded, Topology | None, list[Finding]]:
     return loaded, *resolve(loaded.layout)
 
 
-def plan(loaded: Loaded) -> tuple[Plan | None, Loaded]:
-    """The whole plan of a valid layout, as for a blank machine; None if a finding is an error."""
+def plan(loaded: Loaded, target: str = "") -> tuple[Plan | None, Loaded]:
+    """The whole plan of a valid layout, as for a blank machine, below `target`; None if a finding is an error."""
     assert loaded.topology is not None and loaded.document is not None
     if _failed(loaded):
         return None, loaded
     from raidplan.compiler import compile_plan  # `check` starts faster without it
 
-    made, findings = compile_plan(loaded.topology, loaded.document)
+    made, findings = compile_plan(loaded.topology, loaded.document, target)
     loaded = _with(loaded, findings)
     return (None if _failed(loaded) else made), loaded
 

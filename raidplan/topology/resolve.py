@@ -49,6 +49,8 @@ class Topology:
     provider: dict[str, Item] = field(default_factory=dict)
     """The item that offers each device; known even where the device itself is not."""
     wiring: Wiring = field(init=False)
+    target: str = ""
+    """The folder below which the machine's files lie and are mounted, in a rescue system; empty on the machine itself."""
     _disks: dict[Path, frozenset[str]] = field(default_factory=dict)
     """The disks below each item."""
     _known: dict[Callable[[Topology], Any], Any] = field(default_factory=dict)

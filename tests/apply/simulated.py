@@ -19,7 +19,7 @@ from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.host import read_paths, versions
+from raidplan.facts.host import read_paths, read_system, versions
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import INITRAMFS_ASIDE, UDEV_RULES
@@ -94,7 +94,7 @@ class Simulated(World):
         die: tuple[int, str] = (0, ""),
         lie: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(target=plan.target)
         self.plan, self.root, self.state = plan, root, state
         self.at, self.how = die
         self.lie = lie or {}
@@ -138,10 +138,13 @@ class Simulated(World):
             name: {"loaded": name in self.state.nodes, "loadable": True} for name in plan.modules
         }
         objects["tool"] = TOOLS
-        objects |= read_paths(self.root, paths_of(plan.complete))
+        objects |= read_paths(self.path("/"), paths_of(plan.complete))
+        if self.target:
+            objects["system"] = read_system(self.path("/"))
         for key in objects.get("directory", {}):
             objects["directory"][key] = {"exists": True}
-        objects["initramfs"] = {"current": {"fresh": self._initramfs_is_new()}}
+        if not self.target or any(self.path("/boot").glob("initrd.img-*")):
+            objects["initramfs"] = {"current": {"fresh": self._initramfs_is_new()}}
         disks = tuple(
             DiskFact(f"/dev/{d.name}", d.name, d.size, serial=d.serial, wwn=d.wwn, path=d.path, model=d.model,
                      logical_block=d.logical_block, instance="1",
@@ -193,7 +196,7 @@ class Simulated(World):
         return self.state.attributes.get(file, "")
 
     def path(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
+        return self.root / str(super().path(file)).lstrip("/")
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
         line = " ".join(argv)
@@ -242,6 +245,10 @@ class Simulated(World):
                 arrays = self.state.objects.get("array", {})
                 for key in [key for key, found in arrays.items() if found["node"] == node]:
                     del arrays[key]
+            case ("unshare", "--mount", "--propagation=private", "sh", "-c", _, "sh", self.target, *inside):
+                self._do(tuple(inside))
+            case ("systemctl", root, *words) if root == f"--root={self.target}":
+                self._do(("systemctl", *words))
             case ("mkinitramfs", "-o", file, _):
                 self.path(file).write_bytes(self._image())
             case ("run-parts", kernel, image, _):

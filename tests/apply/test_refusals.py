@@ -60,6 +60,7 @@ STABLE = [
     "runs-under-other-name",
     "shared",
     "systemd-absent",
+    "target-not-mounted",
     "target-not-blank",
     "udev-absent",
     "undo-interrupted",

@@ -28,6 +28,10 @@ MORE = {
     ("filesystem", "blocks"): "{}, once its device has its size",
     ("volume", "size"): "{}, then grow what stands on it",
 }
+ELSEWHERE = (
+    "this system runs from another file system: in a rescue system, name the folder below which the machine is made: "
+    "--target /mnt"
+)
 OTHERS = "move what is on it elsewhere, take it away by hand, then apply again"
 
 
@@ -36,6 +40,8 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("table", "partitions") and _without_type(now) == _without_type(planned):
         return _types(node, now, planned)
+    if (kind, node) == ("mount", "/"):
+        return ELSEWHERE
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
     answer = _answer(kind, name, found, expect, smaller=smaller)
     if answer is None:

@@ -114,7 +114,7 @@ def _changed(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
 def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
     """The message of the program that failed; no further image is started after it."""
     for image, kernel in found.items():
-        result = world.run(action.by.make(kernel, image.name))
+        result = world.run_inside(action.by.make(kernel, image.name))
         if result.returncode:
             return [f"{image}: {result.last_words}"]
     return []
@@ -124,7 +124,7 @@ def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
     """The hooks that failed: what they keep a copy for would boot the image of before."""
     if world.path(action.by.hooks).is_dir():
         for image, kernel in found.items():
-            result = world.run(action.by.tell(kernel, image.name))
+            result = world.run_inside(action.by.tell(kernel, image.name))
             if result.returncode:
                 yield f"{image} is made anew, and not everything in {action.by.hooks} took it: {result.last_words}"
 

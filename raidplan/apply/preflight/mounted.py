@@ -47,12 +47,19 @@ def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[str]:
     place = folder.resolve()
     points = [step.proof.key for step in left.steps if step.proof and step.proof.kind == "mount"]
     for point in points:
-        if machine.observe("mount", point) is None and place.is_relative_to(point):
-            yield f"the mount at {point} would hide the journal in {folder}: name another folder with --state"
+        if machine.observe("mount", point) is None and place.is_relative_to(left.target + point):
+            yield f"the mount at {left.target}{point} would hide the journal in {folder}: name another folder with --state"
 
 
-def in_memory(folder: Path, machine: Machine) -> Iterator[str]:
+def in_memory(folder: Path, machine: Machine, target: str = "") -> Iterator[str]:
     """A note, and no refusal: a journal that the next reboot takes away, as in a rescue system."""
+    if target:
+        if not folder.is_relative_to(target):
+            yield (
+                f"the journal lies in {folder} of this rescue system until the system in {target} gets it: if it is booted "
+                "before, `apply` refuses what stands until `raidplan adopt` has looked at it; --state names another folder"
+            )
+        return
     place = folder.resolve()
     points = (point for point in machine.objects.get("mount", {}) if place.is_relative_to(point))
     nearest = machine.observe("mount", max(points, key=len, default="")) or {}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.doubles import copied, doubles
+from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
@@ -60,8 +60,10 @@ def udev_runs(situation: Situation) -> Iterator[Refusal]:
 
 
 def systemd_runs(situation: Situation) -> Iterator[Refusal]:
-    """systemd mounts what is in fstab."""
-    if any(step.proof and step.proof.kind == "mount" for step in situation.plan.steps):
+    """systemd mounts what is in fstab; what is below a target, mount(8) does."""
+    if not situation.plan.target and any(
+        step.proof and step.proof.kind == "mount" for step in situation.plan.steps
+    ):
         yield from refused("systemd-absent", systemd_is_absent())
 
 
@@ -78,13 +80,17 @@ def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
     if situation.machine.is_root:
         for action in files:
             size = len(file_text(situation.machine, action.file) or "") + len(action.content)
-            yield from refused("file-not-writable", unwritable(action.file, 2 * size), action.file)
+            file = str(situation.at(action.file))
+            yield from refused("file-not-writable", unwritable(file, 2 * size), file)
 
 
 def tools_present(situation: Situation) -> Iterator[Refusal]:
     """Every program of the plan, and the probes' own, must be there before the first of them runs."""
+    actions = (step.action for step in situation.plan.steps)
+    makers = {action.by.program for action in actions if isinstance(action, RenewInitramfs)}
+    inside = makers if situation.plan.target else ()
     for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
-        if not find_tool(tool):
+        if tool not in inside and not find_tool(tool):
             yield Refusal("program-missing", f"the program {tool} is missing: install it", tool)
 
 
@@ -107,7 +113,9 @@ def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
     actions = (step.action for step in situation.plan.steps)
     for by in {action.by for action in actions if isinstance(action, RenewInitramfs)}:
-        yield from refused("initramfs", cannot_be_renewed(Path("/"), situation.machine.kernel, by), BOOT)
+        yield from refused(
+            "initramfs", cannot_be_renewed(situation.at("/"), situation.machine.kernel, by), BOOT
+        )
 
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
@@ -232,24 +240,14 @@ def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
 
 def mount_points_empty(situation: Situation) -> Iterator[Refusal]:
     """A mount would hide the files in the folder; a link could lead anywhere."""
-    for step in situation.plan.steps:
-        if not (step.proof and step.proof.kind == "mount"):
-            continue
-        if situation.machine.observe("mount", step.proof.key):
-            continue  # it is mounted, and changed in place
-        point = Path(step.proof.key)
-        if any(part.is_symlink() for part in (point, *point.parents)):
-            yield Refusal(
-                "mount-point", f"the mount point {point} is or lies behind a symbolic link", str(point)
-            )
-        elif point.is_dir() and any(point.iterdir()):
-            yield Refusal(
-                "mount-point",
-                f"the mount point {point} is not empty: the mount would hide what is in it",
-                str(point),
-            )
-        elif point.exists() and not point.is_dir():
-            yield Refusal("mount-point", f"the mount point {point} is not a folder", str(point))
+    for point, why in unfit(situation):
+        yield Refusal("mount-point", why, str(point))
+
+
+def target_is_mounted(situation: Situation) -> Iterator[Refusal]:
+    """Else the files would be the rescue system's own."""
+    if target := situation.plan.target:
+        yield from refused("target-not-mounted", target_unmounted(situation), target)
 
 
 def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
@@ -308,6 +306,7 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     group_folders_free,
     nobody_else_uses_what_is_cleared,
     nobody_else_writes_to_what_is_blank,
+    target_is_mounted,
     mount_points_empty,
     initramfs_can_be_made,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
@@ -27,6 +28,10 @@ class Situation:
     def nodes(self) -> dict[str, str]:
         """The disks' nodes by layout name."""
         return {name: disk.node for name, disk in self.disks.items()}
+
+    def at(self, path: str) -> Path:
+        """The place of a file or folder of the plan's system."""
+        return Path(self.plan.target + path)
 
     @property
     def guarded(self) -> list[tuple[Step, str]]:

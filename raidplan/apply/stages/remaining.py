@@ -10,7 +10,8 @@ from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.matching import Asked
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import Cleared
-from raidplan.plan import Plan, Step
+from raidplan.facts import Machine
+from raidplan.plan import Plan, RenewInitramfs, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Remaining:
     whole: Plan
     left: Plan
     refused: tuple[Refusal, ...] = ()
+    postponed: tuple[Step, ...] = ()
+    """Those that wait for a system below the target, or for its kernel."""
 
 
 def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:
@@ -31,7 +34,19 @@ def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:
     except BrokenBlock as error:
         problems = (Refusal("block-damaged", str(error)),)
     whole = _with(asked.layout, (*asked.back, *back))
-    return Remaining(whole, with_renewal(_with(cleared.left, back), asked.layout, back), problems)
+    left = with_renewal(_with(cleared.left, back), asked.layout, back)
+    later = tuple(step for step in left.steps if _waits(step, resumed.machine))
+    among = {step.id for step in left.steps} - {step.id for step in later}
+    now = tuple(step.among(among) for step in left.steps if step.id in among) if later else left.steps
+    return Remaining(whole, replace(left, steps=now), problems, later)
+
+
+def _waits(step: Step, machine: Machine) -> bool:
+    """Whether a step is for a system that is not there yet: an installer wants to find no file but folders."""
+    system = machine.observe("system", "target")
+    if system is None or step.phase != "configure":
+        return False
+    return not system["installed"] or (isinstance(step.action, RenewInitramfs) and not system["initramfs"])
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:

@@ -166,7 +166,7 @@ class Array(Model, Kind):
         yield create
         if self.held:
             yield from self._hold(name, create)
-        if self._attributes():
+        if self._attributes() and not site.target:  # a rescue system's udev does not read the rules below it
             yield self._tune(name, site, create)
         if self.held and self.initial_sync == "run":
             yield Step(
@@ -221,7 +221,7 @@ class Array(Model, Kind):
             needs=(
                 "prepare.md_mod",
                 f"prepare.{LEVELS[self.level].module}",
-                "config.mdadm.conf",
+                *(() if site.target else ("config.mdadm.conf",)),
                 *dict.fromkeys(step for part in parts for step in part.made_by),
             ),
             targets=(name, *(part.name for part in parts)),

@@ -101,6 +101,10 @@ class Site(Protocol):
         """The device a use gets: of a bare disk, the partition made for it."""
 
     @property
+    def target(self) -> str:
+        """The folder below which the host's files lie, in a rescue system; empty on the host itself."""
+
+    @property
     def esps(self) -> frozenset[str]:
         """The EFI system partitions."""
 

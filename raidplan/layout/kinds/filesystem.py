@@ -28,7 +28,7 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.mount_flags import flags
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step, everything_on
+from raidplan.plan.step import Proof, Run, Step, Value, everything_on
 
 KERNEL_FOLDERS = ("dev", "proc", "sys")
 """Below which no folder lasts, and no file is on a disk."""
@@ -148,7 +148,9 @@ class Filesystem(Model, Kind):
             proof=Proof("filesystem", uuid, {"type": self.type, "device": identity(device), "label": self.label or "", **self.format.expect(self, device)}),
         )  # fmt: skip
         yield make
-        if self.mount:
+        if self.mount and site.target:
+            yield from self._mount_below(site.target, name, because, make, device)
+        elif self.mount:
             yield from self._mount_steps(name, because, self.mount, make, device)
 
     def _mount_steps(self, name: str, because: str, mount: str, make: Step, device: Device) -> Iterator[Step]:
@@ -171,12 +173,53 @@ class Filesystem(Model, Kind):
             because=because,
             needs=(make.id, "config.fstab.reload", f"filesystem.{name}.mountpoint"),
             targets=(mount,),
-            proof=Proof(
-                "mount",
-                mount,
-                {"source": identity(device), "type": self.type, "flags": [*flags(self.options)]},
-            ),
+            proof=self._mounted(mount, device),
         )
+
+    def _mount_below(
+        self, target: str, name: str, because: str, make: Step, device: Device
+    ) -> Iterator[Step]:
+        """In a rescue system, whose systemd knows nothing of the fstab below the target."""
+        mount = self.mount or ""
+        folder = target + mount.rstrip("/")
+        point = Step(
+            id=f"filesystem.{name}.mountpoint",
+            phase="activate",
+            say=f"make the folder {folder}",
+            action=Run(("mkdir", "--parents", folder)),
+            because=because,
+            targets=(mount,),
+            proof=Proof("directory", mount, {"exists": True}),
+        )
+        yield point
+        yield Step(
+            id=f"filesystem.{name}.mount",
+            phase="activate",
+            say=f"mount {name} at {folder}",
+            action=Run(
+                (
+                    "mount",
+                    "--types",
+                    self.type,
+                    "--options",
+                    ",".join(self.options) or "defaults",
+                    device.node,
+                    folder,
+                )
+            ),
+            because=because,
+            needs=(make.id, point.id),
+            targets=(mount,),
+            proof=self._mounted(mount, device),
+        )
+
+    def _mounted(self, mount: str, device: Device) -> Proof:
+        expect: dict[str, Value] = {
+            "source": identity(device),
+            "type": self.type,
+            "flags": [*flags(self.options)],
+        }
+        return Proof("mount", mount, expect)
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
         if not self.mount:

@@ -61,10 +61,13 @@ class Swap(Model, Kind):
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         because = ".".join(map(str, path))
         uuid = derived_uuid(site.host, "swap", name)
-        if self.file:
-            yield from self._file_steps(name, because, self.file, uuid)
-        else:
-            yield from self._device_steps(name, because, site.taken(next(self.uses(name, path))), uuid)
+        steps = (
+            self._file_steps(name, because, self.file, uuid, site)
+            if self.file
+            else self._device_steps(name, because, site.taken(next(self.uses(name, path))), uuid)
+        )
+        # A rescue system does not swap on the disks of the machine that it makes.
+        yield from (step for step in steps if not (site.target and step.id == f"swap.{name}.on"))
 
     def _make_argv(self, uuid: str, target: str) -> tuple[str, ...]:
         return ("mkswap", "--quiet", "--uuid", uuid, *(("--label", self.label) if self.label else ()), target)
@@ -97,7 +100,8 @@ class Swap(Model, Kind):
             proof=Proof("swap", uuid, {"active": True, **self._priority()}),
         )
 
-    def _file_steps(self, name: str, because: str, file: str, uuid: str) -> Iterator[Step]:
+    def _file_steps(self, name: str, because: str, point: str, uuid: str, site: Site) -> Iterator[Step]:
+        file = site.target + point
         size = -(-(self.size or 0) // MIB)
         area = Proof("swap", f"file:{file}", {"size": size * MIB})
         used = Proof("swap", area.key, {"active": True, **self._priority()})
@@ -119,7 +123,7 @@ class Swap(Model, Kind):
             ),
             because=because,
             needs=("config.fstab.reload",),
-            targets=(file,),
+            targets=(point,),
             guard=(file,),
             proof=area,
         )
@@ -138,7 +142,7 @@ class Swap(Model, Kind):
                 because=because,
                 needs=(last,),
                 follows=(last,),
-                targets=(file,),
+                targets=(point,),
                 proof=proof,
             )
             yield step

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from raidplan.plan import PHASES, Plan, Run, Step
+from raidplan.plan import Plan, Run, Step
 from raidplan.render import overview
 from raidplan.render.estimate_words import alike
 from raidplan.render.html.source import Place
@@ -56,7 +56,7 @@ def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
     by_wave: list[list[Step]] = [[] for _ in range(count)]
     for step in plan.steps:
         by_wave[earliest[step.id] - 1].append(step)
-    used = [phase for phase in PHASES if any(step.phase == phase for step in plan.steps)]
+    used = [phase for phase in plan.phases if any(step.phase == phase for step in plan.steps)]
     chart = tuple(
         (phase, tuple(sum(step.phase == phase for step in steps) for steps in by_wave)) for phase in used
     )

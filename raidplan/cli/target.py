@@ -1,0 +1,51 @@
+"""`--target DIR`: a machine that is made in a rescue system, below a folder of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from raidplan.base.words import counted, listed
+from raidplan.cli.output import Unable
+
+if TYPE_CHECKING:
+    from raidplan.apply.decision import Decision
+
+OF_THE_KERNEL = ("/proc", "/sys", "/dev", "/run")
+
+
+def target_of(arguments_target: str | None) -> str:
+    """The folder as plans name it; empty where none is given. Raises Unable."""
+    if not arguments_target:
+        return ""
+    target = os.path.normpath(arguments_target)
+    if not target.startswith("/") or target == "/":
+        raise Unable(
+            f"--target {arguments_target} is no folder of a rescue system: name it from / on, such as /mnt"
+        )
+    if os.path.realpath(target) != target:
+        raise Unable(f"--target {target} leads through a symbolic link: name {os.path.realpath(target)}")
+    if any(target == each or target.startswith(f"{each}/") for each in OF_THE_KERNEL):
+        raise Unable(
+            f"--target {target} lies in what the kernel and the running system fill: name another, such as /mnt"
+        )
+    return target
+
+
+def waiting(decision: Decision) -> Iterator[str]:
+    """The work of a person before the steps that are postponed can follow."""
+    if not decision.postponed:
+        return
+    target = decision.whole.target
+    later = f"`raidplan apply --target {target}` again, for {counted(len(decision.postponed), 'step')} more: "
+    later += listed([step.say for step in decision.postponed])
+    if installed(decision):
+        yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
+    else:
+        yield f"{target} holds no system yet: install one there, for example with mmdebstrap, then {later}"
+
+
+def installed(decision: Decision) -> bool:
+    """There is a system below the target, and something in it is missing if steps wait."""
+    return bool((decision.machine.observe("system", "target") or {}).get("installed"))

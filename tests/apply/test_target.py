@@ -1,0 +1,220 @@
+"""`--target`: made below a folder of a rescue system, filled by an installer, finished, and left as the booted system wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import NamedTemporaryFile
+
+import pytest
+
+from raidplan.apply.decision import Decision, decide
+from raidplan.apply.journal.hand_over import hand_over
+from raidplan.apply.journal.journal import STATE, read_past
+from raidplan.apply.preflight import preflight as checks
+from raidplan.apply.preflight.mounted import in_memory
+from raidplan.apply.preflight.preflight import mount_points_empty
+from raidplan.apply.preflight.situation import Situation
+from raidplan.cli.output import Unable
+from raidplan.cli.target import target_of
+from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
+from raidplan.plan import Plan, Proof, Run, Step, plan_from_json, plan_to_json
+from raidplan.review import pipeline
+from tests.apply.left import Kills
+from tests.apply.runs import apply, end, gone_on, impatient, machine
+from tests.apply.simulated import Simulated, State
+from tests.initramfs import boot
+
+__all__ = ["impatient"]
+
+LAYOUT = """\
+version: 1
+host: fresh
+hardware:
+  disks:
+    a<0-1>: {size: 4GiB, serial: FRESH-<1>, partitions: {boot: {size: 500MiB}, root: {size: 2GiB}, swap: {size: rest}}}
+arrays:
+  boot: {level: raid1, members: [a<0-1>.boot], initial_sync: freeze-until-reboot}
+  root: {level: raid1, members: [a<0-1>.root], initial_sync: freeze-until-reboot}
+  swap: {level: raid1, members: [a<0-1>.swap], initial_sync: freeze-until-reboot}
+filesystems:
+  boot: {device: boot, type: ext4, mount: /boot}
+  root: {device: root, type: ext4, mount: /}
+swap: {swap: {device: swap}}
+monitoring: {scrub: monthly}
+"""
+TARGET = "/mnt"
+
+
+@cache
+def plan(target: str = TARGET) -> Plan:
+    with NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(LAYOUT)
+        file.flush()
+        made, loaded = pipeline.plan(pipeline.check(file.name), target)
+    assert made is not None, loaded.findings
+    return made
+
+
+def rescue(tmp_path: Path) -> tuple[Path, State]:
+    """A rescue system on a machine with blank disks, and its files by their bytes."""
+    state = machine(tmp_path)
+    (tmp_path / "mnt").mkdir()
+    return tmp_path, state
+
+
+def own_files(root: Path) -> dict[str, bytes]:
+    """The files of the rescue system itself, but for the journal."""
+    files = (file for file in root.rglob("*") if file.is_file())
+    return {
+        str(name): file.read_bytes()
+        for file in files
+        if (name := file.relative_to(root)).parts[0] != "mnt" and not str(name).startswith(STATE.lstrip("/"))
+    }
+
+
+def install(root: Path) -> None:
+    """What an installer leaves below the target."""
+    (root / "mnt/etc/default").mkdir(parents=True)
+    (root / "mnt/etc/os-release").write_text("ID=debian\n")
+    boot(root / "mnt", "6.1")
+
+
+def decided(root: Path, state: State, target: str = TARGET) -> Decision:
+    world = Simulated(plan(target), root, state)
+    return decide(world.plan, world.read(world.plan), read_past(root / "var/lib/raidplan"), here=False)
+
+
+def test_the_root_is_mounted_first_and_files_are_written_last() -> None:
+    ids = [step.id for step in plan().steps]
+    mounts = [ids.index(f"filesystem.{name}.mount") for name in ("root", "boot")]
+    assert mounts == sorted(mounts) and mounts[0] > ids.index("filesystem.root.make")
+    assert all(ids.index(step.id) > mounts[1] for step in plan().steps if step.phase == "configure")
+    assert ids.index("filesystem.boot.mountpoint") > mounts[0], "it lies on the root file system"
+
+
+def test_nothing_of_it_acts_on_the_rescue_system() -> None:
+    commands = [step.action.argv for step in plan().steps if isinstance(step.action, Run)]
+    assert not [argv for argv in commands if argv[0] == "swapon"]
+    assert {argv[1] for argv in commands if argv[0] == "systemctl"} == {"--root=/mnt"}
+    assert not [argv for argv in commands if argv[0] == "udevadm"]
+    assert {argv[-1] for argv in commands if argv[0] in ("mount", "mkdir")} == {"/mnt", "/mnt/boot"}
+
+
+def test_the_plan_says_its_target_in_a_file_as_well() -> None:
+    assert plan_from_json(plan_to_json(plan())) == plan()
+    assert '"target"' not in plan_to_json(plan(""))
+
+
+def test_from_blank_disks_to_the_booted_system(tmp_path: Path) -> None:
+    root, state = rescue(tmp_path)
+    before = own_files(root)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    assert not [path for path in (root / "mnt").rglob("*") if path.is_file()], (
+        "an installer finds folders only"
+    )
+    assert apply(plan(), Simulated(plan(), root, state)) == "nothing to do"
+    assert {step.id for step in decided(root, state).postponed} >= {"config.fstab", "config.initramfs"}
+
+    install(root)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    assert " / ext4 " in (root / "mnt/etc/fstab").read_text()
+    assert "ARRAY /dev/md/root " in (root / "mnt/etc/mdadm/mdadm.conf").read_text()
+    assert not decided(root, state).postponed
+    assert apply(plan(), Simulated(plan(), root, state)) == "nothing to do"
+    assert own_files(root) == before
+
+    state.objects["swap"] = {key: {**found, "active": True} for key, found in state.objects["swap"].items()}
+    hand_over(root / "var/lib/raidplan", root / "mnt/var/lib/raidplan", Simulated(plan(), root, state))
+    assert apply(plan(""), Simulated(plan(""), root / "mnt", state)) == "nothing to do", "as it was booted"
+
+
+def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) -> None:
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    (root / "mnt/etc").mkdir()
+    (root / "mnt/etc/os-release").touch()
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    assert (root / "mnt/etc/fstab").exists()
+    assert [step.id for step in decided(root, state).postponed] == ["config.initramfs"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filled", [False, True], ids=["empty", "filled"])
+def test_killed_at_every_effect_and_gone_on(
+    filled: bool, tmp_path: Path, record_property: Callable[[str, object], None], dice: Random | None
+) -> None:
+    """The same end, and no file of the rescue system is another one."""
+    root, state = rescue(tmp_path / "once")
+    if filled:
+        assert apply(plan(), Simulated(plan(), root, state)) == "done"
+        install(root)
+    once = Simulated(plan(), root, state)
+    kills = Kills(once, tmp_path / "killed", dice)
+    assert apply(plan(), once) == "done"
+    wanted, own = end(once), own_files(root)
+    assert kills.points > (50 if filled else 100)
+    for point, left in kills.machines():
+        assert end(gone_on(plan(), left, point)) == wanted, point
+        assert own_files(left.root) == own, point
+    record_property("counted: kills below a target", len(kills.left) if dice else kills.points)
+
+
+def situation(target: Path, mounts: dict[str, Properties], steps: tuple[Step, ...]) -> Situation:
+    return Situation(Plan("fresh", "", "", (), steps, target=str(target)), Machine((), {"mount": mounts}), {})
+
+
+def mount(point: str) -> Step:
+    proof = Proof("mount", point, {"source": "array:1"})
+    return Step(
+        "filesystem.x.mount", "activate", "mount x", Run(("mount", "x")), "x", targets=(point,), proof=proof
+    )
+
+
+def test_files_are_written_below_a_folder_where_something_is_mounted(tmp_path: Path) -> None:
+    """Else they would be the rescue system's own."""
+
+    def codes(*given: object) -> list[str]:
+        found = checks.preflight(situation(*given))  # type: ignore[arg-type]
+        return [refusal.code for refusal in found if refusal.code == "target-not-mounted"]
+
+    assert codes(tmp_path, {}, (mount("/srv"),)) == ["target-not-mounted"]
+    assert codes(tmp_path, {"/": {"source": "array:1"}}, (mount("/srv"),)) == []
+    assert codes(tmp_path, {}, (mount("/"),)) == []
+    assert codes(tmp_path / "none", {}, (mount("/"),)) == ["target-not-mounted"]
+    assert not [
+        *checks.target_is_mounted(replace(situation(tmp_path, {}, ()), plan=Plan("fresh", "", "", (), ())))
+    ]
+
+
+def test_a_journal_that_the_rescue_system_keeps_is_noted() -> None:
+    said = [*in_memory(Path("/var/lib/raidplan/fresh"), Machine(()), "/mnt")]
+    assert [words for words in said if "of this rescue system until the system in /mnt gets it" in words]
+    assert not [*in_memory(Path("/mnt/var/lib/raidplan/fresh"), Machine(()), "/mnt")]
+
+
+def test_a_folder_with_files_is_no_target(tmp_path: Path) -> None:
+    (tmp_path / "precious").touch()
+    (refusal,) = mount_points_empty(situation(tmp_path, {}, (mount("/"),)))
+    assert (refusal.code, refusal.place) == ("mount-point", f"{tmp_path}")
+    assert not [*mount_points_empty(situation(tmp_path, {"/": {"source": "array:1"}}, (mount("/"),)))]
+
+
+def test_without_a_target_another_root_is_refused_and_the_option_named(tmp_path: Path) -> None:
+    root, state = rescue(tmp_path)
+    state.objects["mount"] = {"/": {"source": "overlay", "type": "overlay", "flags": ["relatime"]}}
+    said = apply(plan(""), Simulated(plan(""), root, state))
+    assert "this system runs from another file system" in said and "--target /mnt" in said
+    assert "umount" not in said
+
+
+@pytest.mark.parametrize("named", ["mnt", "/", "/proc/x", "/run/x", "/link"])
+def test_what_is_no_folder_of_a_rescue_system(named: str, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    with pytest.raises(Unable, match="--target"):
+        target_of(str(tmp_path / "link") if named == "/link" else named)
+    assert target_of(f"{tmp_path}/") == str(tmp_path) and target_of(None) == ""
