@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from raidplan.apply.change.left import left_running, left_standing
+from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.conflicts import unheard
 from raidplan.apply.decide.fingerprint import machine_digest, seen
 from raidplan.apply.decide.host_name import called_otherwise
@@ -37,8 +37,8 @@ class Decision:
     """As it was read, with its disks by their names in the layout."""
     notes: tuple[str, ...] = ()
     """Facts to know before, of versions for example, that are no reason to refuse."""
-    standing: tuple[str, ...] = ()
-    """Objects and tunings of an earlier version of the layout, in words: they are left as they are."""
+    standing: tuple[Obsolete, ...] = ()
+    """Objects and settings of an earlier version of the layout: they are left as they are."""
     postponed: tuple[Step, ...] = ()
     """Steps that wait for a system below the target, or for its kernel."""
     written_over: frozenset[str] = frozenset()

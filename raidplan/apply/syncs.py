@@ -54,12 +54,16 @@ class Sync:
             return None
         return max(0, self.total - self.done) // self.bytes_per_second
 
-    def __str__(self) -> str:
-        if self.waits:
-            return f"{self.array}: the {self.action} waits for that of another array on the same disks; it begins by itself"
-        left = self.seconds_left
-        how = "" if left is None else f" at {self.bytes_per_second / 1e6:.0f} MB/s, {_duration(left)} left"
-        return f"{self.array}: {self.action} {self.percent:.0f} %{how}; goes on in the background"
+
+@dataclass(frozen=True, slots=True)
+class HeldSync:
+    """An initial sync that a run has held and not released."""
+
+    array: str
+    """Its name in the layout."""
+    attribute: str
+    release: str
+    """The value of the attribute that lets it run."""
 
 
 def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ()) -> tuple[Sync, ...]:
@@ -74,20 +78,12 @@ def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ())
     return tuple(found)
 
 
-def held(plan: Plan, world: World) -> Iterator[str]:
-    """Arrays whose initial sync a run that stopped has held and not let go, by what md says of them, in words."""
+def held(plan: Plan, world: World) -> Iterator[HeldSync]:
+    """Initial syncs that a stopped run still holds, by the present attributes of md."""
     for step in plan.steps:
         action = step.action
-        if (
-            step.phase != "sync"
-            or not isinstance(action, SetAttribute)
-            or world.attribute(action.file) != HELD
-        ):
-            continue
-        yield (
-            f"the initial sync of {step.targets[0]} is held, and without it {step.targets[0]} is not redundant: `apply` again or a "
-            f"reboot lets it run; to let it run now, echo {action.content} > {action.file}"
-        )
+        if step.phase == "sync" and isinstance(action, SetAttribute) and world.attribute(action.file) == HELD:
+            yield HeldSync(step.targets[0], action.file, action.content)
 
 
 def _sync(array: str, world: World, *, new: bool) -> Sync | None:
@@ -105,15 +101,3 @@ def _sync(array: str, world: World, *, new: bool) -> Sync | None:
 
 def _bytes(sectors: str) -> int:
     return int(sectors) * SECTOR if sectors.isdecimal() else 0
-
-
-def _duration(seconds: int) -> str:
-    minutes = -(-seconds // 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = (
-        [f"{days} d"] * (days > 0)
-        + [f"{hours} h"] * (hours > 0)
-        + [f"{minutes} min"] * (minutes > 0 and not days)
-    )
-    return " ".join(parts) or "no time"

@@ -7,6 +7,7 @@ plan on any machine, and what is found half made is known as ours.
 from __future__ import annotations
 
 import uuid
+from itertools import pairwise
 
 NAMESPACE = uuid.UUID("5c5b1c0e-6b0b-5c0f-9d0a-7261696470ff")
 
@@ -26,3 +27,8 @@ def fat_form(text: str) -> str:
     """The first eight digits as a FAT volume id: `1A2B-3C4D`."""
     digits = text.replace("-", "")[:8].upper()
     return f"{digits[:4]}-{digits[4:]}"
+
+
+def lvm_form(digits: str) -> str:
+    """A UUID of LVM as it prints it, from the 32 characters that the disk and device-mapper keep."""
+    return "-".join(digits[start:end] for start, end in pairwise((0, 6, 10, 14, 18, 22, 26, 32)))

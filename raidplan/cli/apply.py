@@ -28,7 +28,9 @@ from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
 from raidplan.cli.target import installed, target_of, waiting
 from raidplan.plan import Plan, plan_digest, plan_from_json
+from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_text import render_plan
+from raidplan.render.syncs import held_text, sync_text
 
 GOES_ON = "`apply` again goes on from there, by"
 MOST = 64 * 2**20
@@ -63,14 +65,14 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
                 note_event(refusal)
         talk("nothing was written")
         return REFUSED
-    for words in decision.standing:
-        talk(words)
+    for obsolete in decision.standing:
+        talk(obsolete_text(obsolete))
     if not decision.left.steps:
         for words in not_closed(open_journal(folder, world)) if past.is_open else ():
             talk(f"note: {words}")
         talk(f"{plan.host} already matches the layout; nothing to do")
         for sync in syncs(decision.whole, decision.machine, world):
-            talk(str(sync))
+            talk(sync_text(sync))
         return _ended(decision, folder, world)
     if past.is_open:
         talk(f"resuming the apply that started at {past.began} and was interrupted")
@@ -153,8 +155,8 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
 def _stopped(said: str, decision: Decision, journal: Journal) -> int:
     """Says what goes on from there, and what does not go on until then."""
     talk(f"{said} the journal {journal.file}")
-    for words in held(decision.whole, journal.world):
-        talk(words)
+    for sync in held(decision.whole, journal.world):
+        talk(held_text(sync))
     return STOPPED
 
 
@@ -181,7 +183,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         return _stopped(f"{unlike}: mend that, and `apply` again, which goes by", decision, journal)
     talk(f"{decision.whole.host} matches the layout: every property was read back")
     for sync in outcome.syncs:
-        talk(str(sync))
+        talk(sync_text(sync))
     return _ended(decision, journal.folder, journal.world)
 
 

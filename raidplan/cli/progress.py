@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Self
 
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable, may_be_written, talk
 from raidplan.render.refusals import refusal_to_data
+from raidplan.render.syncs import sync_text
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
@@ -29,14 +29,17 @@ Told = Event | Sync | Outcome | Refusal
 """The things that an event log reports."""
 
 
-class Display(Protocol):
-    """Shows events while `apply` runs."""
+class Display:
+    """Shows events while `apply` runs; this one shows nothing."""
 
-    def __enter__(self) -> Display: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-    def __call__(self, event: Event) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __call__(self, event: Event) -> None:
+        return None
 
 
 @contextmanager
@@ -79,7 +82,7 @@ def _told(event: Told) -> dict[str, object]:
     if isinstance(event, Refusal):
         return {"event": "refused", **refusal_to_data(event)}
     if isinstance(event, Sync):
-        return {"event": "sync", "array": event.array, "action": event.action, "say": str(event), "percent": round(event.percent, 1),
+        return {"event": "sync", "array": event.array, "action": event.action, "say": sync_text(event), "percent": round(event.percent, 1),
                 "bytes_per_second": event.bytes_per_second, "seconds_left": event.seconds_left}  # fmt: skip
     if isinstance(event, Outcome):
         return {"event": "ended", "as_planned": event.complete and not event.unproven, "done": len(event.done),
@@ -95,20 +98,18 @@ def display(steps: int) -> Display:
     return Lasting(Live(steps) if shown else Lines(steps))
 
 
-class Lasting:
+class Lasting(Display):
     """A display that can fail, as a terminal that is closed: the run goes on unshown, and the journal tells of it."""
 
     def __init__(self, display: Display) -> None:
         self.display, self.lost = display, False
 
-    def __enter__(self) -> Lasting:
+    def __enter__(self) -> Self:
         self._try(self.display.__enter__)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._try(lambda: self.display.__exit__(kind, value, trace))
+    def __exit__(self, *_: object) -> None:
+        self._try(self.display.__exit__)
 
     def __call__(self, event: Event) -> None:
         if not self.lost:
@@ -121,34 +122,23 @@ class Lasting:
             self.lost = True
 
 
-class Lines:
+class Lines(Display):
     """A line when a step ends."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.ended, self.started = steps, 0, time.monotonic()
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def __call__(self, event: Event) -> None:
         if event.kind in ("started", "running"):
             return
         self.ended += 1
         clock = f"{time.monotonic() - self.started:6.1f} s"
-        said = (
-            f"{event.step.say} ({event.seconds:.1f} s)"
-            if event.kind == "done"
-            else f"FAILED: {event.step.say}"
-        )
+        done = f"{event.step.say} ({event.seconds:.1f} s)"
+        said = done if event.kind == "done" else f"FAILED: {event.step.say}"
         talk(visible(f"[{self.ended}/{self.steps}] {clock}  {said}"))
 
 
-class Live:
+class Live(Display):
     """The running steps with their time, below what is done already."""
 
     def __init__(self, steps: int) -> None:
@@ -157,13 +147,11 @@ class Live:
         self.total = self.progress.add_task("all steps", total=steps)
         self.running: dict[str, int] = {}
 
-    def __enter__(self) -> Live:
+    def __enter__(self) -> Self:
         self.progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.progress.stop()
 
     def __call__(self, event: Event) -> None:

@@ -17,6 +17,7 @@ from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
 from raidplan.cli.target import target_of
 from raidplan.plan import Plan
+from raidplan.render.obsolete import obsolete_text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,6 +105,6 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
     talk(
         "every disk, file and unit is as it was before; arrays that were stopped come up at the next boot, or with mdadm --assemble --scan"
     )
-    for words in still_tuned(plan, machine):
-        talk(words)
+    for tuned in still_tuned(plan, machine):
+        talk(obsolete_text(tuned))
     return OK

@@ -122,12 +122,6 @@ def dashed(digits: str) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def coloned(uuid: str) -> str:
-    """A UUID as mdadm and udev write it: four groups of eight."""
-    digits = uuid.replace("-", "")
-    return ":".join(digits[at : at + 8] for at in range(0, len(digits), 8))
-
-
 def read_links(root: Path) -> dict[str, list[str]]:
     """The names below /dev/md by the kernel's name of the array that they lead to."""
     found: dict[str, list[str]] = {}

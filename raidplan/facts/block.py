@@ -52,6 +52,11 @@ class Block:
         return f"/dev/{self.name}"
 
     @property
+    def below(self) -> tuple[str, ...]:
+        """The devices that it stands on, by name; of a partition, its disk."""
+        return self.slaves or ((self.disk,) if self.disk else ())
+
+    @property
     def whole(self) -> bool:
         """A disk in itself: no partition, and not made of others by the kernel."""
         return not (self.partition or self.is_md or self.dm_name or MEMORY_DISKS.fullmatch(self.name))
@@ -68,8 +73,12 @@ class Block:
 
 def read_blocks(root: Path) -> dict[str, Block]:
     """All block devices with a size, by kernel name."""
-    blocks = (block for sys in sorted((root / "sys/block").glob("*")) for block in _family(sys))
-    return {block.name: block for block in blocks if block.size and block.number}
+    return {block.name: block for block in every_block(root) if block.size and block.number}
+
+
+def every_block(root: Path) -> Iterator[Block]:
+    """All block devices, with those that have no size, such as an array that is not started."""
+    yield from (block for sys in sorted((root / "sys/block").glob("*")) for block in _family(sys))
 
 
 def _family(sys: Path) -> Iterator[Block]:

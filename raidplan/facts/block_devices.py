@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from raidplan.base.identity import lvm_form
 from raidplan.facts.arrays import Array
 from raidplan.facts.block import Block, Names, text_of
 from raidplan.facts.machine import BlockFact
@@ -29,7 +30,7 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
 
     def fact(block: Block) -> BlockFact:
         kind, traces = _kind(block), silent.get(block.name, ())
-        group = re.match(r"LVM-(\w{6})(\w{4})(\w{4})(\w{4})(\w{4})(\w{4})(\w{6})", block.dm_uuid, re.ASCII)
+        group = re.match(r"LVM-(\w{32})", block.dm_uuid, re.ASCII)
         return BlockFact(
             name=block.name,
             identity=names.of(block.name),
@@ -37,13 +38,13 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
             kind=kind,
             size=block.size,
             start=block.start,
-            below=block.slaves or ((block.disk,) if block.disk else ()),
+            below=block.below,
             uses=tuple(uses.get(block.name, ())),
             found=tuple(_found(readings, block)),
             content=tuple(map(words, traces)) or tuple(_content(readings, block)),
             unknown_from=next((one.offset for one in traces[:1] if one.type == "data" and not one.place), -1),
             state=text_of(readings.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
-            group="-".join(group.groups()) if group else "",
+            group=lvm_form(group[1]) if group else "",
         )
 
     # An array that is assembled and not started has no size yet.

@@ -24,6 +24,11 @@ NO_DEVICES = ("file", "directory", "tool", "unit", "unit_file", "module", "kerne
 """Kinds whose texts never name a device, whatever they look like."""
 
 
+def texts(value: object) -> list[str]:
+    """The items of a property that is a list, as texts; nothing if it is none."""
+    return [str(each) for each in value] if isinstance(value, list | tuple) else []
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionFact:
     """A partition; `start` and `size` in bytes, `uuid` and `type` in lower case, empty if not known."""

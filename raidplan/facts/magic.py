@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.identity import lvm_form
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.reader import Reader
 
@@ -42,8 +43,7 @@ def _luks(read: Reader, at: int) -> str:
 def _lvm(read: Reader, at: int) -> str:
     """32 letters and digits, in LVM's groups."""
     found = read(at + 8, 32).decode("ascii", "replace")
-    groups = re.fullmatch(r"(\w{6})(\w{4})(\w{4})(\w{4})(\w{4})(\w{4})(\w{6})", found, re.ASCII)
-    return "-".join(groups.groups()) if groups else ""
+    return lvm_form(found) if re.fullmatch(r"\w{32}", found, re.ASCII) else ""
 
 
 _PAGES = tuple(page - 10 for page in (4096, 8192, 16384, 32768, 65536))

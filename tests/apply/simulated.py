@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from raidplan.apply.change.left import set_by
+from raidplan.apply.change.obsolete import set_by
 from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of
 from raidplan.apply.world import World

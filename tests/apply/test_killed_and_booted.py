@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from raidplan.apply.change.left import set_by
+from raidplan.apply.change.obsolete import set_by
 from raidplan.base.levels import LEVELS
 from raidplan.facts.host import HOLD
 from raidplan.plan.places import FSTAB, UDEV_RULES

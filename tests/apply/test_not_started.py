@@ -14,9 +14,9 @@ from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.layers import STOPPED
+from raidplan.base.identity import md_form
 from raidplan.cli import REFUSED
 from raidplan.cli.adopt import _entered
-from raidplan.facts.arrays import coloned
 from tests.apply.earlier import plan_of, standing
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
@@ -106,7 +106,7 @@ def test_an_array_that_is_not_assembled_is_not_taken_for_gone(
     decision = decided(tmp_path, root, state, change)
     (refusal,) = decision.refusals
     assert refusal.startswith("arrays.a (line ") and not decision.left.steps
-    assemble = f"/dev/md/a --uuid={coloned(uuid)}`, or clear them by hand if nobody misses it; then try again"
+    assemble = f"/dev/md/a --uuid={md_form(uuid)}`, or clear them by hand if nobody misses it; then try again"
     there = "3 of its 3 devices are there, but it is not assembled, and what stands on it cannot be seen"
     assert refusal.endswith(f"{there}: assemble it with `mdadm --assemble {assemble}")
     state.content[members[0]] = []

@@ -25,6 +25,7 @@ from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Run, Step
+from raidplan.render.syncs import sync_text
 from tests.apply.silent import Silent, carried_out
 from tests.apply.stacks import LAYOUT
 
@@ -217,7 +218,7 @@ def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(
     monkeypatch.setattr("raidplan.cli.apply.carry_out", lambda *_: Outcome(done=["a"], syncs=(sync,)))
     assert carried_out(tmp_path / "state", str(tmp_path / "events")) == 0
     told, ended = map(json.loads, (tmp_path / "events").read_text().splitlines())
-    assert told["array"] == "md_x" and str(sync) in capsys.readouterr().err
+    assert told["array"] == "md_x" and sync_text(sync) in capsys.readouterr().err
     assert ended["event"] == "ended" and ended["as_planned"] is True and ended["done"] == 1
 
 

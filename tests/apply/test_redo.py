@@ -14,7 +14,7 @@ from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
 from raidplan.apply.recheck_target import ARRAY
 from raidplan.apply.world import World
-from raidplan.facts.arrays import coloned
+from raidplan.base.identity import md_form
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import Plan, Run, Step, Zero
@@ -69,7 +69,7 @@ def uuid_of(plan: Plan, id: str) -> str:
 def test_members_are_cleared_with_the_superblock_last(plan: Plan) -> None:
     """What mdadm wrote beside it would be somebody's data without it."""
     uuid = uuid_of(plan, "array.data.create")
-    link = ARRAY + coloned(uuid)
+    link = ARRAY + md_form(uuid)
     stop, first, second, create = redone(
         plan, "array.data.create", pair(plan).array("md127", "sdb1", "sdc1", uuid=uuid, node=link)
     )
@@ -101,7 +101,7 @@ def test_a_file_system_that_was_not_finished_is_cleared_with_what_was_found(plan
 @pytest.mark.parametrize("name", ["/dev/md127", "link"])
 def test_another_array_of_that_name_is_not_stopped(plan: Plan, tmp_path: Path, name: str) -> None:
     uuid = uuid_of(plan, "array.data.create")
-    node = name if name != "link" else ARRAY + coloned(uuid)
+    node = name if name != "link" else ARRAY + md_form(uuid)
     stop = Step(
         "array.data.create+clear.1",
         "array",

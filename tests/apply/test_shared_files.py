@@ -15,7 +15,7 @@ from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.configuration.files import TRIES, write
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
-from raidplan.facts.arrays import coloned
+from raidplan.base.identity import md_form
 from raidplan.plan import Plan, Proof, Run, Step, WriteBlock
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 
@@ -150,7 +150,7 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         (f"UUID={uuid.upper()} /other ext4 defaults", f"UUID={uuid.upper()}"),
         (f"/dev/disk/by-uuid/{uuid} /other ext4 defaults", f"/dev/disk/by-uuid/{uuid}"),
         ("/dev/md/data /other ext4 defaults", "/dev/md/data"),
-        (f"{BY_ID}md-uuid-{coloned(digits)} /other ext4", f"{BY_ID}md-uuid-{coloned(digits)}"),
+        (f"{BY_ID}md-uuid-{md_form(digits)} /other ext4", f"{BY_ID}md-uuid-{md_form(digits)}"),
         (f"{BY_ID}md-name-pair:data /other ext4", f"{BY_ID}md-name-pair:data"),
     ):
         said = lines(tmp_path, "/etc/fstab", f"# x\n{line}\n")

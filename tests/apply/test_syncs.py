@@ -10,6 +10,7 @@ from raidplan.apply.syncs import Sync, syncs
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Proof, Run, Step
+from raidplan.render.syncs import sync_text
 
 STEP = Step(
     "array.x", "array", "make x", Run(("mdadm",)), "arrays.x", guard=("{d0}",), proof=Proof("array", "u", {})
@@ -45,7 +46,7 @@ def found(root: Path, action: str, completed: str, speed: str, *, new: bool = Tr
             "117187500 / 3906250000",
             "117188",
             True,
-            "initial sync 3 % at 120 MB/s, 4 h 30 min left; goes on in the background",
+            "initial sync 3 % at 120 MB/s, 4 h 29 min left; goes on in the background",
         ),
         ("resync", "none", "none", True, "initial sync 0 %; goes on in the background"),
         ("resync", "0 / 2000", "0", True, "initial sync 0 %; goes on in the background"),
@@ -54,7 +55,7 @@ def found(root: Path, action: str, completed: str, speed: str, *, new: bool = Tr
             "1000 / 2000",
             "1",
             False,
-            "rebuild 50 % at 0 MB/s, 9 min left; goes on in the background",
+            "rebuild 50 % at 0 MB/s, 8 min 20 s left; goes on in the background",
         ),
         (
             "recover",
@@ -68,13 +69,13 @@ def found(root: Path, action: str, completed: str, speed: str, *, new: bool = Tr
             "2000 / 2000",
             "5000",
             True,
-            "check 100 % at 5 MB/s, no time left; goes on in the background",
+            "check 100 % at 5 MB/s, 0 s left; goes on in the background",
         ),
     ],
 )
 def test_said(tmp_path: Path, action: str, completed: str, speed: str, new: bool, said: str) -> None:
     (sync,) = found(tmp_path, action, completed, speed, new=new)
-    assert str(sync) == f"md_x: {said}"
+    assert sync_text(sync) == f"md_x: {said}"
 
 
 @pytest.mark.parametrize("action", ["idle", "frozen", ""])

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply import execute
+from raidplan.apply.change.obsolete import Standing
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.facts.host import READ_WHOLE
 from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.render.obsolete import obsolete_text
 from tests.apply.earlier import plan_of
 from tests.apply.left import Kills
 from tests.apply.runs import FSTAB, apply, end, impatient, machine
@@ -25,6 +27,11 @@ __all__ = ["impatient"]
 RULES = "etc/udev/rules.d/65-raidplan-pair.rules"
 HARMLESS = ("udevadm", "systemctl", "mkinitramfs", "run-parts")
 """All that runs when something is not described any more."""
+
+
+def told(decision: Decision) -> tuple[str, ...]:
+    """The sentences on what stays as it is."""
+    return tuple(map(obsolete_text, decision.standing))
 
 
 def typed(data: dict) -> None:  # type: ignore[type-arg]
@@ -154,14 +161,14 @@ def test_what_still_runs_is_told_once_with_what_ends_it(before: tuple[Path, Stat
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, untuned)
     assert decided(same, Simulated(same, root, state)).standing == ()
     world = Simulated(later, root, state)
-    told = decided(later, world).standing
+    said = told(decided(later, world))
     since = "which the layout does not say any more; it goes with the next boot"
-    assert told == (
+    assert said == (
         f"left running: md_p keeps stripe_cache_size 1024, {since}, or now: echo 256 >/sys/block/md_p/md/stripe_cache_size",
         f"left running: md_p keeps read_ahead_kb 1024, {since}",
     )
     less = plan_of(tmp_path / "less", less_tuned)
-    assert decided(less, Simulated(less, root, state)).standing == told[:1]
+    assert told(decided(less, Simulated(less, root, state))) == said[:1]
     assert apply(later, world) == "done"
     assert tuned == running, "nothing is taken from an array that runs"
     assert apply(later, Simulated(later, root, state)) == "nothing to do"
@@ -178,7 +185,7 @@ def test_a_mount_that_stays_is_told_with_what_ends_it(before: tuple[Path, State]
     state = again(before, root)
     later = plan_of(tmp_path, unmounted_home)
     world = Simulated(later, root, state)
-    assert decided(later, world).standing == (
+    assert told(decided(later, world)) == (
         "left mounted: /srv/home, which the layout does not mount any more; it goes with the next boot, or now: umount /srv/home",
     )
     assert apply(later, world) == "done"
@@ -216,15 +223,15 @@ def test_a_priority_that_stays_is_told_with_what_ends_it(
 
     later = plan_of(tmp_path, change)
     world = Simulated(later, root, state)
-    (told,) = decided(later, world).standing
+    (said,) = told(decided(later, world))
     key, area = next(
         (key, area)
         for key, area in state.objects["swap"].items()
         if area.get("active") and key.startswith("file:") == (name == "f")
     )
     source = key.removeprefix("file:") if name == "f" else f"UUID={key}"
-    assert told.startswith(f"left running: swap {source} keeps priority 5, which the layout does not say any")
-    assert told.endswith(f"what is in it: swapoff {source} && swapon {source}")
+    assert said.startswith(f"left running: swap {source} keeps priority 5, which the layout does not say any")
+    assert said.endswith(f"what is in it: swapoff {source} && swapon {source}")
     assert apply(later, world) == "done"
     assert area["priority"] == 5 and not any(line.startswith("swap") for line in world.executed)
     area["priority"] = 7  # somebody has set it since
@@ -257,8 +264,8 @@ def test_a_hostile_mount_point_is_one_word_of_the_command(before: tuple[Path, St
     fstab.write_text(fstab.read_text().replace("/srv/home", "/srv/$(reboot)\\040\\033"))
     state.objects["mount"]["/srv/$(reboot) \033"] = state.objects["mount"].pop("/srv/home")
     later = plan_of(tmp_path, unmounted_home)
-    (told,) = decided(later, Simulated(later, root, state)).standing
-    assert "\033" not in told and "umount '/srv/$(reboot) " in told and told.endswith("'")
+    (said,) = told(decided(later, Simulated(later, root, state)))
+    assert "\033" not in said and "umount '/srv/$(reboot) " in said and said.endswith("'")
 
 
 def test_what_somebody_set_by_hand_since_is_not_ours_to_speak_of(
@@ -278,8 +285,8 @@ def test_a_hostile_name_of_an_array_comes_into_no_command(before: tuple[Path, St
     (uuid,) = state.objects["tuning"]
     state.objects["array"][uuid]["device"] = "md_;reboot"
     later = plan_of(tmp_path, less_tuned)
-    (told,) = decided(later, Simulated(later, root, state)).standing
-    assert "echo" not in told
+    (said,) = told(decided(later, Simulated(later, root, state)))
+    assert "echo" not in said
 
 
 def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None:
@@ -287,11 +294,8 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
     state = again(before, root)
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, bare)
     assert decided(same, Simulated(same, root, state)).standing == ()
-    told = [
-        line
-        for line in decided(later, Simulated(later, root, state)).standing
-        if line.startswith("left standing: ")
-    ]
+    decision = decided(later, Simulated(later, root, state))
+    said = [obsolete_text(each) for each in decision.standing if isinstance(each, Standing)]
     for words in (
         "the array pair:a (",
         "the array pair:b (",
@@ -299,8 +303,8 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
         "the filesystem before (",
         "the swap one (",
     ):
-        assert any(line.startswith(f"left standing: {words}") for line in told), (words, told)
-    assert all(line.endswith("is not described any more; nothing of it is touched") for line in told)
+        assert any(line.startswith(f"left standing: {words}") for line in said), (words, said)
+    assert all(line.endswith("is not described any more; nothing of it is touched") for line in said)
 
 
 def test_a_plan_that_was_made_for_a_machine_takes_back_what_it_says(

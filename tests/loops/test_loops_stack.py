@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.twin.loops import stack as module
-from raidplan.twin.loops.stack import Block, Group, Mount, SwapArea, parsed_groups, read_stack, unescaped
+from raidplan.twin.loops.stack import Group, Mount, SwapArea, parsed_groups, read_stack
 
 MOUNTINFO = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -26,9 +26,9 @@ PVS = """{"report": [{"pv": [
 ]}]}"""
 
 
-def device(sysfs: Path, name: str, number: str, parent: str = "", slaves=(), **files: str) -> None:
-    """A block device of a fake sysfs, linked from class/block as the kernel does it."""
-    folder = sysfs / "devices" / parent / name
+def device(root: Path, name: str, number: str, parent: str = "", slaves=(), **files: str) -> None:
+    """A block device of a fake sysfs; a partition lies in the folder of its disk."""
+    folder = root / "sys/block" / parent / name
     (folder / "slaves").mkdir(parents=True)
     (folder / "dev").write_text(number + "\n")
     for file, text in files.items():
@@ -37,39 +37,38 @@ def device(sysfs: Path, name: str, number: str, parent: str = "", slaves=(), **f
         target.write_text(text + "\n")
     for slave in slaves:
         (folder / "slaves" / slave).symlink_to("/")
-    (sysfs / "class/block").mkdir(parents=True, exist_ok=True)
-    (sysfs / "class/block" / name).symlink_to(folder)
 
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    sysfs, proc = tmp_path / "sys", tmp_path / "proc"
-    device(sysfs, "vda", "254:0")
-    device(sysfs, "vda1", "254:1", "vda", partition="1")
-    device(sysfs, "loop0", "7:0")
-    device(sysfs, "loop0p1", "259:3", "loop0", partition="1")
-    device(sysfs, "cciss!c0d0", "104:0")
-    device(sysfs, "md127", "9:127", slaves=["loop0p1", "cciss!c0d0"], md__array_state="clean")
-    device(sysfs, "md127p2", "259:9", "md127", partition="2")
-    device(sysfs, "dm-0", "252:0", slaves=["md127"], dm__uuid="LVM-abc", dm__name="vg0-home")
+    proc = tmp_path / "proc"
+    device(tmp_path, "vda", "254:0")
+    device(tmp_path, "vda1", "254:1", "vda", partition="1")
+    device(tmp_path, "loop0", "7:0")
+    device(tmp_path, "loop0p1", "259:3", "loop0", partition="1")
+    device(tmp_path, "cciss!c0d0", "104:0")
+    device(tmp_path, "md127", "9:127", slaves=["loop0p1", "cciss!c0d0"], md__array_state="clean")
+    device(tmp_path, "md127p2", "259:9", "md127", partition="2")
+    device(tmp_path, "dm-0", "252:0", slaves=["md127"], dm__uuid="LVM-abc", dm__name="vg0-home")
     (proc / "self").mkdir(parents=True)
     (proc / "self/mountinfo").write_text(MOUNTINFO)
     (proc / "swaps").write_text(SWAPS)
     monkeypatch.setattr(module, "_groups", lambda: ())
-    return sysfs, proc
+    return tmp_path
 
 
 def test_blocks(tree):
-    blocks = read_stack(*tree).blocks
-    assert blocks["loop0p1"] == Block("loop0p1", "259:3", ("loop0",), "partition")
-    assert blocks["md127"] == Block("md127", "9:127", ("cciss/c0d0", "loop0p1"), "md")
+    blocks = read_stack(tree).blocks
+    assert (blocks["loop0p1"].below, blocks["loop0p1"].partition) == (("loop0",), 1)
+    assert (blocks["md127"].below, blocks["md127"].is_md) == (("cciss/c0d0", "loop0p1"), True)
     assert blocks["md127p2"].below == ("md127",)
-    assert blocks["dm-0"] == Block("dm-0", "252:0", ("md127",), "dm", "LVM-abc", "vg0-home")
+    dm = blocks["dm-0"]
+    assert (dm.below, dm.dm_uuid, dm.dm_name) == (("md127",), "LVM-abc", "vg0-home")
     assert blocks["cciss/c0d0"].node == "/dev/cciss/c0d0"
 
 
 def test_mounts_and_swaps(tree):
-    found = read_stack(*tree)
+    found = read_stack(tree)
     assert found.mounts[1] == Mount("/", "vda1", "/dev/vda1", 27, 1, (254 << 8) | 1)
     assert (found.mounts[2].point, found.mounts[2].block) == ("/srv/a b", "md127")
     assert found.mounts[3].block == ""
@@ -77,22 +76,18 @@ def test_mounts_and_swaps(tree):
 
 
 def test_a_kernel_without_swap(tree):
-    (tree[1] / "swaps").unlink()
-    assert read_stack(*tree).swaps == ()
+    (tree / "proc/swaps").unlink()
+    assert read_stack(tree).swaps == ()
 
 
 def test_no_mountinfo_is_an_error(tree):
-    (tree[1] / "self/mountinfo").unlink()
+    (tree / "proc/self/mountinfo").unlink()
     with pytest.raises(OSError, match="mountinfo"):
-        read_stack(*tree)
+        read_stack(tree)
 
 
 def test_groups_of_one_name_stay_apart():
     assert parsed_groups(PVS) == (Group("vg0", "AAAA-1", ("md127",)), Group("vg0", "BBBB-2", ("sdz9",)))
-
-
-def test_unescaped():
-    assert unescaped(r"/a\040b\134c\011d") == "/a b\\c\td"
 
 
 def test_the_running_machine():

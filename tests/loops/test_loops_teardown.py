@@ -2,10 +2,12 @@
 
 import pytest
 
+from raidplan.base.identity import lvm_form
+from raidplan.facts.block import Block
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import Refused
-from raidplan.twin.loops.stack import Block, Group, Mount, Stack, SwapArea
-from raidplan.twin.loops.teardown import group_uuid, teardown
+from raidplan.twin.loops.stack import Group, Mount, Stack, SwapArea
+from raidplan.twin.loops.teardown import teardown
 
 VG = "Zt3Ak5" + "aaaa" * 5 + "bbbbbb"
 VG_PRINTED = "Zt3Ak5-aaaa-aaaa-aaaa-aaaa-aaaa-bbbbbb"
@@ -13,19 +15,19 @@ LV = "1" * 32
 
 
 def disk(name):
-    return Block(name)
+    return Block(name, "", 0)
 
 
 def part(name, of):
-    return Block(name, below=(of,), kind="partition")
+    return Block(name, "", 0, partition=1, disk=of)
 
 
 def md(name, *below):
-    return Block(name, below=below, kind="md")
+    return Block(name, "", 0, slaves=below, is_md=True)
 
 
 def lv(name, *below, lv="1"):
-    return Block(name, below=below, kind="dm", dm_uuid=f"LVM-{VG}{lv * 32}", dm_name=f"vg0-{name}")
+    return Block(name, "", 0, slaves=below, dm_uuid=f"LVM-{VG}{lv * 32}", dm_name=f"vg0-{name}")
 
 
 def loop(number, inode=100, device=1, file="/t/d.img"):
@@ -148,7 +150,7 @@ def test_a_volume_group_that_misses_a_device_is_ours():
 
 
 def test_encryption_and_others_are_refused():
-    crypt = Block("dm-3", below=("loop0p1",), kind="dm", dm_uuid="CRYPT-LUKS2-1234-secret", dm_name="secret")
+    crypt = Block("dm-3", "", 0, slaves=("loop0p1",), dm_uuid="CRYPT-LUKS2-1234-secret", dm_name="secret")
     assert reasons(["loop0"], stack(*LOOPS, crypt)) == (
         "/dev/dm-3 (secret) on /dev/loop0p1 is neither an array nor an LVM volume: close it first",
     )
@@ -185,5 +187,5 @@ def test_a_loop_device_that_vanished_meanwhile():
     assert commands(["loop9"], stack(*LOOPS)) == []
 
 
-def test_group_uuid():
-    assert group_uuid(VG) == VG_PRINTED
+def test_the_uuid_of_a_group():
+    assert lvm_form(VG) == VG_PRINTED

@@ -8,7 +8,7 @@ from dataclasses import replace
 from raidplan.apply.change.by_hand import said
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
-from raidplan.facts.machine import Properties
+from raidplan.facts.machine import Properties, texts
 from raidplan.facts.signatures import plain
 from raidplan.plan import Value
 from raidplan.plan.changes import (
@@ -152,8 +152,3 @@ def _node(identity: str, shown: Callable[[str], str]) -> str:
     """The name in commands of a device that proofs know by its identity."""
     partition = identity.removeprefix("partition:")
     return plain(shown(identity)) if partition == identity else f"{PARTITION}{plain(partition)}"
-
-
-def texts(value: Value) -> list[str]:
-    """The items of a property that is a list; nothing if it is none."""
-    return list(value) if isinstance(value, list | tuple) else []

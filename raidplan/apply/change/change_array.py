@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NoReturn
 
-from raidplan.apply.change.array_by_hand import policy_by_apply, texts
+from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
+from raidplan.facts.machine import texts
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import ADDED, Loss, Plan, Step, Zero, everything_on
 from raidplan.plan.changes import SPARE_ADDED, SPARE_REMOVED, argv

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from raidplan.apply.configuration.lines import Key, device
-from raidplan.facts.arrays import coloned
+from raidplan.base.identity import md_form
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 
@@ -62,7 +62,7 @@ def _nodes(stack: Stack, name: str) -> Iterator[str]:
 
 def of_array(uuid: str, stored: str) -> Iterator[str]:
     """The links of an array; `stored` is the name in its superblocks, with the host's (63-md-raid-arrays.rules)."""
-    yield f"{BY_ID}md-uuid-{coloned(uuid)}"
+    yield f"{BY_ID}md-uuid-{md_form(uuid)}"
     if stored:
         short = stored.rpartition(":")[2]
         yield from (f"{BY_ID}md-name-{stored}", f"/dev/md/{short}", f"/dev/md_{short}")

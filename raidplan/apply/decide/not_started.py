@@ -15,8 +15,8 @@ from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.layers import STOPPED
+from raidplan.base.identity import md_form
 from raidplan.facts import Machine
-from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences, differing
 from raidplan.plan import Plan, Step
@@ -91,7 +91,7 @@ def _assembled(step: Step, missing: list[str]) -> tuple[str, str]:
     """The trouble with an array that is not assembled, as in a rescue system, or where a person has stopped it, and the
     remedy."""
     assert step.proof is not None
-    node = f"{step.awaits[0]} --uuid={coloned(step.proof.key)}"
+    node = f"{step.awaits[0]} --uuid={md_form(step.proof.key)}"
     out = f"assemble it with `mdadm --assemble {node}`"
     if missing:
         out = f"bring {', '.join(missing)} back, or assemble it without with `mdadm --assemble --run {node}`"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.base.identity import md_form
 from raidplan.facts import Machine
-from raidplan.facts.arrays import coloned
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences
 from raidplan.plan import ADDED, Run, Step
@@ -41,7 +41,7 @@ def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
     yield stop
     yield _step(
         step, "assemble", f"assemble {name} under its name",
-        ("mdadm", "--assemble", node, f"--uuid={coloned(step.proof.key)}", *step.guard),
+        ("mdadm", "--assemble", node, f"--uuid={md_form(step.proof.key)}", *step.guard),
         after=(stop.id,), awaits=step.awaits,
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from raidplan.base.filesystems import uuid_modes
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import texts
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Step
 
@@ -23,7 +24,7 @@ def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[str]:
     """
     made = [step.proof for step in steps if step.creates and step.proof]
     arrays = {proof.key for proof in made if proof.kind == "array"}
-    rows = [row for proof in made if proof.kind == "table" for row in _texts(proof.expect.get("partitions"))]
+    rows = [row for proof in made if proof.kind == "table" for row in texts(proof.expect.get("partitions"))]
     partitions = {row.split()[0] for row in rows}
     for disk in others:
         for trace in disk.traces:
@@ -48,11 +49,7 @@ def copied(plan: Plan, machine: Machine) -> Iterator[str]:
     disks = {f"{{{disk.name}}}" for disk in plan.disks}
     for kind, (where, called, tool) in WHERE.items():
         for uuid, found in machine.objects.get(kind, {}).items():
-            devices = [str(found[where]), *_texts(found.get("also"))]
+            devices = [str(found[where]), *texts(found.get("also"))]
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
                 names = " and ".join(plain(device.strip("{}")) for device in devices)
                 yield f"{names} have the same {called} {plain(uuid)}: give the copy another one ({tool}), or unplug it"
-
-
-def _texts(value: object) -> list[str]:
-    return [str(row) for row in value] if isinstance(value, list | tuple) else []

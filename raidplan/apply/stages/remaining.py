@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from raidplan.apply.change.undescribed import taken_back, with_renewal
+from raidplan.apply.change.remove_configuration import taken_back, with_renewal
 from raidplan.apply.configuration.blocks import BrokenBlock
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.matching import Asked

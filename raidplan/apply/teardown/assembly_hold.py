@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from raidplan.base.identity import md_form
 from raidplan.facts import Machine
-from raidplan.facts.arrays import coloned
 from raidplan.facts.host import HOLD
 from raidplan.plan import Run, Step, WriteFile
 from raidplan.plan.origin import RELEASE, TEARDOWN
@@ -35,7 +35,7 @@ def rule(members: Iterable[str], partitions: Iterable[str], arrays: Iterable[str
     lines = [
         *_lines("ID_FS_UUID", [*members, *arrays]),
         *_lines("ID_PART_ENTRY_UUID", partitions),
-        *_lines("MD_UUID", [coloned(uuid) for uuid in arrays]),
+        *_lines("MD_UUID", [md_form(uuid) for uuid in arrays]),
     ]
     head = "# Written by raidplan while it works; removed when it ends, by the next `raidplan apply`, or by a reboot."
     return "\n".join([head, *lines]) + "\n"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from raidplan.apply.teardown import losses
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.apply.teardown.never_removed import GROUP
-from raidplan.facts.machine import BlockFact, Properties
+from raidplan.facts.machine import BlockFact, Properties, texts
 from raidplan.facts.ranges import ends_of, offsets
 from raidplan.plan import Loss, Run, Step, Zero
 from raidplan.plan.origin import TEARDOWN
@@ -37,7 +37,7 @@ class Layers:
         identity = stack.blocks[name].identity if name in stack.blocks else ""
         ends = [end for block in stack.machine.blocks if name in block.below for end in self._end(block)]
         for uuid, (_, group) in self._groups().items():
-            if identity in _texts(group.get("devices")):
+            if identity in texts(group.get("devices")):
                 ends += self._group_end(uuid)
         return tuple(dict.fromkeys(ends))
 
@@ -132,7 +132,3 @@ class Layers:
         )
         self.steps.append(step)
         return id
-
-
-def _texts(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []

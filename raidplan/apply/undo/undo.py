@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from raidplan.apply.change.left import kept_tuning, set_by
+from raidplan.apply.change.obsolete import Tuned, kept_tuning, set_by
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
@@ -89,12 +89,12 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
     return way
 
 
-def still_tuned(plan: Plan, machine: Machine) -> Iterator[str]:
-    """Tunings that running arrays keep from rules that were removed, in words."""
+def still_tuned(plan: Plan, machine: Machine) -> Iterator[Tuned]:
+    """Tunings that running arrays keep from rules that were removed."""
     for step in plan.steps:
         if isinstance(step.action, WriteFile) and step.action.file == UDEV_RULES.format(host=plan.host):
             now = file_text(machine, step.action.file) or ""
-            yield from kept_tuning(step.action.content, partial(set_by, now), machine, "that rule")
+            yield from kept_tuning(step.action.content, partial(set_by, now), machine, "rule")
 
 
 def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World) -> Iterator[str]:

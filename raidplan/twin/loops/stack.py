@@ -4,34 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-from raidplan.facts.block import text_of
+from raidplan.facts.block import Block, every_block
+from raidplan.facts.mounts import unescaped
 from raidplan.facts.run import find_tool, run
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block device as the kernel knows it."""
-
-    name: str
-    """The kernel's: loop5p1, md127, dm-3."""
-    number: str = ""
-    """MAJOR:MINOR"""
-    below: tuple[str, ...] = ()
-    """The devices it stands on, by name; of a partition, its disk."""
-    kind: Literal["", "partition", "md", "dm"] = ""
-    dm_uuid: str = ""
-    dm_name: str = ""
-
-    @property
-    def node(self) -> str:
-        """Its node under /dev."""
-        return f"/dev/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +57,9 @@ class Stack:
     groups: tuple[Group, ...] = ()
 
 
-def read_stack(sysfs: Path = Path("/sys"), proc: Path = Path("/proc")) -> Stack:
+def read_stack(root: Path = Path("/")) -> Stack:
     """Reads the running machine. Raises OSError."""
-    blocks = {block.name: block for block in map(_block, sorted((sysfs / "class/block").iterdir()))}
+    proc, blocks = root / "proc", {block.name: block for block in every_block(root)}
     numbers = {block.number: block.name for block in blocks.values() if block.number}
     mounts = tuple(_mount(line, numbers) for line in _lines(proc / "self/mountinfo"))
     # The first line of swaps is a heading; there is no such file in a kernel without swap.
@@ -90,22 +69,6 @@ def read_stack(sysfs: Path = Path("/sys"), proc: Path = Path("/proc")) -> Stack:
 
 def _lines(file: Path) -> list[str]:
     return file.read_text("utf-8", "surrogateescape").split("\n")[:-1]
-
-
-def _block(entry: Path) -> Block:
-    """A device may vanish while it is read; what is left of it is empty and harms nobody."""
-    name, number = _name(entry.name), text_of(entry / "dev")
-    if (entry / "partition").exists():
-        return Block(name, number, (_name(entry.resolve().parent.name),), "partition")
-    below = tuple(sorted(_name(found.name) for found in (entry / "slaves").glob("*")))
-    if (entry / "dm").exists():
-        return Block(name, number, below, "dm", text_of(entry / "dm/uuid"), text_of(entry / "dm/name"))
-    return Block(name, number, below, "md" if (entry / "md").exists() else "")
-
-
-def _name(sysfs_name: str) -> str:
-    # A slash in a device's name (cciss/c0d0) stands as ! in sysfs.
-    return sysfs_name.replace("!", "/")
 
 
 def _mount(line: str, numbers: Mapping[str, str]) -> Mount:
@@ -134,11 +97,6 @@ def _swap(line: str, blocks: Mapping[str, Block]) -> SwapArea:
     path = unescaped(line.split()[0])
     node = os.path.realpath(path).removeprefix("/dev/")
     return SwapArea(path, node if line.split()[1] == "partition" and node in blocks else "")
-
-
-def unescaped(text: str) -> str:
-    r"""A field of mountinfo or swaps: blanks and backslashes stand there as octal, `\040`."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def _groups() -> tuple[Group, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
 
+from raidplan.base.identity import lvm_form
+from raidplan.facts.block import Block
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import Refused
-from raidplan.twin.loops.stack import Block, Group, Mount, Stack
+from raidplan.twin.loops.stack import Group, Mount, Stack
 
 SYSTEM = ("/", "/usr", "/boot", "/var")
 
@@ -87,7 +88,7 @@ def _strange(own: frozenset[str], over: frozenset[str], blocks: Mapping[str, Blo
     """Reasons to refuse: devices that raidplan does not make, and so cannot take apart."""
     for name in sorted(over - own):
         block = blocks[name]
-        if block.kind not in ("partition", "md") and not block.dm_uuid.startswith("LVM-"):
+        if not (block.partition or block.is_md) and not block.dm_uuid.startswith("LVM-"):
             below = _nodes(sorted(set(block.below) & over))
             yield f"{_called(block)} on {below} is neither an array nor an LVM volume: close it first"
 
@@ -150,20 +151,15 @@ def _unit(block: Block) -> str:
 
 def _stop(unit: str, stack: Stack) -> Action | None:
     if unit.startswith("LVM-"):
-        uuid = group_uuid(unit[4:])
+        uuid = lvm_form(unit[4:])
         name = next((group.name for group in stack.groups if group.uuid == uuid), uuid)
         # By its UUID: another group may have the same name.
         argv = ("vgchange", "--activate", "n", "--select", f"vg_uuid={uuid}")
         return Action(argv, f"deactivate the volume group {name}")
     block = stack.blocks[unit]
-    if block.kind == "md":
+    if block.is_md:
         return Action(("mdadm", "--stop", block.node), f"stop the array {block.node}")
     return None
-
-
-def group_uuid(digits: str) -> str:
-    """A group's UUID as LVM prints it, from the 32 characters that device mapper keeps."""
-    return "-".join(digits[start:end] for start, end in pairwise((0, 6, 10, 14, 18, 22, 26, 32)))
 
 
 def _nodes(names: Iterable[str]) -> str:

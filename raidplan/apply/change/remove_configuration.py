@@ -1,6 +1,6 @@
 """Configuration of an earlier version of the layout that this version does not name any more.
 
-It is removed again: blocks, the udev rules, switched units. left.py reports all the rest.
+It is removed again: blocks, the udev rules, switched units. obsolete.py reports all the rest.
 """
 
 from __future__ import annotations
