@@ -51,7 +51,7 @@ commands:
 {commands}
 
 options:
-  -h, --help  show this help, or that of a command
+  -h, --help  show this help, or that of a command: raidplan help COMMAND
   --version   show the version
 
 exit codes:
@@ -88,6 +88,10 @@ def run(words: Sequence[str]) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
+    if words[:1] == ["help"]:
+        if len(words) > 1 and words[1] not in COMMANDS:
+            return _no_command(words[1:])
+        words = [*words[1:2], "--help"]
     place = _command_place(words)
     before = words if place is None else words[:place]
     if "-h" in before or "--help" in before:

@@ -181,7 +181,7 @@ def _explain(parser: argparse.ArgumentParser) -> None:
     """A rule, or none."""
     parser.description = "Explains a rule with a bad and a good example, or lists all rules."
     parser.add_argument("rule", nargs="?", metavar="RULE", help="the rule's name, as in error[NAME]")
-    add_output(parser, "text", "markdown")
+    add_output(parser, "text", "json", "markdown")
 
 
 def _discover(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,9 @@ import argparse
 from raidplan.base.findings import did_you_mean
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit
+from raidplan.render.findings_json import json_text
 from raidplan.render.rules_markdown import rules_markdown
-from raidplan.rules import CATALOGUE
+from raidplan.rules import CATALOGUE, Rule
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -20,6 +21,9 @@ def run(arguments: argparse.Namespace) -> int:
         hint = did_you_mean(arguments.rule, CATALOGUE) or "`raidplan explain` lists the rules"
         raise Unable(f"there is no rule '{arguments.rule}'; {hint}")
     rule = CATALOGUE[arguments.rule]
+    if arguments.format == "json":
+        emit(json_text(_data(rule)), arguments.output)
+        return OK
     can = "" if rule.acceptable else ", its errors cannot be accepted"
     emit(f"{rule.name} ({rule.severity}{can})\n\n{rule.page}\n", arguments.output)
     return OK
@@ -28,6 +32,21 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(form: str) -> str:
     if form == "markdown":
         return rules_markdown()
+    if form == "json":
+        return json_text(
+            {"format_version": 1, "rules": [_data(CATALOGUE[name]) for name in sorted(CATALOGUE)]}
+        )
     width = max(map(len, CATALOGUE), default=0)
     rules = [CATALOGUE[name] for name in sorted(CATALOGUE)]
     return "".join(f"{rule.name:{width}}  {rule.severity:7}  {rule.summary}\n" for rule in rules)
+
+
+def _data(rule: Rule) -> dict[str, object]:
+    """A rule as the JSON form tells of it; `page` is Markdown."""
+    return {
+        "rule": rule.name,
+        "severity": str(rule.severity),
+        "acceptable": rule.acceptable,
+        "summary": rule.summary,
+        "page": rule.page,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from raidplan.cli import COMMANDS, check, run
 from raidplan.cli.arguments import ARGUMENTS
 from raidplan.cli.output import Unable, emit, wants_colour
 from raidplan.cli.progress import events_to
+from raidplan.rules import CATALOGUE
 
 LAYOUT = "examples/raid1-pair.yaml"
 HEAVY = {"pydantic", "pydantic_core", "yaml", "sh", "rich", "jinja2", "asyncio"}
@@ -282,3 +284,24 @@ def test_in_a_folder_that_was_deleted_it_says_so(words: str, tmp_path: Path) -> 
     assert result.returncode == 2
     said = "raidplan: the current directory no longer exists; change to one that does (cd /)"
     assert result.stderr.splitlines() == [said]
+
+
+def test_help_of_a_command_is_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--help"]) == 0
+    own = capsys.readouterr().out
+    assert run(["help", "check"]) == 0 and capsys.readouterr().out == own != ""
+    assert run(["--help"]) == 0
+    general = capsys.readouterr().out
+    assert run(["help"]) == 0 and capsys.readouterr().out == general
+    assert run(["help", "chek"]) == 2
+    assert "'chek' is not a command; did you mean 'check'?" in capsys.readouterr().err
+
+
+def test_rules_are_explained_to_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["format_version"] == 1 and [each["rule"] for each in told["rules"]] == sorted(CATALOGUE)
+    assert run(["explain", "--format", "json", "swap-across-members"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert alone in told["rules"] and alone["severity"] == "error"
+    assert alone["summary"] and alone["page"].startswith(CATALOGUE["swap-across-members"].page)
