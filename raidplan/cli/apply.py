@@ -140,7 +140,8 @@ def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
 
 
 def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> None:
-    emit(render_plan(plan, nodes, colour=wants_colour(arguments, sys.stdout)))
+    colour = wants_colour(arguments, sys.stdout)
+    emit(render_plan(plan, nodes, colour=colour, every=arguments.all_steps))
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:

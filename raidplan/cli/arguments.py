@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 
 from raidplan.cli.options import (
+    add_all_steps,
     add_colour,
     add_confirm,
     add_consent,
@@ -48,8 +49,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
     """A layout, and the machine that the plan is for."""
     parser.description = (
         "Shows what apply would do, and writes nothing. By default for this machine: what stands "
-        "already is left out, and what is in the way is refused with exit code 4. With -o plan.json the form is json, "
-        "which `apply plan.json` takes."
+        "already is left out, and what is in the way is refused with exit code 4. `apply` takes the JSON form: -o plan.json."
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
     machine = parser.add_mutually_exclusive_group()
@@ -68,8 +68,8 @@ def _plan(parser: argparse.ArgumentParser) -> None:
     add_state(parser)
     add_target(parser)
     add_limit(parser)
-    add_output(parser, "text", "json", "shell", "markdown")
-    parser.set_defaults(format=None)
+    add_all_steps(parser)
+    add_output(parser, "text", "json", "shell", "markdown", "html")
 
 
 def _apply(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +85,7 @@ def _apply(parser: argparse.ArgumentParser) -> None:
     add_devices(parser)
     add_state(parser)
     add_target(parser)
+    add_all_steps(parser)
     parser.add_argument(
         "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
     )
@@ -154,7 +155,7 @@ def _estimate(parser: argparse.ArgumentParser) -> None:
         "bottleneck, how long a rebuild takes, and what survives the loss of what. Needs no machine."
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    add_output(parser, "text", "json")
+    add_output(parser, "text", "json", "html")
 
 
 def _draw(parser: argparse.ArgumentParser) -> None:
@@ -174,7 +175,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
         "joined, members picked from pools and, as comments, why these. Your own comments are not kept."
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    add_output(parser, "text")
+    add_output(parser, "yaml")
 
 
 def _explain(parser: argparse.ArgumentParser) -> None:

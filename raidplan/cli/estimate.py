@@ -19,6 +19,11 @@ def run(arguments: argparse.Namespace) -> int:
     talk_findings(loaded, arguments)
     if loaded.topology is None:
         return UNABLE
+    if arguments.format == "html":
+        from raidplan.render.html.page import estimate_page
+
+        emit(estimate_page(loaded), arguments.output)
+        return OK
     made = estimate(loaded.topology)
     forms = {
         "text": lambda: estimate_text(made, colour=wants_colour(arguments, sys.stdout)),

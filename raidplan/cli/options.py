@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 
 def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
@@ -11,12 +12,56 @@ def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
         parser.add_argument(
             "--format",
             choices=formats,
-            default=formats[0],
-            help=f"the form of the output: {', '.join(formats)}; {formats[0]} by default",
-            metavar="FORM",
+            help=f"output format: {', '.join(formats)}; by default that of FILE's extension, else {formats[0]}",
+            metavar="FORMAT",
         )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE, whole or not at all")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write atomically to FILE")
+    parser.set_defaults(formats=formats)
     add_colour(parser)
+
+
+EXTENSIONS = {
+    "txt": ("text", "github"),
+    "json": ("json", "gitlab", "sarif"),
+    "sarif": ("sarif",),
+    "xml": ("junit",),
+    "md": ("markdown",),
+    "html": ("html",),
+    "htm": ("html",),
+    "sh": ("shell",),
+    "svg": ("svg",),
+    "mmd": ("mermaid",),
+    "yaml": ("yaml",),
+    "yml": ("yaml",),
+}
+"""The formats that a file's extension stands for, the first that a command has by default."""
+NOT_WRITTEN = ("png", "pdf", "jpg", "jpeg", "gif", "webp", "csv", "docx", "xlsx")
+"""Extensions of other formats, which nothing here writes."""
+
+
+def format_of(file: str | None, given: str | None, formats: Sequence[str]) -> str:
+    """The format of the output: the one that is given, or that of the file's name. Raises ValueError."""
+    extension = (file or "").rpartition("/")[2].rpartition(".")[2].lower() if file and "." in file else ""
+    named = EXTENSIONS.get(extension, ())
+    fitting = [each for each in named if each in formats]
+    if extension in NOT_WRITTEN or (named and not fitting):
+        raise ValueError(
+            f"{file}: no format of this command has the extension .{extension}; it has {', '.join(formats)}"
+        )
+    if given is None:
+        return fitting[0] if fitting else formats[0]
+    if given not in formats:
+        raise ValueError(f"{given} is no format of this; it has {', '.join(formats)}")
+    if fitting and given not in fitting:
+        raise ValueError(f"{file} is named as {fitting[0]}, and --format says {given}")
+    return given
+
+
+def add_all_steps(parser: argparse.ArgumentParser) -> None:
+    """The option of a command that shows a plan."""
+    parser.add_argument(
+        "--all-steps", action="store_true", help="show every step with its command, not those alike as one"
+    )
 
 
 def add_colour(parser: argparse.ArgumentParser) -> None:
@@ -62,14 +107,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=("error", "warning", "note"),
         metavar="SEVERITY",
-        help="the least severity that makes the exit code 1: error (by default), warning, note",
+        help="minimum severity that fails the check (exit code 1): error (by default), warning, note",
     )
     for name, what in (("select", "report these rules alone"), ("ignore", "do not report these rules")):
         parser.add_argument(
             f"--{name}",
             action="append",
             metavar="RULE,...",
-            help=f"{what}; errors that nobody can accept are always reported",
+            help=f"{what}; errors that cannot be suppressed are always reported",
         )
 
 

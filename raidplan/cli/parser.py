@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from raidplan.cli.arguments import ARGUMENTS
+from raidplan.cli.options import format_of
 from raidplan.cli.output import talk
 
 
@@ -27,4 +28,12 @@ def parse(command: str, words: Sequence[str]) -> argparse.Namespace:
     parser = Parser(prog=f"raidplan {command}")
     ARGUMENTS[command](parser)
     # Intermixed, argparse loses what stands after "--".
-    return parser.parse_args(words) if "--" in words else parser.parse_intermixed_args(words)
+    found = parser.parse_args(words) if "--" in words else parser.parse_intermixed_args(words)
+    if formats := getattr(found, "formats", ()):
+        if getattr(found, "what", "") == "facts":
+            formats = ("json",)
+        try:
+            found.format = format_of(found.output, getattr(found, "format", None), formats)
+        except ValueError as error:
+            parser.error(str(error))
+    return found

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes the plan and prints it, or prints why there is none."""
-    if arguments.format is None:
-        arguments.format = "json" if (arguments.output or "").endswith(".json") else "text"
     code, plan = _run(arguments)
     if not arguments.detailed_exitcode:
         return code
@@ -48,8 +46,8 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     if code == OK:
         plan, loaded = pipeline.plan(loaded, target_of(arguments.target))
         code = OK if plan else UNABLE
-    look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     if plan is None:
+        look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
         emit(_without_plan(loaded, arguments.format, look), arguments.output)
         return code, None
     for line in placement_lines(loaded.placements):
@@ -64,11 +62,12 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
         if refusals:
             say_refused(plan.host, refusals, arguments)
             return REFUSED, None
-    emit(_rendered(plan, nodes, arguments.format, look), arguments.output)
+    emit(_rendered(plan, nodes, loaded, arguments), arguments.output)
     return OK, plan
 
 
-def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, look: Look) -> str:
+def _rendered(plan: Plan, nodes: Mapping[str, str], loaded: Loaded, arguments: argparse.Namespace) -> str:
+    form = arguments.format
     match form:
         case "shell" if plan.target:
             raise Unable(
@@ -83,11 +82,16 @@ def _rendered(plan: Plan, nodes: Mapping[str, str], form: str, look: Look) -> st
         case "markdown":
             from raidplan.render.plan_markdown import plan_markdown
 
-            return plan_markdown(plan, look.limit)
+            return plan_markdown(plan, arguments.limit, every=arguments.all_steps)
+        case "html":
+            from raidplan.render.html.page import plan_page
+
+            return plan_page(loaded, plan)
         case _:
             from raidplan.render.plan_text import render_plan
 
-            return render_plan(plan, nodes, colour=look.colour)
+            colour = wants_colour(arguments, sys.stdout)
+            return render_plan(plan, nodes, colour=colour, every=arguments.all_steps)
 
 
 def _without_plan(loaded: Loaded, form: str, look: Look) -> str:
@@ -103,6 +107,10 @@ def _without_plan(loaded: Loaded, form: str, look: Look) -> str:
             from raidplan.render.plan_shell import refusal_shell
 
             return refusal_shell(text.splitlines())
+        case "html":
+            from raidplan.render.forms import render
+
+            return render("html", [loaded], look)
         case "markdown":
             title = "### raidplan: no plan\n\n"
             return title + tables([loaded], look.limit - len(title))

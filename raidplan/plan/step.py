@@ -176,6 +176,15 @@ class Step:
         return self.origin.step if self.changes else self.id
 
     @property
+    def lost(self) -> tuple[Loss, ...]:
+        """The present content of the machine that it destroys; a device whose content it does not name counts whole."""
+        if self.phase != "teardown" and self.origin.kind != "clear":
+            return ()
+        if not self.destroys and self.phase == "teardown" and self.clears and isinstance(self.action, Zero):
+            return (Loss(f"whatever is on {self.action.device}", self.action.device),)
+        return self.destroys
+
+    @property
     def creates(self) -> bool:
         """It writes over a device: never run where something else exists already."""
         return bool(self.guard)
@@ -275,18 +284,9 @@ class Plan:
     @property
     def lost(self) -> tuple[Loss, ...]:
         """The present content of the machine that is destroyed, for which a person has to say yes."""
-        steps = (step for step in self.steps if step.phase == "teardown" or step.origin.kind == "clear")
-        found = (loss for step in steps for loss in step.destroys or _unnamed(step))
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(loss for step in self.steps for loss in step.lost))
 
     @property
     def own(self) -> tuple[Loss, ...]:
         """The losses of objects that this layout made: never given up by habit."""
         return tuple(loss for loss in self.lost if loss.own)
-
-
-def _unnamed(step: Step) -> tuple[Loss, ...]:
-    """The loss of a device's whole content where a step clears it and names nothing on it."""
-    if step.phase == "teardown" and step.clears and isinstance(step.action, Zero):
-        return (Loss(f"whatever is on {step.action.device}", step.action.device),)
-    return ()

@@ -11,8 +11,11 @@ LIMIT = 65_536
 """Characters in a comment on GitHub."""
 LONGEST = 300
 """Characters of a sentence in a table."""
-_PUNCTUATION = re.compile(r"""[!"#$&'*<>?@\[\\\]^_`{|}~]|:(?=//|[\w+-]+:)""")
-_LINKED = re.compile(r"&#64;|&#35;|&#58;|\bwww(?=\.)|\bGH(?=-\d)", re.IGNORECASE)
+_PUNCTUATION = re.compile(
+    r"""[!"#$&'*<>?@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//|[\w+-]+:)"""
+)
+"""Between letters or digits an underscore is no markup in GitHub's Markdown."""
+_LINKED = re.compile(r"(?<![A-Za-z0-9])&#64;|&#35;|&#58;|\bwww(?=\.)|\bGH(?=-\d)", re.IGNORECASE)
 
 
 def prose(text: str) -> str:

@@ -1,12 +1,14 @@
-"""The sum of a plan: objects that it makes, writes over and changes."""
+"""The sum of a plan: objects that it creates, changes, destroys and keeps, in the words of every form."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
+from raidplan.base.names import folded
 from raidplan.base.words import counted
-from raidplan.plan import DiskIdentity, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan import DiskIdentity, Loss, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.render.command import disk_name
 
 MADE = {
@@ -85,14 +87,68 @@ def origin(step: Step) -> str:
     )
 
 
+def losses(step: Step) -> tuple[Loss, ...]:
+    """The losses of a step; a device that is proven blank right before the step has nothing to lose."""
+    return step.lost or (() if step.guard else step.destroys)
+
+
 def symbol(step: Step) -> str:
-    """`!` writes over a device, `~` changes a file or a setting, `>` runs a program."""
-    if step.destroys or isinstance(step.action, Zero):
-        return "!"
-    return ">" if isinstance(step.action, Run | RenewInitramfs) else "~"
+    """`-` destroys or clears, `+` creates, `~` changes an object, a file or a setting, `>` runs a program."""
+    if losses(step) or isinstance(step.action, Zero):
+        return "-"
+    if step.creates:
+        return "+"
+    return ">" if isinstance(step.action, Run | RenewInitramfs) and not step.changes else "~"
 
 
-LEGEND = "! writes over a device   ~ changes a file or a setting   > runs a program"
+LEGEND = "+ create   ~ change   - destroy   > run a program"
+
+
+def summary(plan: Plan) -> dict[str, str]:
+    """The sum of a plan, by the words that every form has for it; an empty one is left out, but for losses."""
+    files = changed_files(plan)
+    in_place = sum(step.changes and step.origin.kind == "change" for step in plan.steps)
+    changed = [*([counted(in_place, "object") + " in place"] if in_place else []), *files]
+    told = {
+        "create": ", ".join(created(plan)),
+        "change": ", ".join(changed),
+        "format": formatted(plan),
+        "destroy": destroyed(plan),
+        "keep": ", ".join(kept(plan)),
+    }
+    return {word: text for word, text in told.items() if text}
+
+
+def formatted(plan: Plan) -> str:
+    """The devices that are written over, and why that loses nothing."""
+    disks, others = written_disks(plan), written_others(plan)
+    if not disks and not others:
+        return ""
+    names = [f"{counted(len(disks), 'disk')}: {folded(disks)}"] if disks else []
+    names += [folded(others)] if others else []
+    blank = (
+        "apply proves each of them blank right before"
+        if plan.machine_digest
+        else "taken as blank; apply refuses one that is not"
+    )
+    return f"{'; '.join(names)} ({blank})"
+
+
+def destroyed(plan: Plan) -> str:
+    """The number of losses; without a machine, the disks whose content the layout gives up."""
+    if plan.lost:
+        return f"{counted(len(plan.lost), 'thing')} on this machine, listed below"
+    given_up = [disk.name for disk in plan.disks if disk.wipe]
+    if not plan.machine_digest and given_up:
+        return f"whatever is on {folded(given_up)} (wipe: true); a plan made on the machine lists it"
+    others = sum(len(losses(step)) for step in plan.steps)
+    return counted(others, "thing") if others else "nothing"
+
+
+def kept(plan: Plan) -> tuple[str, ...]:
+    """`5 arrays, 5 file systems`: what stands as planned and is left alone."""
+    here = {step.id for step in plan.steps}
+    return created(replace(plan, steps=tuple(step for step in plan.whole if step.id not in here)))
 
 
 def found_by(disk: DiskIdentity) -> str:

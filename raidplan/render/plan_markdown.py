@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from raidplan.base.words import counted
 from raidplan.plan import Plan, Step, plan_digest
 from raidplan.render import overview
+from raidplan.render.folded import Group, folded_findings, groups
 from raidplan.render.losses import loss_texts
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
 from raidplan.render.plan_text import action_lines
 from raidplan.render.visible import visible
 
 
-def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
-    """The plan in at most `limit` characters: commands are cut first, then steps, and it is said how many."""
-    head = "\n".join(_summary(plan)) + "\n"
+def plan_markdown(plan: Plan, limit: int = LIMIT, *, every: bool = False) -> str:
+    """The plan in at most `limit` characters: commands are cut first, then steps, and it is said how many.
+
+    `every`: each step has a row.
+    """
+    head = "\n".join(_summary(plan, every)) + "\n"
     foot = "\n".join(_digests(plan)) + "\n"
     room = limit - len(head) - len(foot)
     if room < 400:
@@ -24,12 +28,12 @@ def plan_markdown(plan: Plan, limit: int = LIMIT) -> str:
             f"**{counted(len(plan.lost), 'thing')} on this machine will be destroyed.** " if plan.lost else ""
         )
         return f"### raidplan: plan for {prose(plan.host)}\n\n{lost}{counted(len(plan.steps), 'step')}, which did not fit here.\n\n{foot}"
-    steps = _steps(plan, room)
+    steps = _steps(plan, room, every)
     commands = _commands(plan, room - len(steps))
     return head + steps + commands + foot
 
 
-def _summary(plan: Plan) -> Iterator[str]:
+def _summary(plan: Plan, every: bool) -> Iterator[str]:
     yield f"### raidplan: plan for {prose(plan.host)}"
     yield ""
     if not plan.steps:
@@ -38,25 +42,18 @@ def _summary(plan: Plan) -> Iterator[str]:
         return
     yield "| | |"
     yield "| --- | --- |"
-    disks, others, files = (
-        overview.written_disks(plan),
-        overview.written_others(plan),
-        overview.changed_files(plan),
-    )
-    rows = {
-        "Steps": str(len(plan.steps)),
-        "**Destroyed**": _counted("everything on", disks, "disk") if disks else "",
-        "Written over or made": _listed(others),
-        "Created": ", ".join(overview.created(plan)),
-        "Changed files": _listed(files),
-        "Machine": "" if plan.machine_digest else "none was looked at: all of its disks are taken as blank",
-    }
-    yield from (f"| {name} | {value} |" for name, value in rows.items() if value)
+    rows = {word: cell(text) for word, text in overview.summary(plan).items()}
+    if rows["destroy"] != "nothing":
+        rows["destroy"] = f"**{rows['destroy']}**"
+    yield f"| steps | {len(plan.steps)} |"
+    yield from (f"| {word} | {text} |" for word, text in rows.items())
+    if not plan.machine_digest:
+        yield "| machine | none was looked at: all of its disks are taken as blank |"
     yield ""
     if plan.lost:
         yield from _lost(plan)
     if plan.findings:
-        yield from _findings(plan.findings)
+        yield from _findings(plan, every)
 
 
 def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
@@ -71,44 +68,39 @@ def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
     yield ""
 
 
-def _counted(verb: str, names: Sequence[str], noun: str) -> str:
-    return f"{verb} {counted(len(names), noun)}: {_listed(names)}"
-
-
 def _listed(names: Sequence[str], room: int = 6000) -> str:
     shown = fitting([cell(name) for name in names], room)
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
 
 
-def _findings(findings: Sequence[Mapping[str, object]], most: int = 50) -> Iterator[str]:
+def _findings(plan: Plan, every: bool, most: int = 50) -> Iterator[str]:
     yield "| Line | Finding | |"
     yield "| ---: | --- | --- |"
-    for finding in findings[:most]:
-        name = f"{finding['severity']}: {finding['rule']}"
-        yield f"| {finding['line']} | {cell(name)} | {cell(str(finding['message']))} |"
-    if len(findings) > most:
-        yield f"| | | and {len(findings) - most} more |"
+    rows = list(folded_findings(plan, every))
+    for severity, rule, lines, said in rows[:most]:
+        yield f"| {lines} | {cell(f'{severity}: {rule}')} | {cell(said)} |"
+    if len(rows) > most:
+        yield f"| | | and {len(rows) - most} more |"
     yield ""
 
 
-def _steps(plan: Plan, room: int) -> str:
-    """A table for each phase; rows that do not fit are counted."""
-    lines: list[str] = []
-    for phase, steps in overview.by_phase(plan):
-        heading = f"**{phase}**: {counted(len(steps), 'step')}"
-        lines += [heading, "", "| # | | Step | Destroys | Layout line |", "| ---: | --- | --- | --- | ---: |"]
-        lines += [_row(number, step) for number, step in steps]
-        lines += [""]
-    kept = fitting(lines, room - 200)
-    if len(kept) == len(lines):
-        return "".join(f"{line}\n" for line in kept)
-    rows = sum(line.startswith("| ") and line[2].isdigit() for line in lines[len(kept) :])
-    return "".join(f"{line}\n" for line in kept) + f"\n{counted(rows, 'step')} more did not fit here.\n\n"
+def _steps(plan: Plan, room: int, every: bool) -> str:
+    """A table of the steps, those alike in one row; rows that do not fit are counted."""
+    if not plan.steps:
+        return ""
+    rows = [_row(group) for group in groups(plan, every)]
+    counts = [len(group.steps) for group in groups(plan, every)]
+    heading = "| # | | Step | Destroys | Line |\n| ---: | --- | --- | --- | ---: |"
+    kept = fitting([heading, *rows], room - 200)
+    text = "".join(f"{line}\n" for line in kept) + "\n"
+    cut = sum(counts[max(len(kept) - 1, 0) :])
+    return text + (f"{counted(cut, 'step')} more did not fit here.\n\n" if cut else "")
 
 
-def _row(number: int, step: Step) -> str:
-    mark = "**!**" if overview.symbol(step) == "!" else ""
-    return f"| {number} | {mark} | {cell(step.say)} | {_listed(loss_texts(step.destroys))} | {step.line} |"
+def _row(group: Group) -> str:
+    mark = f"**{group.symbol}**" if group.symbol == "-" else f"`{group.symbol}`"
+    says = group.count + cell(group.says)
+    return f"| {group.numbers[0]} | {mark} | {says} | {_listed(group.losses)} | {group.lines} |"
 
 
 def _commands(plan: Plan, room: int) -> str:

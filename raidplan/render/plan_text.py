@@ -1,13 +1,15 @@
-"""A plan for reading: every step with its sentence, its command, what it destroys and where it comes from."""
+"""A plan for reading: its sum, and its steps, those alike as one line or each with its command."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 
+from raidplan.base.names import folded
 from raidplan.base.size import human
 from raidplan.base.words import counted
 from raidplan.plan import (
+    DiskIdentity,
     Plan,
     RenewInitramfs,
     Run,
@@ -21,40 +23,86 @@ from raidplan.plan import (
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
+from raidplan.render.estimate_words import alike
+from raidplan.render.folded import folded_findings, groups, shape
 from raidplan.render.losses import loss_texts
 from raidplan.render.visible import visible
 
 INDENT = " " * 7
+FEW = 8
+"""So many disks have a line each."""
 
 
-def render_plan(plan: Plan, nodes: Mapping[str, str] | None = None, *, colour: bool = False) -> str:
-    """The plan as lines; `nodes` are the disks' device nodes on this machine, if they are known."""
+def render_plan(
+    plan: Plan, nodes: Mapping[str, str] | None = None, *, colour: bool = False, every: bool = False
+) -> str:
+    """The plan as lines: its sum, then steps that are alike as one, or every step with its commands.
+
+    `nodes` are the disks' device nodes on this machine, if they are known.
+    """
     style = styles(colour)
-    parts = [list(_header(plan, nodes or {}, style))]
-    parts += [list(_phase(phase, steps, style)) for phase, steps in overview.by_phase(plan)]
-    parts += [list(_findings(plan, style))] if plan.findings else []
-    parts += [list(_lost(plan, style))] if plan.lost else []
-    parts += [list(_summary(plan, style))]
-    return "\n".join("\n".join(lines) + "\n" for lines in parts)
+    parts = [list(_header(plan, style)), list(_disks(plan, nodes or {}, every))]
+    if every:
+        parts += [list(_phase(phase, steps, style)) for phase, steps in overview.by_phase(plan)]
+    else:
+        parts += [list(_groups(plan, style))]
+    parts += [list(_findings(plan, style, every))]
+    parts += [list(_lost(plan, style))]
+    return "\n".join("\n".join(lines) + "\n" for lines in parts if lines)
 
 
-def _header(plan: Plan, nodes: Mapping[str, str], style: Styles) -> Iterator[str]:
-    yield style["bold"](f"Plan for {visible(plan.host)}")
-    yield f"layout   {visible(plan.layout_digest)}"
-    yield f"machine  {visible(plan.machine_digest) or 'none was looked at: all of its disks are taken as blank'}"
+def _header(plan: Plan, style: Styles) -> Iterator[str]:
+    yield style["bold"](f"Plan for {visible(plan.host)}: {counted(len(plan.steps), 'step')}")
     if plan.target:
-        yield f"target   {visible(plan.target)}: every file named below lies there, and programs for it run in it"
-    if plan.disks:
-        yield ""
-        yield f"{counted(len(plan.disks), 'disk')}, each found by all that is said of it:"
-    width = max((len(disk.name) for disk in plan.disks), default=0)
-    for disk in plan.disks:
-        node = f"  -> {visible(nodes[disk.name])}" if disk.name in nodes else ""
-        size = f"{human(disk.size):>10}"
-        yield f"  {visible(disk.name):{width}}  {size}  {visible(overview.found_by(disk))}{node}"
-    if plan.steps:
-        yield ""
-        yield overview.LEGEND
+        yield f"  target   {visible(plan.target)}: every file named below lies there, and programs for it run in it"
+    if not plan.steps:
+        yield style["good"]("nothing to do")
+    else:
+        for word, text in overview.summary(plan).items():
+            loud = style["destroy"] if word == "destroy" and text != "nothing" else str
+            yield loud(f"  {word:7}  {visible(text)}")
+    yield style["faint"](f"  layout   {visible(plan.layout_digest)}")
+    machine = visible(plan.machine_digest) or "none was looked at: all of its disks are taken as blank"
+    yield style["faint"](f"  machine  {machine}")
+
+
+def _disks(plan: Plan, nodes: Mapping[str, str], every: bool) -> Iterator[str]:
+    """Each disk, or those of one size together; which device each of them is here is told of all."""
+    if every or len(plan.disks) <= FEW:
+        width = max((len(disk.name) for disk in plan.disks), default=0)
+        for disk in plan.disks:
+            node = f"  -> {visible(nodes[disk.name])}" if disk.name in nodes else ""
+            size = f"{human(disk.size):>10}"
+            yield f"  {visible(disk.name):{width}}  {size}  {visible(overview.found_by(disk))}{node}"
+        return
+    for disks in alike(plan.disks, lambda disk: (disk.size, bool(disk.device))):
+        names = folded(disk.name for disk in disks)
+        found = ", ".join(together_found(disks))
+        yield f"  {visible(names)}  {counted(len(disks), 'disk')} of {human(disks[0].size)}  {visible(found)}"
+    pairs = [f"{disk.name} -> {nodes[disk.name]}" for disk in plan.disks if disk.name in nodes]
+    yield from wrap(visible(", ".join(pairs)), 110, initial_indent="  ", subsequent_indent="  ")
+
+
+def together_found(disks: Sequence[DiskIdentity]) -> Iterator[str]:
+    """The identities of several disks: `serial JBOD-[0-7][0-4]`."""
+    for key in ("device", "serial", "wwn", "path", "model"):
+        values = [value for disk in disks if (value := getattr(disk, key))]
+        if values:
+            yield f"{key} {folded(values)}"
+
+
+def _groups(plan: Plan, style: Styles) -> Iterator[str]:
+    phase = ""
+    for group in groups(plan):
+        name = "" if group.phase == phase else group.phase
+        phase = group.phase
+        place = style["faint"](f"  line {group.lines}") if group.lines else ""
+        mark = _coloured(group.symbol, style)
+        yield f"  {name:9} {group.numbers[0]:4} {mark} {group.count}{visible(group.says)}{place}"
+        for lost in group.losses:
+            yield " " * 19 + style["destroy"](f"destroys: {visible(lost)}")
+    if phase:
+        yield style["faint"](f"  {overview.LEGEND}; --all-steps shows each step with its command")
 
 
 def _phase(phase: str, steps: list[tuple[int, Step]], style: Styles) -> Iterator[str]:
@@ -63,46 +111,25 @@ def _phase(phase: str, steps: list[tuple[int, Step]], style: Styles) -> Iterator
     first: dict[object, int] = {}
     for number, step in steps:
         like = first.setdefault(shape(step), number)
+        mark = _coloured(overview.symbol(step), style)
         if like == number:
-            yield f"{number:4} {_symbol(step, style)} {visible(step.say)}"
+            yield f"{number:4} {mark} {visible(step.say)}"
             yield from (f"{INDENT}{line}" for line in action_lines(step))
             yield from _destroys(step, style)
-            yield style["faint"](f"{INDENT}because {visible(overview.origin(step))}")
+            yield style["faint"](f"{INDENT}from {visible(overview.origin(step))}")
         else:
             where = style["faint"](f"(like step {like}; line {step.line})")
-            yield f"{number:4} {_symbol(step, style)} {visible(step.say)}  {where}"
+            yield f"{number:4} {mark} {visible(step.say)}  {where}"
             yield from _destroys(step, style)
 
 
-def _symbol(step: Step, style: Styles) -> str:
-    mark = overview.symbol(step)
-    return style[{"!": "destroy", "~": "change", ">": "good"}[mark]](mark)
+def _coloured(mark: str, style: Styles) -> str:
+    return style[{"-": "destroy", "~": "change", "+": "good", ">": "faint"}[mark]](mark)
 
 
 def _destroys(step: Step, style: Styles) -> Iterator[str]:
-    for lost in loss_texts(step.destroys):
+    for lost in loss_texts(overview.losses(step)):
         yield INDENT + style["destroy"](f"destroys: {visible(lost)}")
-
-
-_WORD = re.compile(r"[A-Za-z0-9_-]+")
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{8}(:[0-9a-f]{8}){3}")
-
-
-def shape(step: Step) -> object:
-    """The action of a step without its UUIDs and the words that its own sentence says.
-
-    Steps of one shape differ in nothing else, so that the sentence of each says all about it.
-    """
-    if isinstance(step.action, Zero):
-        return Zero, step.action.device, step.action.ranges  # no sentence stands for the device
-    if not isinstance(step.action, Run):
-        return step.id
-    said = set(_WORD.findall(f"{step.say} {step.because}"))
-
-    def without(text: str) -> str:
-        return _WORD.sub(lambda match: "" if match[0] in said else match[0], _UUID.sub("", text))
-
-    return tuple(without(word) for word in step.action.argv), without(step.action.stdin)
 
 
 def action_lines(step: Step) -> Iterator[str]:
@@ -144,33 +171,18 @@ def _content(text: str) -> Iterator[str]:
     yield from (f"  | {visible(line)}" for line in text.splitlines())
 
 
-def _findings(plan: Plan, style: Styles) -> Iterator[str]:
-    yield style["bold"](f"{counted(len(plan.findings), 'finding')} (raidplan check shows them in full)")
-    for finding in plan.findings:
-        severity = str(finding["severity"])
-        head = style[severity](f"{severity}[{visible(str(finding['rule']))}]")
-        yield f"  {head} line {finding['line']}: {visible(str(finding['message']))}"
+def _findings(plan: Plan, style: Styles, every: bool) -> Iterator[str]:
+    if plan.findings:
+        yield style["bold"](f"{counted(len(plan.findings), 'finding')} (raidplan check shows them in full)")
+    for severity, rule, lines, said in folded_findings(plan, every):
+        head = style[severity](f"{severity}[{visible(rule)}]")
+        yield f"  {head} line {lines}: {visible(said)}"
 
 
 def _lost(plan: Plan, style: Styles) -> Iterator[str]:
     """Everything that a person has to say yes to, and how to say it without a terminal."""
-    yield style["destroy"](f"{counted(len(plan.lost), 'thing')} on this machine will be destroyed:")
-    yield from (f"  {style['destroy']('!')} {visible(words)}" for words in loss_texts(plan.lost))
-    yield f"The digest that says yes to exactly this: --destroy {plan_digest(plan)}"
-
-
-def _summary(plan: Plan, style: Styles) -> Iterator[str]:
-    if not plan.steps:
-        yield style["good"]("nothing to do")
+    if not plan.lost:
         return
-    disks, others, files = (
-        overview.written_disks(plan),
-        overview.written_others(plan),
-        overview.changed_files(plan),
-    )
-    parts = [counted(len(plan.steps), "step")]
-    parts += [f"writes over {counted(len(disks), 'disk')}: {', '.join(disks)}"] if disks else []
-    parts += [f"writes over or makes: {', '.join(others)}"] if others else []
-    parts += [f"makes {', '.join(overview.created(plan))}"] if overview.created(plan) else []
-    parts += [f"changes {', '.join(files)}"] if files else []
-    yield style["bold"](visible("; ".join(parts)))
+    yield style["destroy"](f"{counted(len(plan.lost), 'thing')} on this machine will be destroyed:")
+    yield from (f"  {style['destroy']('-')} {visible(words)}" for words in loss_texts(plan.lost))
+    yield f"The digest that says yes to exactly this: --destroy {plan_digest(plan)}"

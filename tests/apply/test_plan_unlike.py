@@ -149,12 +149,12 @@ def test_every_device_that_is_cleared_is_shown_with_its_mark(tmp_path: Path) -> 
     plan = decided(plan_of(LAYOUT, tmp_path), box).left
     zeroes = [step for step in plan.steps if isinstance(step.action, Zero)]
     assert len({step.action.ranges for step in zeroes if isinstance(step.action, Zero)}) < len(zeroes)
-    text, page = render_plan(plan), plan_markdown(plan)
+    text, page = render_plan(plan, every=True), plan_markdown(plan, every=True)
     for number, step in enumerate(plan.steps, 1):
         if isinstance(step.action, Zero):
-            assert symbol(step) == "!"
-            assert f"{number:4} ! {step.say}\n       write zeroes to {step.action.device}: " in text
-            assert f"| {number} | **!** |" in page
+            assert symbol(step) == "-"
+            assert f"{number:4} - {step.say}\n       write zeroes to {step.action.device}: " in text
+            assert f"| {number} | **-** |" in page
 
 
 def otherwise(step: Data) -> None:

@@ -539,7 +539,7 @@ def test_f68_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: st
                 text in line for line in step.action.found or ()
             )
         assert all(words.isprintable() for words in (step.say, *loss_texts(step.destroys)))
-    for shown in (render_plan(left), plan_markdown(left), plan_shell(left)):
+    for shown in (render_plan(left), render_plan(left, every=True), plan_markdown(left), plan_shell(left)):
         assert all(line.isprintable() for line in shown.replace("\t", " ").splitlines())
 
 

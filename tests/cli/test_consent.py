@@ -178,7 +178,9 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr(decision, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    arguments = argparse.Namespace(state=str(root / JOURNAL), events=None, color="never", output=None)
+    arguments = argparse.Namespace(
+        state=str(root / JOURNAL), events=None, color="never", output=None, all_steps=False
+    )
     assert _apply(plan, arguments, world) == 4
     assert asked and not world.effects
     assert "the machine changed while the list was read; nothing was written" in capsys.readouterr().err

@@ -60,8 +60,31 @@ def test_a_file_that_is_called_json_is_a_plan_for_apply(layout: str, tmp_path: P
     file = tmp_path / "plan.json"
     assert run(["plan", layout, "--offline", "-o", str(file)]) == 0
     assert plan_from_json(file.read_text()).steps == whole(layout).steps
-    assert run(["plan", layout, "--offline", "--format", "text", "-o", str(file)]) == 0
-    assert file.read_text().startswith("Plan for ")
+
+
+@pytest.mark.parametrize(
+    ("name", "starts"),
+    [("a.sh", "#!/bin/sh"), ("a.md", "### raidplan"), ("a.html", "<!doctype html>"), ("a.d/a", "Plan for "), ("a", "Plan for ")],
+)  # fmt: skip
+def test_the_name_of_the_file_tells_the_format(layout: str, name: str, starts: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    assert run(["plan", layout, "--offline", "-o", str(file)]) == 0
+    assert file.read_text().startswith(starts)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-o", "a.png"], ["-o", "a.svg"], ["-o", "a.json", "--format", "text"], ["--format=shell", "-o", "a.html"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_name_of_another_format_is_refused(
+    layout: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = set(tmp_path.iterdir())
+    assert run(["plan", layout, "--offline", *words]) == 2
+    assert set(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -69,7 +92,7 @@ def test_offline_in_every_form(layout: str, form: str, capsys: pytest.CaptureFix
     assert run(["plan", layout, "--offline", "--format", form]) == 0
     out, err = capsys.readouterr()
     assert err == "" and "mdadm" in out
-    starts = {"text": "Plan for pair\n", "json": "{\n", "shell": "#!/bin/sh\n", "markdown": "### raidplan: "}
+    starts = {"text": "Plan for pair: ", "json": "{\n", "shell": "#!/bin/sh\n", "markdown": "### raidplan: "}
     assert out.startswith(starts[form])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from raidplan.base.findings import Severity
 from raidplan.document import Span
 from raidplan.render.forms import Look, render
-from raidplan.render.html.page import MOST_FINDINGS
+from raidplan.render.html.page import MOST_FINDINGS, estimate_page, plan_page
 from raidplan.render.html.source import MOST_LINES
 from raidplan.render.visible import visible
 from raidplan.review import pipeline
@@ -164,7 +165,8 @@ def test_bars_are_parts_of_the_fastest() -> None:
     root = page(pipeline.check("examples/tel-aviv-jbod.yaml", today=TODAY))
     bars = {
         title.text: (each.only("b").text, each.only("span", "bar").only("span").attributes["style"])
-        for title, each in zip(root.all("dt"), root.all("dd"), strict=True)
+        for card in root.all("div", "speed")
+        for title, each in zip(card.all("dt"), card.all("dd"), strict=True)
     }
     assert bars["read, alone"] == ("900", "width:100.0%")
     rate, width = bars["read, all arrays at work"]
@@ -255,3 +257,18 @@ def test_words_of_yaml_have_looks() -> None:
     assert looks[1] == [("key", "name"), ("quoted", "'x'")]
     assert looks[2] == [("key", "size"), ("amount", "3TB")]
     assert looks[3] == [("key", "d"), ("range", "<0-1>"), ("word", "word")]
+
+
+def test_the_page_of_a_plan_has_the_plan_that_was_made_and_the_findings() -> None:
+    loaded = pipeline.check("examples/raid1-pair.yaml", today=TODAY)
+    plan, _ = pipeline.plan(loaded)
+    assert plan is not None
+    left = replace(plan, steps=plan.steps[:3], whole=plan.steps, machine_digest="sha256:1")
+    root = parse(plan_page(loaded, left))
+    assert [each.text for each in root.only("article").all("h2")] == ["Findings", *loaded.sources, "Plan"]
+    assert "3 steps" in root.only("article").text
+
+
+def test_the_page_of_an_estimate() -> None:
+    root = parse(estimate_page(pipeline.check("examples/raid1-pair.yaml", today=TODAY)))
+    assert [each.text for each in root.only("article").all("h2")] == ["Wiring", "Survival", "Estimates"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from raidplan.plan import DiskIdentity, Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.render.folded import groups
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
@@ -39,23 +40,77 @@ def plan(*steps: Step) -> Plan:
 
 def test_every_step_of_the_machine_is_told() -> None:
     made = of_layout(EXAMPLE)
-    text = render_plan(made)
+    text = render_plan(made, every=True)
     for number, each in enumerate(made.steps, start=1):
-        assert re.search(rf"^ *{number} [!~>] {re.escape(each.say)}", text, re.MULTILINE), each.say
-        assert all(f"destroys: {loss.what}" in text for loss in each.destroys)
-    assert text.count("destroys:") == sum(len(each.destroys) for each in made.steps)
-    assert f"{len(made.steps)} steps; writes over 40 disks: d00, d01, " in text
-    assert "makes 40 partition tables, 5 arrays, 5 file systems" in text
+        assert re.search(rf"^ *{number} [-+~>] {re.escape(each.say)}", text, re.MULTILINE), each.say
+    assert "destroys:" not in text and "  destroy  nothing\n" in text, "its disks are blank, or it is refused"
+    assert "format   40 disks: d[0-7][0-4] (taken as blank; apply refuses one that is not)" in text
+    assert "create   40 partition tables, 5 arrays, 5 file systems" in text
     create = next(each for each in made.steps if each.id == "array.s0.create")
-    assert f"because layout line {create.line} (arrays.s0)" in text
+    assert f"from layout line {create.line} (arrays.s0)" in text
     assert re.search(r"^ +\$ sfdisk .*\{d00\} <<$", text, re.MULTILINE)
+
+
+def test_forty_disks_are_a_page_to_review() -> None:
+    made = of_layout(EXAMPLE)
+    text, page = render_plan(made), plan_markdown(made)
+    assert len(text.splitlines()) <= 40 and len(page.partition("<details>")[0].splitlines()) <= 50
+    for shown in (text, html.unescape(page)):
+        assert "40 × partition d[0-7][0-4]: d[0-7][0-4].s[0-4] of 2.7 TiB" in shown
+        assert "5 × create raid6 s[0-4] of 8 members (d[0-7][0-4]), 16.4 TiB usable" in shown
+    assert "d[0-7][0-4]  40 disks of 2.7 TiB  serial JBOD-[0-7][0-4]\n" in text
+    assert sum(len(group.steps) for group in groups(made)) == len(made.steps)
+
+
+def test_steps_of_other_figures_programs_or_options_are_lines_of_their_own() -> None:
+    steps = [
+        step(0, "make a of 8 members", action=Run(("tool", "--chunk=512K", "a", "8"))),
+        step(1, "make b of 8 members", action=Run(("tool", "--chunk=512K", "b", "8"))),
+        step(2, "make c of 9 members", action=Run(("tool", "--chunk=512K", "c", "9"))),
+        step(3, "make d of 8 members", action=Run(("tool", "--chunk=64K", "d", "8"))),
+        step(4, "make e of 8 members", "something", Run(("tool", "--chunk=64K", "e", "8"))),
+    ]
+    steps[4] = replace(steps[4], guard=())
+    text = render_plan(plan(*steps))
+    said = [line.split("  line")[0].strip() for line in text.splitlines() if " make " in line]
+    assert said == [
+        "partition    1 > 2 × make a, b of 8 members",
+        "3 > make c of 9 members",
+        "4 > make d of 8 members",
+        "5 - make e of 8 members",
+    ]
+    assert "destroys: something" in text and "destroy  1 thing\n" in text
+
+
+def test_what_is_lost_is_told_one_by_one_and_first() -> None:
+    lost = [replace(step(n, f"clear d{n}", f"raid6 old{n}"), phase="teardown") for n in range(40)]
+    made = replace(plan(*lost), machine_digest="sha256:1")
+    text, page = render_plan(made), plan_markdown(made)
+    for shown in (text, page):
+        assert all(re.search(rf"\braid6 old{n}\b", shown) for n in range(40))
+        assert "40 things on this machine, listed below" in shown
+    assert text.index("destroy  40 things") < text.index("clear d")
+    assert "40 things on this machine will be destroyed:" in text and "--destroy sha256:" in text
+
+
+def test_disks_that_a_layout_gives_up_are_not_called_blank() -> None:
+    given_up = replace(plan(step(0)), disks=(DiskIdentity("d0", 10**12, serial="A", wipe=True),))
+    text = render_plan(given_up)
+    assert "destroy  whatever is on d0 (wipe: true); a plan made on the machine lists it" in text
+
+
+def test_what_stands_is_kept() -> None:
+    first, second = (replace(step(n), guard=(f"{{d{n}}}",)) for n in (0, 1))
+    made = replace(plan(second), whole=(first, second), machine_digest="sha256:1")
+    assert "  keep     1 partition table\n" in render_plan(made)
+    assert "| keep | 1 partition table |" in plan_markdown(made)
 
 
 def test_only_what_the_sentence_says_may_be_left_out() -> None:
     first = step(0, "make a of 8 members", action=Run(("tool", "--chunk=512K", "a", "8")))
     alike = step(1, "make b of 9 members", action=Run(("tool", "--chunk=512K", "b", "9")))
     other = step(2, "make c of 8 members", action=Run(("tool", "--chunk=64K", "c", "8")))
-    text = render_plan(plan(first, alike, other))
+    text = render_plan(plan(first, alike, other), every=True)
     assert "make b of 9 members  (like step 1; line 7)" in text
     assert "$ tool --chunk=64K c 8" in text
 
@@ -73,7 +128,7 @@ def test_files_and_settings_are_shown() -> None:
         replace(step(1), action=WriteBlock("/etc/y", "two\n", "jbod", at_top=True)),
         replace(step(2), action=SetAttribute("/sys/z", "idle")),
     ]
-    text = render_plan(plan(*steps))
+    text = render_plan(plan(*steps), every=True)
     assert "write /etc/x (mode 0600):\n         | one\n" in text
     assert "put this block before the first line of /etc/y:\n         | two\n" in text
     assert "set /sys/z to idle" in text
@@ -82,7 +137,7 @@ def test_files_and_settings_are_shown() -> None:
 @pytest.mark.parametrize("word", MARKUP)
 def test_no_word_reaches_the_terminal_raw(word: str) -> None:
     made = plan(step(0, word, word, Run(("tool", word, "{d0}"), word)))
-    for text in (render_plan(made), plan_markdown(made)):
+    for text in (render_plan(made), render_plan(made, every=True), plan_markdown(made)):
         assert all(line.isprintable() for line in text.split("\n"))
 
 
@@ -125,7 +180,7 @@ def _tags(page: str) -> list[str]:
 def test_the_machine_fits_a_comment() -> None:
     text = plan_markdown(of_layout(EXAMPLE))
     assert len(text) < LIMIT
-    assert "| **Destroyed** | everything on 40 disks: d00, d01" in text
+    assert "| destroy | nothing |" in text
     assert "<details>" in text and "$ mdadm --create" in text and "layout `sha256:" in text
 
 
@@ -136,7 +191,7 @@ def test_it_always_fits_and_says_what_was_cut(count: int, length: int, letter: s
         step(n, letter * length, f"{letter * length}{n}", Run(("tool", letter * length)))
         for n in range(count)
     ]
-    text = plan_markdown(plan(*steps))
+    text = plan_markdown(plan(*steps), every=True)
     assert len(text) <= LIMIT
     shown = len(re.findall(r"^# \d+ ", text, re.MULTILINE))
     rows = len(re.findall(r"^\| \d+ ", text, re.MULTILINE))
@@ -154,4 +209,4 @@ def test_it_fits_what_little_room_there_is(limit: int, length: int) -> None:
     )
     text = plan_markdown(made, limit)
     assert len(text) <= limit and "sha256:0" in text
-    assert "300 steps, which did not fit here" in text or "| Steps | 300 |" in text
+    assert "300 steps, which did not fit here" in text or "| steps | 300 |" in text

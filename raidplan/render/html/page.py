@@ -1,9 +1,9 @@
-"""`check --format html`: one self-contained page; nothing is loaded, no script is needed to read it."""
+"""`--format html` of check, plan and estimate: one self-contained page; nothing is loaded, no script is needed to read it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,6 +16,7 @@ from raidplan.base.findings import Severity
 from raidplan.base.size import human
 from raidplan.base.words import counted
 from raidplan.document import Span
+from raidplan.plan import Plan
 from raidplan.render.files import relative
 from raidplan.render.forms import Look
 from raidplan.render.groups import ALIKE, alike, grouped, places
@@ -80,13 +81,35 @@ class Section:
     matrix: Matrix | None
     speeds: Speeds | None
     timeline: Timeline | None
+    plan_title: str = "Plan for blank disks"
+    review: bool = True
+    """The findings and the text stand on the page."""
 
 
 def render(checked: Sequence[Loaded], look: Look) -> str:
-    """The page."""
-    sections = [_Maker(f"l{number}", loaded).section() for number, loaded in enumerate(checked, start=1)]
+    """The page of `check`."""
+    return _rendered(
+        [_Maker(f"l{number}", loaded).section() for number, loaded in enumerate(checked, start=1)]
+    )
+
+
+def plan_page(loaded: Loaded, plan: Plan) -> str:
+    """The page of `plan`: the findings, and the plan that was made for a machine or for none."""
+    maker = _Maker("l1", loaded)
+    section = replace(
+        maker.section(), wiring=None, matrix=None, speeds=None, timeline=maker.timeline_of(plan)
+    )
+    return _rendered([replace(section, plan_title="Plan") if plan.machine_digest else section], "planned")
+
+
+def estimate_page(loaded: Loaded) -> str:
+    """The page of `estimate`: the wiring, what survives what, and how fast it is."""
+    return _rendered([replace(_Maker("l1", loaded).section(), review=False, timeline=None)], "estimated")
+
+
+def _rendered(sections: Sequence[Section], what: str = "checked") -> str:
     template, style = _page()
-    return template.render(sections=sections, style=style, version=__version__, severities=list(Severity))
+    return template.render(sections=sections, style=style, version=__version__, what=what)
 
 
 @cache
@@ -175,11 +198,10 @@ class _Maker:
 
     def timeline(self) -> Timeline | None:
         plan, _ = pipeline.plan(self.loaded)
-        return (
-            timeline(plan, lambda line: self.place(Span(self.loaded.file, line, 1, line, 1)))
-            if plan
-            else None
-        )
+        return self.timeline_of(plan) if plan else None
+
+    def timeline_of(self, plan: Plan) -> Timeline:
+        return timeline(plan, lambda line: self.place(Span(self.loaded.file, line, 1, line, 1)))
 
 
 def _counts(loaded: Loaded) -> list[tuple[str, str]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan import Plan, Step
 from raidplan.render import overview
-from raidplan.render.estimate_words import alike
+from raidplan.render.folded import grouped, together
 from raidplan.render.html.source import Place
 from raidplan.render.losses import loss_texts
-from raidplan.render.plan_text import action_lines, shape
+from raidplan.render.plan_text import action_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +18,8 @@ class Kind:
     """Steps that differ in nothing but what they are done to."""
 
     phase: str
+    together: str
+    """One sentence for all."""
     says: tuple[str, ...]
     symbol: str
     destroys: tuple[str, ...]
@@ -43,9 +44,9 @@ class Timeline:
     waves: tuple[Wave, ...]
     chart: tuple[tuple[str, tuple[int, ...]], ...]
     steps: int
-    created: str
-    destroyed: tuple[str, ...]
-    files: tuple[str, ...]
+    summary: Mapping[str, str]
+    lost: tuple[str, ...]
+    """The present content of the machine that is destroyed."""
     digest: str
 
 
@@ -64,9 +65,8 @@ def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
         tuple(_wave(number, steps, place) for number, steps in enumerate(by_wave, start=1)),
         chart,
         len(plan.steps),
-        ", ".join(overview.created(plan)),
-        overview.written_disks(plan),
-        overview.changed_files(plan),
+        overview.summary(plan),
+        loss_texts(plan.lost),
         plan.layout_digest,
     )
 
@@ -80,25 +80,18 @@ def waves(steps: Iterable[Step]) -> dict[str, int]:
 
 
 def _wave(number: int, steps: Sequence[Step], place: Callable[[int], Place]) -> Wave:
-    groups = alike(steps, _alike_to)
-    return Wave(number, tuple(_kind(group, place(group[0].line)) for group in groups), len(steps))
-
-
-def _alike_to(step: Step) -> Hashable:
-    """The same for steps that do the same to different things."""
-    if isinstance(step.action, Run):
-        return step.phase, shape(step)
-    name = step.because.rpartition(".")[2]
-    return step.phase, type(step.action), re.sub(rf"\b{re.escape(name)}\b", "", step.say)
+    kinds = tuple(_kind(group, place(group[0].line)) for group in grouped(steps))
+    return Wave(number, kinds, len(steps))
 
 
 def _kind(group: Sequence[Step], place: Place) -> Kind:
     first = group[0]
     return Kind(
         first.phase,
+        together([step.say for step in group]),
         tuple(step.say for step in group),
         overview.symbol(first),
-        loss_texts(loss for step in group for loss in step.destroys),
+        loss_texts(loss for step in group for loss in overview.losses(step)),
         tuple(action_lines(first)),
         place,
     )

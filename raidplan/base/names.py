@@ -1,0 +1,91 @@
+"""Many names as ranges, as cluster tools write them: `d[0-7][0-4]` for d00, d01, …, d74."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+_DIGITS = re.compile(r"([0-9]+)")
+_LETTER = re.compile(r"(?<![A-Za-z])(?P<front>sd|vd|xvd|hd)(?P<letter>[a-z])$")
+
+
+def folded(names: Iterable[str]) -> str:
+    """The names in their natural order; each range stands for nothing but names that are given."""
+    return ", ".join(ranges(names))
+
+
+def ranges(names: Iterable[str]) -> list[str]:
+    """The names in their natural order, those alike in all but numbers (or the letter of sda) as one range."""
+    forms: dict[object, list[list[str]]] = {}
+    for name in sorted(dict.fromkeys(names), key=natural):
+        parts = _parts(name)
+        form = tuple(part if number % 2 == 0 else _kind(part) for number, part in enumerate(parts))
+        forms.setdefault(form, []).append(parts)
+    return [text for alike in forms.values() for text in _folded(alike)]
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key to sort by: d2 stands before d10."""
+    return [(int(part), part) if number % 2 else (0, part) for number, part in enumerate(_DIGITS.split(name))]
+
+
+def _parts(name: str) -> list[str]:
+    """Text, number, text, …; the letter of sda counts as a number."""
+    found = _LETTER.search(name)
+    if found:
+        return [name[: found.start("letter")], found["letter"], ""]
+    return _DIGITS.split(name)
+
+
+def _kind(number: str) -> object:
+    """Numbers of one length fold, and letters do."""
+    return "letter" if number.isalpha() else len(number)
+
+
+def _folded(alike: Sequence[list[str]]) -> Iterator[str]:
+    """All in one where the numbers are a full grid; else one for each first number that differs."""
+    if len(alike) == 1:
+        yield "".join(alike[0])
+        return
+    columns = [list(dict.fromkeys(column)) for column in zip(*alike, strict=True)]
+    count = 1
+    for column in columns:
+        count *= len(column)
+    if count == len(alike):
+        yield "".join(_range(column) for column in columns)
+        return
+    place = next(number for number, column in enumerate(columns) if len(column) > 1)
+    by_first: dict[str, list[list[str]]] = {}
+    for parts in alike:
+        by_first.setdefault(parts[place], []).append(parts)
+    for rest in by_first.values():
+        yield from _folded(rest)
+
+
+def _range(values: Sequence[str]) -> str:
+    """`7`, `[0-7]`, `[0-7][0-4]`, `[0-3,7]` for one column."""
+    if len(values) == 1:
+        return values[0]
+    runs = _runs(values)
+    width = len(values[0])
+    if len(runs) > 1 and width > 1 and all(len(value) == width for value in values):
+        digits = [sorted({value[place] for value in values}) for place in range(width)]
+        if ["".join(each) for each in product(*digits)] == sorted(values):
+            return "".join(_range(each) for each in digits)
+    return f"[{','.join(run[0] if len(run) == 1 else f'{run[0]}-{run[-1]}' for run in runs)}]"
+
+
+def _runs(values: Sequence[str]) -> list[list[str]]:
+    """Each of neighbours."""
+    runs: list[list[str]] = []
+    for value in values:
+        if runs and _number(value) == _number(runs[-1][-1]) + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return runs
+
+
+def _number(value: str) -> int:
+    return ord(value) if value.isalpha() else int(value)

@@ -1,0 +1,57 @@
+"""Names as ranges: every name is in one, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidplan.base.names import folded, ranges
+
+
+def written_out(text: str) -> list[str]:
+    """The names that a range stands for."""
+    parts = re.split(r"\[([^]]*)\]", text)
+    columns = [[part] if place % 2 == 0 else _members(part) for place, part in enumerate(parts)]
+    return ["".join(each) for each in product(*columns)]
+
+
+def _members(inner: str) -> list[str]:
+    found = []
+    for each in inner.split(","):
+        first, _, last = each.partition("-")
+        if not last:
+            found.append(first)
+        elif first.isalpha():
+            found += [chr(code) for code in range(ord(first), ord(last) + 1)]
+        else:
+            found += [f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([f"d{row}{place}" for row in range(8) for place in range(5)], "d[0-7][0-4]"),
+        ([f"d{number:02}" for number in range(40)], "d[00-39]"),
+        (["s2", "s0", "s1"], "s[0-2]"),
+        (["rs0", "rs1", "rs3"], "rs[0-1,3]"),
+        (["sda", "sdb", "sdd"], "sd[a-b,d]"),
+        (["s9", "s10"], "s9, s10"),
+        (["c0p0", "c0p1", "c1p0"], "c0p[0-1], c1p0"),
+        (["home", "srv"], "home, srv"),
+        (["d1", "d1"], "d1"),
+        ([], ""),
+    ],
+)
+def test_names_are_ranges(names: list[str], text: str) -> None:
+    assert folded(names) == text
+
+
+@given(st.lists(st.from_regex(r"(d|sd|c[01]p)([0-9]{1,3}|[a-d])(\.s[0-9])?", fullmatch=True), max_size=40))
+def test_ranges_stand_for_the_names_and_nothing_else(names: list[str]) -> None:
+    found = [name for text in ranges(names) for name in written_out(text)]
+    assert sorted(found) == sorted(set(names))
