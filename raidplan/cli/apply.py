@@ -14,6 +14,7 @@ from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
+from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import refused
 from raidplan.apply.session import carry_out, not_closed
 from raidplan.apply.syncs import held, syncs
@@ -135,6 +136,15 @@ def _plan_of_layout(arguments: argparse.Namespace) -> Plan | None:
     plan = None
     if loaded.valid:
         plan, loaded = pipeline.plan(loaded, target_of(arguments.target))
+    if plan and loaded.placements:
+        from raidplan.cli.standing import journalled, keep_members
+        from raidplan.render.placement_text import better
+
+        journal = journalled(plan, arguments.state)
+        plan, loaded = keep_members(loaded, plan, read_for(plan), journal, arguments.devices)
+        for each in loaded.placements:
+            for words in better(each):
+                talk(f"note: {each.array}: {words}")
     talk_findings(loaded, arguments)
     return plan
 

@@ -8,6 +8,7 @@ import json
 from raidplan.apply.reading import read_for
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit, talk
+from raidplan.cli.standing import keep_members
 from raidplan.discover import discover, hardware_json, hardware_yaml, read_wires
 from raidplan.facts import Machine, read_machine
 from raidplan.render.visible import json_safe
@@ -30,7 +31,9 @@ def _read(arguments: argparse.Namespace) -> Machine:
     if not arguments.layout:
         return read_machine()
     loaded = pipeline.check(arguments.layout)
-    plan, _ = pipeline.plan(loaded) if loaded.valid else (None, loaded)
+    plan, loaded = pipeline.plan(loaded) if loaded.valid else (None, loaded)
+    if plan and loaded.placements:
+        plan, _ = keep_members(loaded, plan, read_for(plan), {})
     if plan is None:
         raise Unable(f"{arguments.layout} has no plan; `raidplan check {arguments.layout}` says why")
     return read_for(plan)

@@ -31,7 +31,7 @@ def for_machine(
     if arguments.offline:
         return plan, {}, ()
     here = not arguments.machine
-    machine = read_for(plan) if here else _machine(arguments.machine)
+    machine = machine_of(plan, arguments)
     past = past_of_host(arguments.state, plan.host, plan.target) if here else Past()
     decision = decide(plan, machine, past, here=here)
     for note in decision.notes:
@@ -39,6 +39,11 @@ def for_machine(
     for words in (*map(obsolete_text, decision.standing), *waiting(decision)):
         talk(words)
     return decision.left, decision.nodes, decision.refused
+
+
+def machine_of(plan: Plan, arguments: argparse.Namespace) -> Machine:
+    """This machine, or the one of `--machine`, with what the plan asks about. Raises Unable."""
+    return _machine(arguments.machine) if arguments.machine else read_for(plan)
 
 
 def say_refused(host: str, refusals: Sequence[Refusal], arguments: argparse.Namespace) -> None:

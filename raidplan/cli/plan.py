@@ -45,6 +45,13 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
     plan = None
     if code == OK:
         plan, loaded = pipeline.plan(loaded, target_of(arguments.target))
+        if plan and loaded.placements and not arguments.offline:
+            from raidplan.cli.for_machine import machine_of
+            from raidplan.cli.standing import journalled, keep_members
+
+            journal = {} if arguments.machine else journalled(plan, arguments.state)
+            machine = machine_of(plan, arguments)
+            plan, loaded = keep_members(loaded, plan, machine, journal, arguments.devices)
         code = OK if plan else UNABLE
     if plan is None:
         look = Look(wants_colour(arguments, sys.stdout), arguments.limit)

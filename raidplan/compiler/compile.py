@@ -35,7 +35,7 @@ def compile_plan(
         host=topology.host,
         layout_digest=digest(document.root.plain()),
         machine_digest="",
-        disks=tuple(_identities(topology)),
+        disks=tuple(identities(topology)),
         steps=tuple(
             replace(step, line=document.locate(_path(step.because)).line)
             for step in ordered(steps, PHASES_BELOW if target else PHASES)
@@ -68,10 +68,10 @@ def _missing_sizes(topology: Topology) -> list[Finding]:
     return []
 
 
-def _identities(topology: Topology) -> Iterator[DiskIdentity]:
-    """The disks that steps touch, with their identities on the machine."""
+def identities(topology: Topology, *, every: bool = False) -> Iterator[DiskIdentity]:
+    """The disks that steps touch, or all that may be touched, with their identities on the machine."""
     for name, disk in topology.layout.hardware.disks.items():
-        if disk.partitions or name in topology.used_by:
+        if every or disk.partitions or name in topology.used_by:
             yield DiskIdentity(
                 name=name,
                 size=disk.size or 0,

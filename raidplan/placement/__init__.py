@@ -2,5 +2,6 @@
 
 from raidplan.placement.explain import Placement
 from raidplan.placement.place import place
+from raidplan.placement.standing import Arrays
 
-__all__ = ["Placement", "place"]
+__all__ = ["Arrays", "Placement", "place"]

@@ -1,127 +1,194 @@
-"""Upper bounds: the best that each array could have alone, and that arrays could have that share devices."""
+"""Lower bounds of the value: for each array alone, and for the sizes and rates of all together."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 
-from raidplan.placement.grade import Grade
+from raidplan.base.levels import LEVELS
+from raidplan.placement.objective import Grade, Rest, Spread
 from raidplan.placement.problem import UNKNOWN, Problem
-from raidplan.placement.slots import least_clashes
-
-ROUNDING = 1 + 1e-9
-"""The tolerance for a link's capacity divided by a rate: three thirds are one."""
 
 
-def bounds(problem: Problem, grades: Sequence[Grade]) -> list[Grade]:
-    """For each array a grade that no choice betters, where `grades` is of one with the tightest limits."""
-    lowest = [alone_load(problem, number) for number in range(len(problem.demands))]
-    # If nothing holds more members than it must, no better choice does either, and that bounds the rates.
-    tight = [grade.load for grade in grades] == lowest
-    found: list[Grade] = []
-    for number, demand in enumerate(problem.demands):
-        if problem.alike[number] < number:
-            found.append(found[problem.alike[number]])
-            continue
-        disks = {problem.devices[device].disk for device in demand.pool}
-        fastest = _fastest(problem, number, lowest[number] if tight else demand.count)
-        doubled = max(0, demand.count - len(disks))
-        load, even = lowest[number], _evenest(problem, number, lowest[number])
-        clashes = least_clashes(demand, load)
-        found.append(Grade(doubled, load > demand.may_lose, load, clashes, fastest, even))
-    return found
+class Bounds:
+    """Places of the value below which no choice comes."""
 
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
 
-def hope(
-    problem: Problem, best: Sequence[Grade], arrays: Sequence[int], free: Iterable[int]
-) -> Iterator[Grade]:
-    """Grades for these arrays together that no choice of free devices betters, in any order.
+    @cached_property
+    def spreads(self) -> list[Spread]:
+        """The places of each array, if it had its pool for itself."""
+        found: list[Spread] = []
+        for number, demand in enumerate(self.problem.demands):
+            if self.problem.alike[number] < number:
+                found.append(found[self.problem.alike[number]])
+                continue
+            dying, uneven = 0, Counter[bool]()
+            for kind in self.problem.kinds:
+                most, squares = self._kind(number, kind)
+                dying += bool(demand.may_lose) and most > demand.may_lose
+                uneven[kind == demand.kind] += squares
+            disks = {self.problem.devices[device].disk for device in demand.pool}
+            doubled = max(0, demand.count + demand.spares - len(disks))
+            found.append(Spread(doubled, dying, uneven[True], uneven[False]))
+        return found
 
-    A device works for one of them only: the j fastest arrays need as many fast devices as j arrays have members.
-    """
-    rates = sorted((best[array].rate for array in arrays), reverse=True)
-    for array, own, at_once in zip(arrays, rates, _at_once(problem, best, arrays, free), strict=True):
-        yield replace(best[array], rate=min(own, at_once))
+    def _rooms(self, number: int, kind: str) -> list[int]:
+        """How many devices of the pool hang on each component of a kind: on the one that takes the fewest with it.
 
+        What hangs on none is alone. Components that every choice overloads are left out.
+        """
+        common = self.problem.common[number]
+        held = Counter(
+            part
+            for device in self.problem.demands[number].pool
+            for part in self.problem.of_kind[device][kind]
+        )
+        rooms: Counter[object] = Counter()
+        for device in self.problem.demands[number].pool:
+            own = [part for part in self.problem.of_kind[device][kind] if part not in common]
+            rooms[min(own, key=lambda part: (held[part], part)) if own else f"alone {device}"] += 1
+        return list(rooms.values())
 
-def _at_once(
-    problem: Problem, best: Sequence[Grade], arrays: Sequence[int], free: Iterable[int]
-) -> Iterator[float]:
-    """The highest rate that one of the arrays can have, then two at once, and so on; by the devices' own rates."""
-    if not arrays:
-        return
-    demand, load = problem.demands[arrays[0]], best[arrays[0]].load
-    same = all(problem.alike[array] == problem.alike[arrays[0]] for array in arrays)
-    several = {demand.passed: demand for demand in (problem.demands[array] for array in arrays)}.values()
-    paces = {n: max(each.pace(problem.devices[n]) for each in several) for n in free}
-    ranked = deque(sorted(paces, key=lambda device: -paces[device]))
-    counts = sorted(problem.demands[array].count for array in arrays)
-    fast: Counter[str] = Counter()
-    rate = UNKNOWN
-    for many, needed in enumerate(accumulate(counts), 1):
-        # Where the arrays differ, what they can take of one component is not counted.
-        most = many * load if same else len(problem.devices)
-        while ranked and sum(min(held, most) for held in fast.values()) < needed:
-            rate = paces[ranked[0]]
-            while ranked and paces[ranked[0]] == rate:
-                device = ranked.popleft()
-                fast[demand.component.get(device, "") if same else ""] += 1
-        yield rate
+    def overloads(self, number: int, kind: str) -> bool:
+        """Every choice overloads a component of the kind."""
+        common = {self.problem.parts[part].kind for part in self.problem.common[number]}
+        return kind in common or self._kind(number, kind)[0] > self.problem.demands[number].may_lose
 
+    def room(self, number: int, kind: str) -> int:
+        """How many devices of the pool can be members with no component of the kind overloaded; of nested ones the most."""
+        demand, held = self.problem.demands[number], Counter[int]()
+        taken = 0
+        for device in demand.pool:
+            parts = self.problem.of_kind[device][kind]
+            if all(held[part] < demand.may_lose for part in parts):
+                held.update(parts)
+                taken += 1
+        return taken
 
-def alone_load(problem: Problem, number: int) -> int:
-    """The least that the fullest component holds if the array has its pool for itself."""
-    held = rooms(problem, number)
-    load = 1
-    while sum(min(room, load) for room in held) < problem.demands[number].count:
-        load += 1
-    return load
+    def _kind(self, number: int, kind: str) -> tuple[int, int]:
+        """(members on the fullest component, sum of the squares) at least, whatever is chosen."""
+        demand = self.problem.demands[number]
+        rooms, left, squares, load = self._rooms(number, kind), demand.count, 0, 0
+        while left > 0:
+            load += 1
+            more = min(left, sum(room >= load for room in rooms))
+            squares += more * (2 * load - 1)
+            left -= more
+        everywhere = self._everywhere(number, kind)
+        hang = any(self.problem.of_kind[device][kind] for device in demand.pool)
+        if everywhere or not hang:
+            # Where all hang on one component, being on no other costs nothing.
+            return load, demand.count**2 * everywhere + (
+                squares if self._deeper(number, kind) else 0
+            ) if hang else demand.count
+        return load, squares
 
+    def _everywhere(self, number: int, kind: str) -> int:
+        """Components of a kind that the whole pool hangs on."""
+        pool = self.problem.demands[number].pool
+        sets = [set(self.problem.of_kind[device][kind]) for device in pool]
+        return len(set.intersection(*sets)) if sets else 0
 
-def _evenest(problem: Problem, number: int, load: int) -> int:
-    """The least sum of squares of loads, `load` being the least that the fullest component holds."""
-    lower = [min(room, load - 1) for room in rooms(problem, number)]
-    fuller = problem.demands[number].count - sum(lower)
-    return sum(held * held for held in lower) + fuller * (load * load - (load - 1) * (load - 1))
+    def _deeper(self, number: int, kind: str) -> bool:
+        """Every device of the pool hangs on one more component than those of all."""
+        many = self._everywhere(number, kind)
+        return all(
+            len(self.problem.of_kind[device][kind]) > many for device in self.problem.demands[number].pool
+        )
 
+    @cached_property
+    def grades(self) -> list[Grade]:
+        """The grade of each array, if it had its pool for itself: no place of its own is below."""
+        found = []
+        for number, demand in enumerate(self.problem.demands):
+            devices = [self.problem.devices[device] for device in demand.pool]
+            fast = sorted(map(demand.pace, devices), reverse=True)[demand.count - 1]
+            rest = Rest(
+                0,
+                0,
+                0,
+                -self._alone[self.problem.alike[number]],
+                0,
+                0,
+                0,
+                fast,
+                *self._least[self.problem.alike[number]],
+            )
+            found.append((self.spreads[number], rest))
+        return found
 
-def rooms(problem: Problem, number: int) -> list[int]:
-    """The number of devices of the pool on each component."""
-    return [sum(map(len, disks.values())) for disks in problem.places[number].values()]
+    @cached_property
+    def _alone(self) -> dict[int, int]:
+        """The usable bytes of an array with the largest devices of its pool."""
+        found = {}
+        for number in set(self.problem.alike):
+            demand = self.problem.demands[number]
+            sizes = sorted((self.problem.devices[device].size for device in demand.pool), reverse=True)
+            least = sizes[demand.count + demand.spares - 1]
+            unequal = LEVELS[demand.level].unequal
+            found[number] = sum(sizes[: demand.count]) if unequal else int(least * demand.data)
+        return found
 
+    @cached_property
+    def lost(self) -> int:
+        """Minus the usable bytes of all arrays together, at most."""
+        demands, devices = self.problem.demands, self.problem.devices
+        if any(self.problem.alike) or LEVELS[demands[0].level].unequal:
+            return -sum(self._alone[each] for each in self.problem.alike)
+        each = demands[0].count + demands[0].spares
+        sizes = sorted((devices[device].size for device in demands[0].pool), reverse=True)
+        return -sum(int(sizes[n * each - 1] * demands[0].data) for n in range(1, len(demands) + 1))
 
-def _fastest(problem: Problem, number: int, load: int) -> float:
-    """The highest rate at which enough members can work together, at most `load` of them on each component."""
-    demand, devices = problem.demands[number], problem.devices
-    behind = Counter(link for device in demand.pool for link in devices[device].links)
-    paces = {device: demand.pace(devices[device]) for device in demand.pool}
-    rates = set(paces.values())
-    for link in behind.keys() & problem.capacity.keys():
-        most = min(behind[link], demand.count)
-        rates |= {demand.share(problem.capacity[link], active) for active in range(1, most + 1)}
-    alike = Counter((paces[n], next(iter(devices[n].links), "")) for n in demand.pool)
-    held = Counter(demand.component[device] for device in demand.pool)
-    # A component behind another one of its kind is not counted in that one's load.
-    limited = {component for component, many in held.items() if behind[component] == many}
+    @cached_property
+    def rates(self) -> list[float]:
+        """The highest that the slowest array can have, and so on, by the devices' own rates."""
+        demands, devices = self.problem.demands, self.problem.devices
+        several = {demand.passed: demand for demand in demands}.values()
+        pool = self.wanted
+        paces = sorted((max(d.pace(devices[n]) for d in several) for n in pool), reverse=True)
+        found = [paces[needed - 1] for needed in accumulate(sorted(demand.count for demand in demands))]
+        return found[::-1]
 
-    def enough(rate: float) -> bool:
-        """Bottom-up: what is behind a link can work, unless the link carries less."""
-        ready: Counter[str] = Counter()
-        for (own, nearest), many in alike.items():
-            if own >= rate:
-                ready[nearest] += many
-        for link, above in problem.upwards:
-            can = min(ready[link], load) if link in limited else ready[link]
-            if link in problem.capacity:
-                can = min(can, int(demand.share(problem.capacity[link], 1) / rate * ROUNDING))
-            ready[above] += can
-        return ready[""] >= demand.count
+    def met(self, grades: Sequence[Grade]) -> bool:
+        """No choice is better in any place; where devices are free, less of value might be taken."""
+        return not list(self.unmet(grades))
 
-    ladder = sorted(rates)
-    low, high = 0, len(ladder) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if enough(ladder[middle]) else (low, middle - 1)
-    return ladder[low] if ladder else UNKNOWN
+    def unmet(self, grades: Sequence[Grade]) -> Iterator[int]:
+        """The arrays that might become better."""
+        lost = sum(of.lost for _, of in grades) > self.lost
+        slow = sorted(of.rate for _, of in grades) < self.rates
+        for number, ((spread, of), bound) in enumerate(zip(grades, self.spreads, strict=True)):
+            might = any(mine > least for mine, least in zip(spread, bound, strict=True)) or any(of[:3])
+            might = might or any(of[4:7]) or self._spare_value(number, of) or lost
+            if might or (slow and of.rate < self.rates[-1]):
+                yield number
+
+    def _spare_value(self, number: int, of: Rest) -> bool:
+        """Less of value may be enough: the least of the pool has less than what is taken."""
+        least_size, least_speed = self._least[self.problem.alike[number]]
+        return self._free and (of.taken > least_size or of.speed > least_speed)
+
+    @cached_property
+    def _free(self) -> bool:
+        return len(self.wanted) > sum(demand.count + demand.spares for demand in self.problem.demands)
+
+    @cached_property
+    def wanted(self) -> set[int]:
+        """The devices of all pools."""
+        return set().union(*(self.problem.demands[number].pool for number in set(self.problem.alike)))
+
+    @cached_property
+    def _least(self) -> dict[int, tuple[int, float]]:
+        found = {}
+        for number, demand in enumerate(self.problem.demands):
+            if self.problem.alike[number] == number:
+                devices = [self.problem.devices[device] for device in demand.pool]
+                wanted = demand.count + demand.spares
+                sizes = sorted(device.size for device in devices)[:wanted]
+                speeds = sorted(device.rate if device.rate < UNKNOWN else 0 for device in devices)[:wanted]
+                found[number] = sum(sizes), sum(speeds)
+        return found

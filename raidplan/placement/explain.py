@@ -8,105 +8,166 @@ from dataclasses import dataclass
 
 from raidplan.base.words import counted, plural
 from raidplan.estimate.survival import Survival
-from raidplan.placement.bounds import alone_load, rooms
-from raidplan.placement.grade import Grade, grade, limits_of
-from raidplan.placement.problem import UNKNOWN, Choice, Demand, Problem
+from raidplan.placement.bounds import Bounds
+from raidplan.placement.objective import limits_of, rate
+from raidplan.placement.problem import UNKNOWN, Choice, Demand, Picked, Problem
+from raidplan.placement.slots import meeting_in
 
-WHERE = {"multiplier": "behind", "controller": "on", "bus": "on", "enclosure": "in"}
+WHERE = {"multiplier": "behind", "expander": "behind", "enclosure": "in"}
+NAMED = {"power": "supply"}
 MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The members picked for an array."""
+    """The members and spares picked for an array."""
 
     array: str
     members: tuple[str, ...]
     """In slot order."""
     why: tuple[str, ...]
     """Clauses about the array: `it survives the loss of any one multiplier`."""
+    spares: tuple[str, ...] = ()
+    stays: bool = False
+    """It stands on the machine, with these members."""
+    better: str = ""
+    """The gain of other members, which only blank disks could give it."""
 
 
-def explained(problem: Problem, slots: Choice, survival: Survival) -> Iterator[Placement]:
+def explained(problem: Problem, choice: Choice, survival: Survival) -> Iterator[Placement]:
     """Each array's placement, in words; `survival` is that of the layout with these members."""
-    for number, (demand, members) in enumerate(zip(problem.demands, slots, strict=True)):
-        reached = grade(problem, demand, members)
+    bounds = Bounds(problem)
+    for number, (demand, picked) in enumerate(zip(problem.demands, choice, strict=True)):
         why = (
-            _spread(demand, members),
-            *_survival(problem, number, members, reached, survival),
-            *_rate(problem, demand, members, reached),
+            _spread(problem, demand, picked),
+            *_survival(problem, bounds, number, picked, survival),
+            *_spares(problem, demand, picked),
+            *_sizes(problem, demand, picked),
+            *_rate(problem, demand, picked.members),
         )
-        yield Placement(demand.name, tuple(problem.devices[member].name for member in members), why)
+        names = [tuple(problem.devices[each].name for each in some) for some in picked]
+        yield Placement(demand.name, names[0], why, names[1])
 
 
-def _loads(demand: Demand, members: Sequence[int]) -> Counter[str]:
-    """Members on each component."""
-    return Counter(demand.component[member] for member in members)
+def called(kind: str) -> str:
+    """A kind of component in words."""
+    return NAMED.get(kind, kind)
 
 
-def _spread(demand: Demand, members: Sequence[int]) -> str:
-    """The number of members at each place."""
-    shared = [*_loads(demand, [member for member in members if member not in demand.apart]).values()]
-    alone = demand.count - sum(shared)
-    where = WHERE[demand.kind]
+def _spread(problem: Problem, demand: Demand, picked: Picked) -> str:
+    """How many members are where: on the components of the kind named, else of the kind that has most of them."""
+    kinds = {kind: _loads(problem, picked.members, kind) for kind in problem.kinds}
+    kind = demand.kind or max(kinds, key=lambda each: len(kinds[each]), default="")
+    if not kind:
+        return "its members hang on nothing that the layout describes"
+    where = WHERE.get(kind, "on")
+    if kind not in kinds:
+        return f"its members hang {where} no {called(kind)}: the layout has none, and `spread: {kind}` decides nothing"
+    shared = [*kinds[kind].values()]
+    alone = sum(not problem.of_kind[member][kind] for member in picked.members)
     if not shared:
-        return f"its members hang {where} no {demand.kind}"
+        return f"its members hang {where} no {called(kind)}"
     each = str(shared[0]) if len(set(shared)) == 1 else f"{min(shared)} to {max(shared)}"
-    every = f"{demand.kind}" if len(shared) == 1 else f"each of {len(shared)} {plural(demand.kind)}"
+    every = called(kind) if len(shared) == 1 else f"each of {len(shared)} {plural(called(kind))}"
     more = f", {alone} {where} none" if alone else ""
     return f"{each} of its {demand.count} members {where} {'one ' if len(shared) == 1 else ''}{every}{more}"
 
 
+def _loads(problem: Problem, members: Sequence[int], kind: str) -> Counter[int]:
+    """Members on each component of a kind, the nearest to them where there are several."""
+    held = Counter(part for member in members for part in problem.of_kind[member][kind])
+    return Counter(
+        min(parts, key=lambda part: (held[part], part))
+        for parts in (problem.of_kind[member][kind] for member in members)
+        if parts
+    )
+
+
 def _survival(
-    problem: Problem, number: int, members: Sequence[int], reached: Grade, survival: Survival
+    problem: Problem, bounds: Bounds, number: int, picked: Picked, survival: Survival
 ) -> Iterator[str]:
     """The fate of the array without a component, and the remedy."""
     demand = problem.demands[number]
-    killers = [c.name for c in survival.killers(("arrays", demand.name)) if c.kind == demand.kind]
-    named = ", ".join(killers[:MOST_NAMED]) + " and more" * (len(killers) > MOST_NAMED)
-    full = {name for name, load in _loads(demand, members).items() if load > demand.may_lose}
     if not demand.may_lose:
         yield f"{demand.level} survives no loss, wherever its members hang"
-    elif not killers:
-        yield f"it survives the loss of any one {demand.kind}"
-    elif full.issuperset(killers):
-        each = "which holds" if len(killers) == 1 else "each of which holds"
-        yield f"it does not survive the loss of {named}, {each} more members than the {demand.may_lose} it can lose"
-        yield _cure(problem, number)
-    else:
-        # A bus behind buses, a second enclosure, an array that stands on several controllers.
-        yield (
-            f"it does not survive the loss of {named}, on which more of it stands than was counted: "
-            f"members are spread by the {demand.kind} that is nearest to them"
-        )
-    if reached.clashes:
-        pairs = "one pair" if reached.clashes == 1 else f"{reached.clashes} pairs"
-        yield f"{pairs} of copies cannot be kept on different {plural(demand.kind)}"
-    elif demand.copies > 1 and reached.load > 1:
-        yield f"no two copies of a chunk share a {demand.kind}"
+        return
+    killers = [c for c in survival.killers(("arrays", demand.name)) if c.kind != "disk"]
+    safe = [called(kind) for kind in problem.kinds if kind not in {c.kind for c in killers}]
+    if safe:
+        named = " or ".join(filter(None, (", ".join(safe[:-1]), safe[-1])))
+        yield f"it survives the loss of any one {named}"
+    held = Counter(problem.parts[p].name for m in picked.members for p in problem.devices[m].parts)
+    for kind in dict.fromkeys(c.kind for c in killers):
+        names = [c.name for c in killers if c.kind == kind]
+        listed = ", ".join(names[:MOST_NAMED]) + " and more" * (len(names) > MOST_NAMED)
+        if all(held[name] > demand.may_lose for name in names):
+            each = "which holds" if len(names) == 1 else "each of which holds"
+            yield f"it does not survive the loss of {listed}, {each} more members than the {demand.may_lose} it can lose"
+            yield _cure(problem, bounds, number, kind)
+        else:
+            yield f"it does not survive the loss of {listed}, which all copies of a chunk hang on"
+    if demand.copies > 1:
+        _, met = meeting_in(problem, demand, picked.members)
+        if met:
+            yield f"{'one pair' if met == 1 else f'{met} pairs'} of copies cannot be kept on different components"
+        else:
+            yield "no two copies of a chunk share a component that others do not hang on"
 
 
-def _cure(problem: Problem, number: int) -> str:
+def _cure(problem: Problem, bounds: Bounds, number: int, kind: str) -> str:
     """The hardware with which the array would survive the loss of a component."""
-    demand = problem.demands[number]
-    if alone_load(problem, number) <= demand.may_lose:
+    demand, name = problem.demands[number], called(kind)
+    lacking = demand.count - bounds.room(number, kind)
+    if lacking <= 0:
         others = len(problem.demands) - 1
-        return f"alone it would; its pool is too unevenly wired for it and {counted(others, 'other array')}"
-    lacking = demand.count - sum(min(room, demand.may_lose) for room in rooms(problem, number))
+        why = f"it and {counted(others, 'other array')}" if others else "all that is wanted of it at once"
+        return f"alone it would; its pool is too unevenly wired for {why}"
     more = -(-lacking // demand.may_lose)
-    what = f"one more {demand.kind}" if more == 1 else f"{more} more {plural(demand.kind)}"
+    what = f"one more {name}" if more == 1 else f"{more} more {plural(name)}"
     most = f", {demand.may_lose} on each at most," if more > 1 and lacking > more else ""
     # Of three copies a component may hold two, if the slots are such: then another choice may do.
-    none = "no choice from its pool does; " if demand.copies < 3 else ""
+    none = "no choice from its pool does; " if demand.copies < 3 and bounds.overloads(number, kind) else ""
     return f"{none}with {what} for {lacking} of the pool's devices{most} it would"
 
 
-def _rate(problem: Problem, demand: Demand, members: Sequence[int], reached: Grade) -> Iterator[str]:
-    """The rate of the slowest member, and its bottleneck."""
-    if reached.rate < UNKNOWN:
-        limit = limits_of(problem, demand, members, reached.rate)[0]
+def _spares(problem: Problem, demand: Demand, picked: Picked) -> Iterator[str]:
+    """The components that a spare shares with members, which may be too many for it to be of use."""
+    held = Counter(part for member in picked.members for part in problem.devices[member].parts)
+    for spare in picked.spares:
+        device = problem.devices[spare]
+        fatal = [problem.parts[p].name for p in sorted(device.parts) if held[p] > max(demand.may_lose, 0)]
+        beside = [problem.parts[p].name for p in sorted(device.parts) if held[p]]
+        if fatal:
+            yield f"its spare {device.name} goes with {fatal[0]}, and so does the array: no free device hangs elsewhere"
+        elif beside:
+            yield f"its spare {device.name} shares {', '.join(beside[:MOST_NAMED])} with members that it can lose"
+        else:
+            yield f"its spare {device.name} shares no component with a member"
+
+
+def _sizes(problem: Problem, demand: Demand, picked: Picked) -> Iterator[str]:
+    """Members that differ in what the array needs alike."""
+    devices = [problem.devices[each] for each in (*picked.members, *picked.spares)]
+    mixed = [
+        said
+        for said, kinds in (
+            ("sizes", {device.size for device in devices}),
+            ("media", {device.rotational for device in devices} - {None}),
+            ("logical sectors", {device.sector for device in devices}),
+        )
+        if len(kinds) > 1
+    ]
+    if mixed:
+        yield f"no choice that is spread as well has members of one kind: their {' and '.join(mixed)} differ"
+
+
+def _rate(problem: Problem, demand: Demand, members: Sequence[int]) -> Iterator[str]:
+    """How fast the slowest member is, and what holds it back."""
+    reached = rate(problem, demand, members)
+    if reached < UNKNOWN:
+        limit = limits_of(problem, demand, members, reached)[0]
         if limit in problem.capacity:
-            share = reached.rate / demand.passed
+            share = reached / demand.passed
             yield f"all at work, its slowest member has {share / 1e6:.0f} MB/s, its share of {limit}"
         else:
             device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)

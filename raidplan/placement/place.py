@@ -7,23 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
 from raidplan.base.levels import LEVELS, raid10_copies
-from raidplan.estimate.survival import survive
+from raidplan.base.words import counted
+from raidplan.estimate.survival import Survival, components, survive
 from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.model import Layout
+from raidplan.placement.deal import Shortage, deal
 from raidplan.placement.explain import Placement, explained
-from raidplan.placement.fill import Shortage, shortages
-from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Problem
-from raidplan.placement.rates import Rates, rates
+from raidplan.placement.objective import gain, worth_in_order
+from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Part, Picked, Problem
+from raidplan.placement.rates import rates
 from raidplan.placement.slots import in_slots
 from raidplan.placement.solve import solve
+from raidplan.placement.standing import Arrays, standing
 from raidplan.topology import Topology, resolve
 
+Kept = Mapping[str, Picked]
+"""For arrays that stand, the devices that they have."""
 
-def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]:
-    """The layout with members by name in place of every pool; why these; and why a pool could not be filled."""
+
+def place(
+    layout: Layout, found: Sequence[Arrays] = ()
+) -> tuple[Layout, tuple[Placement, ...], list[Finding]]:
+    """The layout with members by name in place of every pool; why these; and why a pool could not be filled.
+
+    Arrays that are found on a machine, or in what comes after it, keep their members; that others would be better is said.
+    """
     pools = layout.pools
     if not pools:
         return layout, (), []
@@ -31,38 +43,103 @@ def place(layout: Layout) -> tuple[Layout, tuple[Placement, ...], list[Finding]]
     topology, _ = resolve(layout)
     findings = [finding for name, pool in pools.items() for finding in _mistakes(name, pool, topology)]
     wrong = {finding.path[1] for finding in findings}
-    free = {name: _free(pool, topology) for name, pool in pools.items() if name not in wrong}
-    known = rates(topology)
-    solved: list[tuple[Problem, Choice]] = []
+    of_list: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for pool in pools.values():
+        if pool.from_ not in of_list:
+            of_list[pool.from_] = _free(pool, topology)
+    free = {name: of_list[pool.from_] for name, pool in pools.items() if name not in wrong}
+    machine = _Machine(topology)
+    placements: dict[str, Placement] = {}
+    solved: list[tuple[Problem, Choice, Kept, str]] = []
     for names in _together(free):
-        problem = _problem({name: pools[name] for name in names}, free, topology, known)
-        short = shortages(problem)
-        findings += (_too_small(problem, each, topology) for each in short)
-        without = {each.array for each in short}
-        demands = tuple(d for number, d in enumerate(problem.demands) if number not in without)
+        problem = _problem({name: pools[name] for name in names}, free, machine)
+        kept = _kept(problem, topology, found) if found else {}
+        others = _others(problem, kept)
+        short = deal(others)[1]
+        findings += (_too_small(others, each, topology, kept) for each in short)
+        without = {others.demands[each.array].name for each in short}
+        demands = tuple(demand for demand in problem.demands if demand.name not in without)
         if demands:
-            solved.append(_solved(replace(problem, demands=demands)))
+            solved.append(_solved(replace(problem, demands=demands), kept))
     arrays = dict(layout.arrays)
-    for problem, slots in solved:
-        for demand, chosen in zip(problem.demands, slots, strict=True):
-            members = tuple(problem.devices[device].name for device in chosen)
-            arrays[demand.name] = arrays[demand.name].changed(members=members)
+    for problem, choice, *_ in solved:
+        for demand, picked in zip(problem.demands, choice, strict=True):
+            members, spares = (tuple(problem.devices[device].name for device in some) for some in picked)
+            array = arrays[demand.name].changed(members=members)
+            arrays[demand.name] = array.changed(spares=(*array.spares, *spares)) if spares else array
     placed = layout.changed(arrays=arrays)
     survival = survive(resolve(placed)[0])
-    why = {each.array: each for problem, slots in solved for each in explained(problem, slots, survival)}
-    return placed, tuple(why[name] for name in pools if name in why), findings
+    for problem, choice, kept, better in solved:
+        for each in explained(problem, choice, survival):
+            stays = each.array in kept
+            placements[each.array] = replace(each, stays=stays, better=better if stays else "")
+    return placed, tuple(placements[name] for name in pools if name in placements), findings
 
 
-def _solved(problem: Problem) -> tuple[Problem, Choice]:
-    """The members of each array, in slot order."""
-    chosen = zip(problem.demands, solve(problem), strict=True)
-    return problem, tuple(in_slots(problem, demand, members) for demand, members in chosen)
+def _solved(problem: Problem, kept: Kept) -> tuple[Problem, Choice, Kept, str]:
+    """The members of each array, in slot order; and what is better in a choice in which none is kept."""
+    best = _in_slots(problem, solve(problem))
+    if not kept:
+        return problem, best, kept, ""
+    choice = best
+    if any(not _same(best[n], kept[d.name]) for n, d in enumerate(problem.demands) if d.name in kept):
+        others = _others(problem, kept)
+        rest = (
+            dict(zip((d.name for d in others.demands), _in_slots(others, solve(others)), strict=True))
+            if others.demands
+            else {}
+        )
+        choice = tuple(rest.get(demand.name) or kept[demand.name] for demand in problem.demands)
+    else:
+        choice = tuple(kept.get(d.name, picked) for d, picked in zip(problem.demands, best, strict=True))
+    return problem, choice, kept, gain(worth_in_order(problem, best), worth_in_order(problem, choice))
+
+
+def _in_slots(problem: Problem, choice: Choice) -> Choice:
+    return tuple(
+        Picked(in_slots(problem, demand, picked.members), picked.spares)
+        for demand, picked in zip(problem.demands, choice, strict=True)
+    )
+
+
+def _same(one: Picked, other: Picked) -> bool:
+    return {*one.members} == {*other.members} and {*one.spares} == {*other.spares}
+
+
+def _others(problem: Problem, kept: Kept) -> Problem:
+    """The arrays that do not stand, and the devices that are left for them."""
+    if not kept:
+        return problem
+    taken = {device for picked in kept.values() for some in picked for device in some}
+    pools = {demand.pool: tuple(d for d in demand.pool if d not in taken) for demand in problem.demands}
+    demands = (replace(d, pool=pools[d.pool]) for d in problem.demands if d.name not in kept)
+    return replace(problem, demands=tuple(demands))
+
+
+def _kept(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept:
+    """The arrays that stand and have devices of their pools; no device of two."""
+    number = {device.name: n for n, device in enumerate(problem.devices)}
+    kept: dict[str, Picked] = {}
+    taken: set[int] = set()
+    for demand in problem.demands:
+        stands = standing(demand.name, topology.layout.pools[demand.name], topology, found)
+        picked = (
+            Picked(*(tuple(number.get(name, -1) for name in some) for some in stands))
+            if stands
+            else Picked(())
+        )
+        devices = {*picked.members, *picked.spares}
+        if len(devices) == demand.count + demand.spares and devices <= {*demand.pool} - taken:
+            kept[demand.name] = picked
+            taken |= devices
+    return kept
 
 
 def _mistakes(name: str, pool: Pool, topology: Topology) -> Iterator[Finding]:
-    """The faults of a pool, whoever else draws from it."""
+    """The mistakes in a pool, whoever else draws from it."""
     path: Path = ("arrays", name, "members")
-    for number, device in enumerate(pool.from_):
+    unknown = not topology.provider.keys() >= set(pool.from_)
+    for number, device in enumerate(pool.from_ if unknown else ()):
         if device not in topology.provider:
             hint = did_you_mean(device, topology.provider) or "describe it, or correct the name"
             message = f"there is no device '{device}' in this layout"
@@ -70,83 +147,114 @@ def _mistakes(name: str, pool: Pool, topology: Topology) -> Iterator[Finding]:
     if pool.count < 1:
         message = f"{name} is to have {pool.count} members"
         yield error("invalid-value", (*path, "count"), message, "write how many it shall have")
+    if pool.spares < 0:
+        message = f"{name} is to have {pool.spares} spares"
+        yield error(
+            "invalid-value", (*path, "spares"), message, "write how many it shall have, or leave it out"
+        )
 
 
-def _too_small(problem: Problem, short: Shortage, topology: Topology) -> Finding:
+def _too_small(problem: Problem, short: Shortage, topology: Topology, kept: Kept) -> Finding:
     """Too few devices of a pool are free."""
     demand = problem.demands[short.array]
     pool = topology.layout.pools[demand.name]
     users = [dotted(topology.used_by[device].path[:2]) for device in pool.from_ if device in topology.used_by]
-    users += [f"arrays.{problem.demands[taker].name}" for taker in short.takers]
+    users += [f"arrays.{name}" for name in (*kept, *(problem.demands[taker].name for taker in short.takers))]
     names = list(dict.fromkeys(users))
+    more = f" and {counted(demand.spares, 'spare')}" if demand.spares else ""
     others = f"; the others belong to {', '.join(names[:5])}{' and more' * (len(names) > 5)}" if names else ""
     return error(
         "pool-too-small",
         ("arrays", demand.name, "members", "count"),
-        f"{demand.name} wants {demand.count} members, and {short.left} of the {len(dict.fromkeys(pool.from_))} "
+        f"{demand.name} wants {demand.count} members{more}, and {short.left} of the {len(dict.fromkeys(pool.from_))} "
         "devices of its pool are free",
         f"list more devices, or lower the count{others}",
     )
 
 
-def _free(pool: Pool, topology: Topology) -> list[str]:
+def _free(pool: Pool, topology: Topology) -> tuple[str, ...]:
     """The devices of a pool that nothing uses, as they are listed; a disk with partitions is not free."""
     disks = topology.layout.hardware.disks
-    return [
+    return tuple(
         device
         for device in dict.fromkeys(pool.from_)
         if device not in topology.used_by and not (device in disks and disks[device].partitions)
-    ]
+    )
 
 
-def _together(free: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def _together(free: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
     """The arrays in groups; those of one group have devices in common, be it through others."""
-    groups: list[tuple[list[str], set[str]]] = []
-    for name, devices in free.items():
+    groups: list[tuple[list[tuple[str, ...]], set[str]]] = []
+    for devices in dict.fromkeys(free.values()):
         apart = [group for group in groups if group[1].isdisjoint(devices)]
         common = [group for group in groups if group not in apart]
-        names = [member for group in common for member in group[0]]
-        groups = [*apart, ([*names, name], set(devices).union(*(group[1] for group in common)))]
-    order = {name: number for number, name in enumerate(free)}
-    return [sorted(names, key=order.__getitem__) for names, _ in groups]
+        pools = [pool for group in common for pool in group[0]]
+        groups = [*apart, ([*pools, devices], set(devices).union(*(group[1] for group in common)))]
+    return [[name for name in free if free[name] in pools] for pools, _ in groups]
 
 
-def _problem(
-    pools: Mapping[str, Pool], free: Mapping[str, Sequence[str]], topology: Topology, known: Rates
-) -> Problem:
-    number = {device: n for n, device in enumerate(dict.fromkeys(d for name in pools for d in free[name]))}
-    devices = tuple(_device(name, topology, known) for name in number)
+class _Machine:
+    """The hardware as placement sees it."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology, self.known = topology, rates(topology)
+        self.wired = [each for each in components(topology) if each.kind != "disk" and each.disks]
+        self.parts = tuple(Part(each.name, each.kind) for each in self.wired)
+        on: dict[str, set[int]] = {}
+        for number, each in enumerate(self.wired):
+            for disk in each.disks:
+                on.setdefault(disk, set()).add(number)
+        self.on_disk = {disk: frozenset(numbers) for disk, numbers in on.items()}
+
+    @cached_property
+    def survival(self) -> Survival:
+        return survive(self.topology)
+
+    def device(self, name: str) -> Device:
+        """A disk, a partition, or an array that may be a member."""
+        topology, known = self.topology, self.known
+        disks = topology.disks_below(name)
+        disk = next(iter(disks)) if len(disks) == 1 else name
+        links = tuple(plug.name for plug in topology.wiring.above(disk))
+        facts = [topology.layout.hardware.disks[each] for each in sorted(disks)]
+        media = {each.rotational for each in facts}
+        sized = topology.devices.get(name)
+        return Device(
+            name,
+            disk,
+            self._parts(name, disk),
+            size=sized.size if sized else 0,
+            rotational=next(iter(media)) if len(media) == 1 else None,
+            sector=max((each.logical_block or 512 for each in facts), default=512),
+            rate=known.own.get(disk, UNKNOWN),
+            links=links,
+            port=known.port.get(disk, UNKNOWN),
+        )
+
+    def _parts(self, name: str, disk: str) -> frozenset[int]:
+        """The components without which it is gone; an array may survive some that its disks hang on."""
+        if disk != name or disk in self.topology.layout.hardware.disks:
+            return self.on_disk.get(disk, frozenset())
+        killers = {each.path for each in self.survival.killers(("arrays", name))}
+        return frozenset(n for n, each in enumerate(self.wired) if each.path in killers)
+
+
+def _problem(pools: Mapping[str, Pool], free: Mapping[str, tuple[str, ...]], machine: _Machine) -> Problem:
+    lists = dict.fromkeys(free[name] for name in pools)
+    number = {device: n for n, device in enumerate(dict.fromkeys(d for devices in lists for d in devices))}
+    numbers = {devices: tuple(number[device] for device in devices) for devices in lists}
     demands = tuple(
-        _demand(name, pool, [number[device] for device in free[name]], devices, topology)
-        for name, pool in pools.items()
+        _demand(name, pool, numbers[free[name]], machine.topology) for name, pool in pools.items()
     )
-    return Problem(devices, demands, known.shared)
+    return Problem(tuple(map(machine.device, number)), demands, machine.parts, machine.known.shared)
 
 
-def _device(name: str, topology: Topology, known: Rates) -> Device:
-    disks = topology.disks_below(name)
-    disk = next(iter(disks)) if len(disks) == 1 else name
-    links = tuple(plug.name for plug in topology.wiring.above(disk))
-    return Device(name, disk, known.own.get(disk, UNKNOWN), links, known.port.get(disk, UNKNOWN))
-
-
-def _demand(
-    name: str, pool: Pool, free: Sequence[int], devices: Sequence[Device], topology: Topology
-) -> Demand:
-    array, kind, count = topology.layout.arrays[name], pool.spread, pool.count
-    hung = {number: _component(devices[number], kind, topology) for number in free}
-    component = {number: name or f"disk {devices[number].disk}" for number, name in hung.items()}
-    apart = frozenset(number for number, name in hung.items() if not name)
+def _demand(name: str, pool: Pool, free: tuple[int, ...], topology: Topology) -> Demand:
+    array = topology.layout.arrays[name]
     level, layout = array.level, array.effective_layout
-    if LEVELS[level].arranged and not _has_copies(layout, count):
+    if LEVELS[level].arranged and not _has_copies(layout, pool.count):
         level, layout = "raid0", None  # what is wrong with it is said elsewhere
-    return Demand(name, level, layout, count, kind, tuple(free), component, apart)
-
-
-def _component(device: Device, kind: str, topology: Topology) -> str | None:
-    """The component above a device, if any; for an array, the one above all of its disks."""
-    found = {topology.wiring.nearest(disk, kind) for disk in topology.disks_below(device.name)}
-    return next(iter(found)) if len(found) == 1 else None
+    return Demand(name, level, layout, pool.count, pool.spread, free, pool.spares)
 
 
 def _has_copies(layout: str | None, count: int) -> bool:

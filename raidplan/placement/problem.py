@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS, losses_survived, raid10_copies
 
@@ -13,12 +16,27 @@ UNKNOWN = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A component that devices hang on: `kind` is bus, controller, multiplier, expander, enclosure or power."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
-    """Something that may become a member."""
+    """Something that may become a member or a spare."""
 
     name: str
     disk: str
     """The disk it stands on; an array on several disks stands for itself."""
+    parts: frozenset[int] = frozenset()
+    """The components without which it is gone, by number."""
+    size: int = 0
+    """Bytes; 0 if not known."""
+    rotational: bool | None = None
+    sector: int = 512
+    """Bytes of a logical sector."""
     rate: float = UNKNOWN
     """Bytes per second under its heads, or to and from its chips."""
     links: tuple[str, ...] = ()
@@ -29,37 +47,35 @@ class Device:
 
 @dataclass(frozen=True)
 class Demand:
-    """An array whose members are to be picked."""
+    """An array whose members, and spares, are to be picked."""
 
     name: str
     level: str
     layout: str | None
     count: int
-    kind: str
-    """The kind to spread over: multiplier, controller, enclosure or bus."""
+    kind: str | None
+    """The kind of component that it is spread over first; None: all kinds alike."""
     pool: tuple[int, ...]
     """Devices by number, in the order in which they are listed."""
-    component: Mapping[int, str]
-    """The component of each device; a device without one of the kind is a component of its own, named after its disk."""
-    apart: frozenset[int] = frozenset()
-    """Those that hang on no component of the kind."""
+    spares: int = 0
 
     @property
-    def _arranged(self) -> bool:
+    def arranged(self) -> bool:
+        """The slots decide where the copies lie."""
         return LEVELS[self.level].arranged
 
     @cached_property
     def copies(self) -> int:
         """The copies of a RAID10, else 1."""
-        return LEVELS[self.level].copies_of(self.count, self.layout) if self._arranged else 1
+        return LEVELS[self.level].copies_of(self.count, self.layout) if self.arranged else 1
 
     @cached_property
     def may_lose(self) -> int:
-        """The number of members that one component may hold so that the array survives its loss.
+        """How many members one component may hold so that the array survives its loss.
 
         Of a RAID10 at most one copy of every chunk, if the copies are kept apart.
         """
-        if self._arranged:
+        if self.arranged:
             return self.count // self.copies if self.copies > 1 else 0
         return min(losses_survived(self.level, self.count, self.layout), self.count - 1)
 
@@ -73,94 +89,116 @@ class Demand:
         level = LEVELS[self.level]
         if level.parity and not level.parity_slots(self.layout, self.count):
             return self.count / max(1, self.count - level.parity)
-        if self._arranged:
+        if self.arranged:
             kind, copies = raid10_copies(self.layout or "n2")
             return copies if kind == "offset" or (kind == "near" and self.count % copies) else 1
         return 1
+
+    @cached_property
+    def data(self) -> Fraction:
+        """Members' worth of data."""
+        return LEVELS[self.level].data_members(self.count, self.layout)
 
     def pace(self, device: Device) -> float:
         """Bytes per second under the heads of a member that no other one holds back."""
         return min(device.rate, device.port * self.passed)
 
-    def share(self, carried: float, members: int) -> float:
-        """Bytes per second under the heads of each of so many members behind a link."""
-        return carried * self.passed / members
-
     @cached_property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> Hashable:
         """Equal for arrays that want the same."""
-        return self.level, self.layout, self.count, self.kind, self.pool
+        return self.level, self.layout, self.count, self.kind, self.pool, self.spares
+
+
+class Picked(NamedTuple):
+    """The devices of an array, by number; the members in slot order once they are arranged."""
+
+    members: tuple[int, ...]
+    spares: tuple[int, ...] = ()
+
+
+Choice = tuple[Picked, ...]
+"""For each demand."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Devices, demands, and what the links carry."""
+    """Devices, demands, the components, and what the links carry."""
 
     devices: tuple[Device, ...]
     demands: tuple[Demand, ...]
+    parts: tuple[Part, ...] = ()
     capacity: Mapping[str, float] = field(default_factory=dict)
     """Bytes per second of each link that is known."""
+    _position: dict[tuple[int, ...], dict[int, int]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def alike(self) -> tuple[int, ...]:
         """For each demand the first one that wants the same."""
-        first: dict[tuple[object, ...], int] = {}
+        first: dict[Hashable, int] = {}
         return tuple(first.setdefault(demand.key, number) for number, demand in enumerate(self.demands))
 
     @cached_property
-    def upwards(self) -> list[tuple[str, str]]:
-        """Each component with what it hangs on (the empty text is the machine), bottom-up."""
-        above: dict[str, tuple[int, str]] = {}
-        for device in self.devices:
-            for number, (link, carrier) in enumerate(zip(device.links, (*device.links[1:], ""), strict=True)):
-                above[link] = len(device.links) - number, carrier
-        return [(link, above[link][1]) for link in sorted(above, key=lambda link: -above[link][0])]
+    def doubles(self) -> bool:
+        """Some devices are of one disk."""
+        return len({device.disk for device in self.devices}) < len(self.devices)
 
     @cached_property
-    def places(self) -> tuple[Mapping[str, Mapping[str, list[int]]], ...]:
-        """For each demand, the devices of its pool by component and disk."""
-        found: list[dict[str, dict[str, list[int]]]] = []
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of component that there are."""
+        return tuple(dict.fromkeys(part.kind for part in self.parts))
+
+    @cached_property
+    def of_kind(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """For each device, the components of each kind that it hangs on."""
+        return tuple(
+            {
+                kind: tuple(p for p in sorted(device.parts) if self.parts[p].kind == kind)
+                for kind in self.kinds
+            }
+            for device in self.devices
+        )
+
+    @cached_property
+    def common(self) -> tuple[frozenset[int], ...]:
+        """For each demand the components that every choice overloads: too few devices hang elsewhere."""
+        found: list[frozenset[int]] = []
         for number, demand in enumerate(self.demands):
             if self.alike[number] < number:
                 found.append(found[self.alike[number]])
                 continue
-            components: dict[str, dict[str, list[int]]] = {}
+            outside = [len(demand.pool)] * len(self.parts)
             for device in demand.pool:
-                disks = components.setdefault(demand.component[device], {})
-                disks.setdefault(self.devices[device].disk, []).append(device)
-            found.append(components)
+                for part in self.devices[device].parts:
+                    outside[part] -= 1
+            found.append(
+                frozenset(p for p, many in enumerate(outside) if demand.count - many > demand.may_lose)
+            )
         return tuple(found)
 
     @cached_property
-    def fastest_first(self) -> tuple[list[int], ...]:
-        """For each demand, the devices of its pool; of equal ones the one listed first."""
-        found: list[list[int]] = []
+    def classes(self) -> tuple[int, ...]:
+        """For each device the number of its class: the devices of one class differ in nothing that counts."""
+        pools: list[list[int]] = [[] for _ in self.devices]
         for number, demand in enumerate(self.demands):
-            same = self.alike[number] < number
-            if same:
-                found.append(found[self.alike[number]])
-            else:
-                paces = {n: demand.pace(self.devices[n]) for n in demand.pool}
-                found.append(sorted(demand.pool, key=lambda n: -paces[n]))
-        return tuple(found)
-
-    def within(self, devices: int) -> Problem:
-        """The same with the first devices only."""
-        demands = tuple(
-            Demand(
-                d.name,
-                d.level,
-                d.layout,
-                d.count,
-                d.kind,
-                tuple(n for n in d.pool if n < devices),
-                d.component,
-                d.apart,
+            if self.alike[number] == number:
+                for device in demand.pool:
+                    pools[device].append(number)
+        disks = Counter(each.disk for each in self.devices)
+        known: dict[Hashable, int] = {}
+        return tuple(
+            known.setdefault(
+                (
+                    *(each.parts, each.size, each.rotational, each.sector, each.rate, each.links, each.port),
+                    each.disk if disks[each.disk] > 1 else "",
+                    tuple(pools[number]),
+                ),
+                len(known),
             )
-            for d in self.demands
+            for number, each in enumerate(self.devices)
         )
-        return Problem(self.devices[:devices], demands, self.capacity)
 
-
-Choice = tuple[tuple[int, ...], ...]
-"""For each demand the devices chosen, by number; not in slot order yet."""
+    def listed(self, demand: Demand, devices: Sequence[int]) -> list[int]:
+        """Devices in the order in which the pool of an array lists them."""
+        if demand.pool not in self._position:
+            self._position[demand.pool] = {device: number for number, device in enumerate(demand.pool)}
+        return sorted(devices, key=self._position[demand.pool].__getitem__)

@@ -1,4 +1,4 @@
-"""The rates of disks and links, as far as the layout says them."""
+"""How fast disks and links are, as far as the layout says it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from raidplan.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The rate of everything between a disk and the machine."""
+    """The rates of everything between a disk and the machine."""
 
     own: dict[str, float]
     """Bytes per second of each disk."""

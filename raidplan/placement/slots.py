@@ -1,9 +1,9 @@
-"""The order of the members: which slot each takes, so that the copies of a chunk are kept apart."""
+"""Members in slot order: copies of a RAID10 chunk lie on slots beside each other and shall share no component."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
@@ -11,152 +11,173 @@ from raidplan.base.levels import copy_sets
 from raidplan.placement.problem import Demand, Problem
 
 Order = tuple[int, ...]
+Sign = frozenset[Hashable]
+"""Where a member hangs: its components and its disk."""
+Cost = tuple[int, int]
+"""Sets of copies that lie on one component as a whole; components shared by two copies, added up."""
+NONE: Cost = (0, 0)
 
-MOST_EXCHANGED = 32
-"""In longer rows slots are not exchanged to find the very best order of three and more copies."""
-
-
-MOST_LOOKED_AT = 500
-"""Orders of one array whose copies meet as little."""
+MOST_EXCHANGED = 48
+"""In longer rows slots are not exchanged."""
+MOST_STEPS = 3_000
+"""Slots that are filled in the search of all orders, before it gives up."""
 
 
 def in_slots(problem: Problem, demand: Demand, members: Sequence[int]) -> Order:
     """The members in slot order: one of each component, then the second of each, in the pool's order.
 
-    Of a RAID10 in another order if that leaves two copies on one component, or on one disk.
+    Of a RAID10 in another order, if that leaves copies on one component or on one disk.
     """
-    position = {device: number for number, device in enumerate(demand.pool)}
-    listed = sorted(members, key=position.__getitem__)
-    components = [demand.component[member] for member in listed]
-    order = tuple(listed[number] for number in _in_turn(components))
-    pairs = _partners(demand.layout or "n2", demand.count) if demand.copies > 1 else ()
-
-    def met(order: Sequence[int]) -> tuple[int, int]:
-        on_component = _meeting(pairs, [demand.component[member] for member in order])
-        return on_component, _meeting(pairs, [problem.devices[member].disk for member in order])
-
-    if met(order) == (0, 0):
-        return order
-    held = Counter(components)
-    first = {component: number for number, component in enumerate(held)}
-    grouped = sorted(listed, key=lambda m: (-held[demand.component[m]], first[demand.component[m]]))
-    loads = tuple(sorted(held.values(), reverse=True))
-    dealt = tuple(grouped[number] for number in _dealt(demand.layout or "n2", loads))
-    order = min(order, dealt, key=met)
-    doubled = len({problem.devices[member].disk for member in order}) < len(order)
-    order = _exchanged(order, met) if doubled else order
-    return _survived(demand, order, met) if demand.copies > 2 else order
+    ordered = _in_turn(problem, demand, problem.listed(demand, members))
+    if demand.copies == 1:
+        return ordered
+    return tuple(ordered[n] for n in _arranged(demand.layout or "n2", _signs(problem, ordered))[0])
 
 
-def _survived(demand: Demand, order: Order, met: Callable[[Order], tuple[int, int]]) -> Order:
-    """As many copies meet, but no component holds all copies of a chunk, if exchanges of slots bring that about.
-
-    Orders equal in the first are looked at breadth first, MOST_LOOKED_AT of them at most.
-    """
-    sets = copy_sets(demand.layout or "n2", demand.count)
-
-    def dead(order: Order) -> int:
-        places = [demand.component[member] for member in order]
-        return sum(len({places[slot] for slot in slots}) == 1 for slots in sets)
-
-    best, least, pairs = order, dead(order), met(order)
-    seen, waiting = {order}, deque([order])
-    while least and waiting and demand.count <= MOST_EXCHANGED:
-        for changed in _exchanges(waiting.popleft()):
-            if len(seen) >= MOST_LOOKED_AT or not least:
-                return best
-            if changed not in seen and met(changed) <= pairs:
-                seen.add(changed)
-                waiting.append(changed)
-                if dead(changed) < least:
-                    best, least = changed, dead(changed)
-    return best
+def meeting(problem: Problem, demand: Demand, members: Sequence[int]) -> Cost:
+    """How often copies meet in the order of `in_slots`; what all members hang on is left out."""
+    if demand.copies == 1:
+        return NONE
+    ordered = _in_turn(problem, demand, problem.listed(demand, members))
+    return _arranged(demand.layout or "n2", _signs(problem, ordered))[1]
 
 
-def clashes(demand: Demand, members: Sequence[int]) -> int:
-    """Pairs of copies on one component, in the best order."""
-    loads = Counter(demand.component[member] for member in members).values()
-    if demand.copies == 1 or max(loads) <= demand.may_lose:
-        return 0
-    return _fewest(demand.layout or "n2", tuple(sorted(loads, reverse=True)))
+def meeting_in(problem: Problem, demand: Demand, order: Sequence[int]) -> Cost:
+    """How often copies meet in the order that is given."""
+    if demand.copies == 1:
+        return NONE
+    return _Row(demand.layout or "n2", _signs(problem, order)).cost(range(len(order)))
 
 
-def least_clashes(demand: Demand, load: int) -> int:
-    """A number of such pairs that no choice is below, if a component holds so many members."""
-    if demand.copies != 2 or load <= demand.may_lose:
-        return 0
-    # Of two copies, those on the fullest component decide alone: at most one component holds more than half.
-    return _fewest(demand.layout or "n2", (load, *[1] * (demand.count - load)))
+def _signs(problem: Problem, members: Sequence[int]) -> tuple[Sign, ...]:
+    devices = [problem.devices[member] for member in members]
+    held = Counter(part for device in devices for part in device.parts)
+    every = {part for part, many in held.items() if many == len(devices)}
+    disks = Counter(device.disk for device in devices)
+    return tuple(
+        frozenset(
+            (*(device.parts - every), *((device.disk,) if 1 < disks[device.disk] < len(devices) else ()))
+        )
+        for device in devices
+    )
 
 
-@cache
-def _partners(layout: str, count: int) -> tuple[tuple[int, int], ...]:
-    """The pairs of slots that hold copies of one chunk."""
-    pairs = (pair for slots in copy_sets(layout, count) for pair in combinations(slots, 2))
-    return tuple(dict.fromkeys(pairs))
+def _in_turn(problem: Problem, demand: Demand, members: Sequence[int]) -> Order:
+    """The first of each component of the kind, then the second of each; of all kinds, if none is named."""
 
+    def place(member: int) -> Hashable:
+        of_kind = problem.of_kind[member]
+        if demand.kind is None:
+            return tuple(parts[:1] for parts in of_kind.values() if parts) or (problem.devices[member].disk,)
+        return of_kind.get(demand.kind) or problem.devices[member].disk
 
-def _meeting(pairs: Sequence[tuple[int, int]], places: Sequence[Hashable]) -> int:
-    """The number of pairs that share a place."""
-    return sum(places[one] == places[other] for one, other in pairs)
-
-
-def _in_turn(places: Sequence[Hashable]) -> list[int]:
-    """The first of each place, then the second of each, by number."""
     seen: Counter[Hashable] = Counter()
     turns = []
-    for number, place in enumerate(places):
-        turns.append((seen[place], number))
-        seen[place] += 1
-    return [number for _, number in sorted(turns)]
+    for number, member in enumerate(members):
+        where = place(member)
+        turns.append((seen[where], number))
+        seen[where] += 1
+    return tuple(members[number] for _, number in sorted(turns))
 
 
 @cache
-def _fewest(layout: str, loads: tuple[int, ...]) -> int:
-    """Pairs of copies on one component, where the components hold so many members each."""
-    places = [place for place, load in enumerate(loads) for _ in range(load)]
-    return _meeting(_partners(layout, len(places)), [places[number] for number in _dealt(layout, loads)])
+def _arranged(layout: str, signs: tuple[Sign, ...]) -> tuple[Order, Cost]:
+    """The order of members that hang so, and what it costs."""
+    row = _Row(layout, signs)
+    order = tuple(range(len(signs)))
+    cost = row.cost(order)
+    if cost == NONE:
+        return order, cost
+    for part in dict.fromkeys(part for sign in signs for part in sorted(sign, key=str)):
+        held = [n for n in order if part in signs[n]]
+        dealt = row.dealt([*held, *(n for n in range(len(signs)) if n not in held)])
+        order = min(order, dealt, key=row.cost)
+    if len(signs) <= MOST_EXCHANGED:
+        order = row.exchanged(order)
+    return row.searched(order)
 
 
-@cache
-def _dealt(layout: str, loads: tuple[int, ...]) -> Order:
-    """For each slot the number of the member, counted from the fullest component to the emptiest.
+class _Row:
+    """The slots of an array of copies."""
 
-    They are dealt like cards: one to every block of slots, then a second one. There are as many blocks as a
-    component may hold members, none shorter than the copies are many. So two members of one component are a
-    block apart, unless it holds more of them than there are blocks.
-    """
-    count, copies = sum(loads), int(layout[1:])
-    blocks = count // copies
-    size, longer = divmod(count, blocks)
-    starts = [block * size + min(block, longer) for block in range(blocks)]
-    ends = [*starts[1:], count]
-    # The longer blocks come first, so that the last cards go to neighbours of the first ones' ends.
-    slots = sorted(
-        (slot - start, slot) for start, end in zip(starts, ends, strict=True) for slot in range(start, end)
-    )
-    dealt = {slot: number for number, (_, slot) in enumerate(slots)}
-    order = tuple(dealt[slot] for slot in range(count))
-    if copies == 2 or loads[0] <= blocks or count > MOST_EXCHANGED:
+    def __init__(self, layout: str, signs: tuple[Sign, ...]) -> None:
+        self.signs, self.copies = signs, int(layout[1:])
+        self.sets = copy_sets(layout, len(signs))
+        self.pairs = list(dict.fromkeys(pair for slots in self.sets for pair in combinations(slots, 2)))
+        # What is known once a slot is filled, if they are filled from the first one on.
+        self.ends: list[list[tuple[int, ...]]] = [[] for _ in signs]
+        self.before: list[list[int]] = [[] for _ in signs]
+        for slots in self.sets:
+            self.ends[max(slots)].append(slots)
+        for one, other in self.pairs:
+            self.before[max(one, other)].append(min(one, other))
+
+    def cost(self, order: Sequence[int]) -> Cost:
+        where = [self.signs[n] for n in order]
+        met = sum(len(where[one] & where[other]) for one, other in self.pairs)
+        return self._dead(where, self.sets) if met else 0, met
+
+    def _dead(self, where: Sequence[Sign], sets: Sequence[tuple[int, ...]]) -> int:
+        return sum(bool(frozenset.intersection(*(where[slot] for slot in slots))) for slots in sets)
+
+    def dealt(self, cards: Sequence[int]) -> Order:
+        """Members dealt like cards: one to every block of slots, then a second one.
+
+        There are as many blocks as a component may hold members, none shorter than the copies are many: two
+        neighbours in the row are a block apart.
+        """
+        count = len(self.signs)
+        blocks = max(1, count // self.copies)
+        size, longer = divmod(count, blocks)
+        starts = [block * size + min(block, longer) for block in range(blocks)]
+        ends = [*starts[1:], count]
+        # The longer blocks come first, so that the last cards go to neighbours of the first ones' ends.
+        slots = sorted(
+            (slot - start, slot)
+            for start, end in zip(starts, ends, strict=True)
+            for slot in range(start, end)
+        )
+        at = {slot: cards[number] for number, (_, slot) in enumerate(slots)}
+        return tuple(at[slot] for slot in range(count))
+
+    def exchanged(self, order: Order) -> Order:
+        """With two slots exchanged as long as that costs less."""
+        least = self.cost(order)
+        while least != NONE:
+            changed = min(self._exchanges(order), key=self.cost, default=order)
+            if self.cost(changed) >= least:
+                break
+            order, least = changed, self.cost(changed)
         return order
-    places = [place for place, load in enumerate(loads) for _ in range(load)]
-    pairs = _partners(layout, count)
-    return _exchanged(order, lambda order: (_meeting(pairs, [places[number] for number in order]), 0))
 
+    def _exchanges(self, order: Order) -> Iterator[Order]:
+        for one, other in combinations(range(len(order)), 2):
+            if self.signs[order[one]] != self.signs[order[other]]:
+                changed = list(order)
+                changed[one], changed[other] = changed[other], changed[one]
+                yield tuple(changed)
 
-def _exchanged(order: Order, met: Callable[[Order], tuple[int, int]]) -> Order:
-    """With two slots exchanged as long as fewer copies meet."""
-    least = met(order)
-    while least != (0, 0):
-        changed = min(_exchanges(order), key=met, default=order)
-        if met(changed) >= least:
-            break
-        order, least = changed, met(changed)
-    return order
+    def searched(self, order: Order) -> tuple[Order, Cost]:
+        """The best of all orders, if few steps find it; else the best that they find."""
+        best, least, steps = order, self.cost(order), 0
 
+        def follow(row: list[int], left: list[int], cost: Cost) -> None:
+            nonlocal best, least, steps
+            if cost >= least or steps > MOST_STEPS:
+                return
+            if not left:
+                best, least = tuple(row), cost
+                return
+            steps += 1
+            slot, tried = len(row), set[Sign]()
+            for n in left:
+                if self.signs[n] in tried:
+                    continue
+                tried.add(self.signs[n])
+                where = [self.signs[m] for m in (*row, n)]
+                met = sum(len(where[one] & where[slot]) for one in self.before[slot])
+                dead = self._dead(where, self.ends[slot]) if met else 0
+                follow([*row, n], [m for m in left if m != n], (cost[0] + dead, cost[1] + met))
 
-def _exchanges(order: Order) -> Iterator[Order]:
-    for one, other in combinations(range(len(order)), 2):
-        changed = list(order)
-        changed[one], changed[other] = changed[other], changed[one]
-        yield tuple(changed)
+        follow([], list(order), NONE)
+        return best, least

@@ -1,71 +1,277 @@
-"""The members of arrays that draw from common devices: all together, and the same again with one more device."""
+"""The members and spares of arrays that draw from common devices: dealt, then exchanged as long as that betters them.
+
+No exchange of two devices betters what is found, as far as MOST_TRIED of them tell; where the value meets the
+bound, no choice at all does.
+"""
 
 from __future__ import annotations
 
-from raidplan.placement.bounds import bounds, hope
-from raidplan.placement.exhaustive import best_of_all
-from raidplan.placement.grade import Grade, grade, worse_first
-from raidplan.placement.improve import improved
-from raidplan.placement.keep import keeping
-from raidplan.placement.limits import tightest
-from raidplan.placement.problem import Choice, Problem
-from raidplan.placement.search import least
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import add
+from typing import NamedTuple
 
-MOST_STEPS = 8
-"""So many times a device that makes something better is looked at for what was chosen without it."""
-LARGE = 64
-"""With more devices nothing is looked back at, unless every array is as good as it could be alone."""
+from raidplan.placement.bounds import Bounds
+from raidplan.placement.deal import Role, deal
+from raidplan.placement.exact import best_of_all
+from raidplan.placement.objective import Grade, Rest, Spread, grade, loads, rest, spread, value, worth
+from raidplan.placement.problem import UNKNOWN, Choice, Picked, Problem
+
+MOST_TRIED = 3_000
+"""Exchanges of which more than the loads is looked at."""
+MOST_LOOKED_AT = 30_000
+"""Exchanges whose loads are looked at."""
+MOST_LISTED = 64
+"""Devices of a pool."""
 
 
-def solve(problem: Problem, steps: int = MOST_STEPS) -> Choice:
-    """The members of each array; there are enough devices.
+class Exchange(NamedTuple):
+    """A device of a role for one of another role, or for a free one."""
 
-    Where all arrays draw from one list, only as many of its first devices are used as the best grades need.
-    So a device added at its end changes nothing, unless some array can be better with it; and then every
-    member stays for which one exchange is enough to keep it at the same grades.
+    role: Role
+    out: int
+    other: Role | None
+    device: int
+
+
+def solve(problem: Problem) -> Choice:
+    """The members and spares of each array; there are enough devices.
+
+    From one list of up to MOST_LISTED devices the choice is made among the first of them that are enough for one as good:
+    a device that is added at the end, and of no use, changes nothing.
     """
-    choice = _best(problem)
-    value = worse_first(grades(problem, choice))
-    if any(len(demand.pool) < len(problem.devices) for demand in problem.demands):
-        return choice
-    if len(problem.devices) > LARGE and _hope(problem, choice) < value:
-        return choice
-
-    def as_good(devices: int) -> bool:
-        fewer = problem.within(devices)
-        choice = tightest(fewer)
-        return _hope(fewer, choice) <= value and worse_first(grades(fewer, _better(fewer, choice))) == value
-
-    wanted = sum(demand.count for demand in problem.demands)
-    used = least(wanted, len(problem.devices), as_good)
-    if used < len(problem.devices):
-        problem = problem.within(used)
-        choice = _best(problem)
-    if used == wanted or not steps:
-        return choice
-    return keeping(problem, choice, solve(problem.within(used - 1), steps - 1))
+    best, (pool, *others) = _best(problem), dict.fromkeys(demand.pool for demand in problem.demands)
+    if others or len(pool) > MOST_LISTED:
+        return best
+    least = worth(problem, best)
+    enough, high = sum(demand.count + demand.spares for demand in problem.demands), len(pool)
+    while enough < high:
+        middle = (enough + high) // 2
+        first = tuple(replace(demand, pool=pool[:middle]) for demand in problem.demands)
+        choice = _best(replace(problem, demands=first))
+        if worth(problem, choice) <= least:
+            best, high = choice, middle
+        else:
+            enough = middle + 1
+    return _earliest(problem, best)
 
 
-def grades(problem: Problem, choice: Choice) -> list[Grade]:
-    """The grade of each array."""
-    return [grade(problem, demand, members) for demand, members in zip(problem.demands, choice, strict=True)]
+def _earliest(problem: Problem, choice: Choice) -> Choice:
+    """The choice with free devices that are listed earlier in place of others, where that is as good."""
+    free = {*problem.demands[0].pool}.difference(*(some for picked in choice for some in picked))
+    changed = []
+    for number, picked in enumerate(choice):
+        best = value([grade(problem, number, picked)])
+        for spares, some in enumerate(picked):
+            for device in sorted(some):
+                for other in sorted(each for each in free if each < device):
+                    row = tuple(other if each == device else each for each in picked[spares])
+                    trial = picked._replace(spares=row) if spares else picked._replace(members=row)
+                    if value([grade(problem, number, trial)]) <= best:
+                        picked, free = trial, (free - {other}) | {device}
+                        break
+        changed.append(picked)
+    return tuple(changed)
 
 
 def _best(problem: Problem) -> Choice:
-    """The best choice that is found: of all there are, up to a number of devices."""
-    return _better(problem, tightest(problem))
+    choice = deal(problem)[0]
+    if Bounds(problem).met([grade(problem, n, picked) for n, picked in enumerate(choice)]):
+        return choice
+    return best_of_all(problem, improved(problem, choice))
 
 
-def _better(problem: Problem, choice: Choice) -> Choice:
-    """From the tightest limits to the best choice, if more is to be had."""
-    for better in (improved, best_of_all):
-        if worse_first(grades(problem, choice)) == _hope(problem, choice):
+def improved(problem: Problem, choice: Choice) -> Choice:
+    """The choice after exchanges, each of which makes it better."""
+    state = _State(problem, choice)
+    while True:
+        state.descend(guided=False)
+        before = state.value(), state.choice()
+        if not state.descend(guided=True):
             break
-        choice = better(problem, choice, bounds(problem, grades(problem, choice)))
-    return choice
+        state.descend(guided=False)
+        if state.value() >= before[0]:
+            return before[1]
+    return state.choice()
 
 
-def _hope(problem: Problem, choice: Choice) -> tuple[object, ...]:
-    """The upper bounds, where `choice` is one with the tightest limits."""
-    best = bounds(problem, grades(problem, choice))
-    return worse_first(hope(problem, best, range(len(best)), range(len(problem.devices))))
+class _State:
+    """The choice so far."""
+
+    def __init__(self, problem: Problem, choice: Choice) -> None:
+        self.problem, self.bounds = problem, Bounds(problem)
+        self.held: dict[Role, list[int]] = {}
+        for number, picked in enumerate(choice):
+            self.held[number, False], self.held[number, True] = list(picked.members), list(picked.spares)
+        self.pools = [frozenset(demand.pool) for demand in problem.demands]
+        self.grades: list[Grade] = [grade(problem, n, picked) for n, picked in enumerate(choice)]
+        self.loads: dict[int, Counter[int]] = {}
+        self.full: dict[int, Counter[str]] = {}
+        for number in range(len(choice)):
+            self._count(number)
+        self.tried = self.looked_at = 0
+        self.known: dict[tuple[object, ...], Rest] = {}
+        owned = {device for devices in self.held.values() for device in devices}
+        self.free = sorted(self.bounds.wanted - owned)
+
+    def choice(self) -> Choice:
+        return tuple(self.picked(n) for n in range(len(self.problem.demands)))
+
+    def picked(self, array: int) -> Picked:
+        return Picked(tuple(self.held[array, False]), tuple(self.held[array, True]))
+
+    def value(self) -> tuple[object, ...]:
+        return value(self.grades)
+
+    def descend(self, *, guided: bool) -> bool:
+        """Makes exchanges as long as one makes it better; whether any did."""
+        any_made = made = True
+        any_made = False
+        while made and not self.bounds.met(self.grades):
+            made = False
+            for array in self.bounds.unmet(self.grades):
+                while self._one(array, guided):
+                    made = any_made = True
+        return any_made
+
+    def _one(self, array: int, guided: bool) -> bool:
+        for exchange in self._exchanges(array):
+            self.looked_at += 1
+            if self.looked_at > MOST_LOOKED_AT or self.tried > MOST_TRIED:
+                return False
+            if self._better(exchange, guided):
+                return True
+        return False
+
+    def _exchanges(self, array: int) -> Iterator[Exchange]:
+        """Exchanges; of devices of one class and role only the first is tried."""
+        classes, pools = self.problem.classes, self.pools
+        for spare in (False, True):
+            role, tried = (array, spare), set[int]()
+            for out in tuple(self.held[role]):
+                if classes[out] in tried:
+                    continue
+                tried.add(classes[out])
+                for device in self._firsts(self.free):
+                    if device in pools[array] and classes[device] != classes[out]:
+                        yield Exchange(role, out, None, device)
+                for other, devices in self.held.items():
+                    if other == role or out not in pools[other[0]]:
+                        continue
+                    for device in self._firsts(devices):
+                        if device in pools[array] and classes[device] != classes[out]:
+                            yield Exchange(role, out, other, device)
+
+    def _firsts(self, devices: Sequence[int]) -> list[int]:
+        return list({self.problem.classes[device]: device for device in reversed(devices)}.values())
+
+    def _better(self, exchange: Exchange, guided: bool) -> bool:
+        """Makes the exchange if the choice is better for it."""
+        role, out, other, device = exchange
+        change = {role: (out, device)} | ({other: (device, out)} if other else {})
+        arrays = list(dict.fromkeys(number for number, _ in change))
+        spreads = [self.grades[n][0] for n in arrays]
+        if len(arrays) == len(change):  # else only who is the spare changes
+            grown = [self._grown(array, spare, *devices) for (array, spare), devices in change.items()]
+            if tuple(map(sum, zip(*grown, strict=True))) > (0, 0, 0, 0):
+                return False
+            spreads = [Spread(*map(add, old, more)) for old, more in zip(spreads, grown, strict=True)]
+        self.tried += 1
+        after: dict[Role, list[int]] = {
+            r: [gained if each == lost else each for each in self.held[r]]
+            for r, (lost, gained) in change.items()
+        }
+        held = self.held | after
+        picked = [Picked(tuple(held[n, False]), tuple(held[n, True])) for n in arrays]
+        if len(arrays) < len(change):
+            spreads = [spread(self.problem, arrays[0], picked[0])]
+        new = [(each, self._rest(n, some)) for n, each, some in zip(arrays, spreads, picked, strict=True)]
+        old = [self.grades[n] for n in arrays]
+        if guided:
+            before = [self.picked(n) for n in arrays]
+            better = self._guided(arrays, picked, new) < self._guided(arrays, before, old)
+        else:
+            better = value(new) < value(old)
+        if better:
+            self.held |= after
+            for n, each in zip(arrays, new, strict=True):
+                self.grades[n] = each
+                self._count(n)
+            if other is None:
+                self.free[self.free.index(device)] = out
+                self.free.sort()
+        return better
+
+    def _count(self, array: int) -> None:
+        """The loads of an array, and how many components of each kind are overloaded."""
+        self.loads[array] = held = loads(self.problem, self.held[array, False])
+        most, common = self.problem.demands[array].may_lose, self.problem.common[array]
+        full = [p for p, load in held.items() if load > most > 0 and p not in common]
+        self.full[array] = Counter(self.problem.parts[p].kind for p in full)
+
+    def _grown(self, array: int, spare: bool, lost: int, gained: int) -> Spread:
+        """How much more each place of an array is with one device for another."""
+        problem, demand, held = self.problem, self.problem.demands[array], self.loads[array]
+        doubled = self._doubled(array, lost, gained)
+        if spare:
+            return Spread(doubled, 0, 0, 0)
+        dying = named = others = 0
+        most, common = demand.may_lose, problem.common[array]
+        for kind, parts in problem.of_kind[gained].items():
+            without = problem.of_kind[lost][kind]
+            if parts == without:
+                continue
+            more = (not parts) - (not without)
+            fuller = 0
+            for part in parts:
+                if part not in without:
+                    more += 2 * held[part] + 1
+                    fuller += held[part] == most and part not in common
+            for part in without:
+                if part not in parts:
+                    more -= 2 * held[part] - 1
+                    fuller -= held[part] == most + 1 and part not in common
+            if kind == demand.kind:
+                named += more
+            else:
+                others += more
+            if fuller and most:
+                full = self.full[array][kind]
+                dying += (full + fuller > 0) - (full > 0)
+        return Spread(doubled, dying, named, others)
+
+    def _doubled(self, array: int, lost: int, gained: int) -> int:
+        """How many more devices beyond the first of a disk an array has."""
+        devices = self.problem.devices
+        if devices[lost].disk == devices[gained].disk or not self.problem.doubles:
+            return 0
+        others = [devices[n].disk for s in (False, True) for n in self.held[array, s] if n != lost]
+        return (devices[gained].disk in others) - (devices[lost].disk in others)
+
+    def _rest(self, array: int, picked: Picked) -> Rest:
+        classes = self.problem.classes
+        key = self.problem.alike[array], *(tuple(sorted(classes[n] for n in some)) for some in picked)
+        if key not in self.known:
+            self.known[key] = rest(self.problem, array, picked)
+        return self.known[key]
+
+    def _guided(
+        self, arrays: Sequence[int], picked: Sequence[Picked], grades: Sequence[Grade]
+    ) -> tuple[object, ...]:
+        """The value with a step in between: of arrays as small or as slow, fewer devices hold them back."""
+        whole = list(value(grades))
+        small = slow = 0
+        for number, each, (_, of) in zip(arrays, picked, grades, strict=True):
+            demand = self.problem.demands[number]
+            sizes = [self.problem.devices[n].size for n in (*each.members, *each.spares)]
+            small += sizes.count(min(sizes))
+            devices = [self.problem.devices[n] for n in each.members]
+            active = Counter(
+                link for device in devices for link in device.links if link in self.problem.capacity
+            )
+            narrow = {k for k, m in active.items() if self.problem.capacity[k] * demand.passed / m <= of.rate}
+            if of.rate < UNKNOWN:
+                slow += sum(demand.pace(d) <= of.rate or not narrow.isdisjoint(d.links) for d in devices)
+        at = len(Spread._fields)
+        return (*whole[: at + 4], small, *whole[at + 4 : at + 8], slow, *whole[at + 8 :])

@@ -5,7 +5,7 @@ A stage runs only if the one before it had no error. Here findings get their pla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from raidplan.review.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve
 
 if TYPE_CHECKING:
-    from raidplan.placement import Placement
+    from raidplan.placement import Arrays, Placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,11 @@ class Loaded:
         return self.topology is not None
 
 
-def read(file: str, reader: Reader | None = None) -> Loaded:
+def read(file: str, reader: Reader | None = None, arrays: Sequence[Arrays] = ()) -> Loaded:
     """The document and the layout in `file` (`-` is standard input), with pools filled.
 
-    `reader` has the texts of files that are not on the disk: those of an earlier revision.
+    `reader` has the texts of files that are not on the disk: those of an earlier revision. Of `arrays`, those
+    of a machine, who has a pool keeps its members.
     """
     text, pairs = read_text(file, reader)
     document = None
@@ -67,7 +68,7 @@ def read(file: str, reader: Reader | None = None) -> Loaded:
     if layout is not None and layout.pools:
         from raidplan.placement import place  # few layouts have pools, and they start slower
 
-        layout, placements, more = place(layout)
+        layout, placements, more = place(layout, arrays)
         findings = [*findings, *more]
         loaded = replace(loaded, placements=placements)
     loaded = _with(loaded, findings)
@@ -82,14 +83,19 @@ def load(file: str) -> Loaded:
 
 
 def check(
-    file: str, settings: Settings = DEFAULT, *, today: str = "", reader: Reader | None = None
+    file: str,
+    settings: Settings = DEFAULT,
+    *,
+    today: str = "",
+    reader: Reader | None = None,
+    arrays: Sequence[Arrays] = (),
 ) -> Loaded:
     """The file with what the rules find; they look at what cannot be built as well, and say why.
 
     What is accepted by the file or not wanted by the settings is left out. `today` (YYYY-MM-DD, by default
-    the date) decides whether an acceptance still holds. `reader`: see `read`.
+    the date) decides whether an acceptance still holds. `reader`, `arrays`: see `read`.
     """
-    loaded, topology, findings = _resolved(replace(read(file, reader), settings=settings))
+    loaded, topology, findings = _resolved(replace(read(file, reader, arrays), settings=settings))
     if topology is None:
         return loaded
     from raidplan.review.acceptance import accept

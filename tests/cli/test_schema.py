@@ -120,7 +120,7 @@ def test_descriptions_are_the_docstrings() -> None:
     assert schema["properties"]["host"]["description"].startswith("The host's name")
     disk = schema["definitions"]["Disk"]["properties"]
     assert disk["path"]["description"].startswith("udev's ID_PATH")
-    assert schema["definitions"]["Pool"]["required"] == ["from", "count", "spread"]
+    assert schema["definitions"]["Pool"]["required"] == ["from", "count"]
 
 
 def patterns(schema: Any) -> Iterator[str]:

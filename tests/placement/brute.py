@@ -1,17 +1,24 @@
-"""Every possible choice of members, graded one by one: slow, plain, and nothing shared with raidplan's own grades."""
+"""Every possible choice of members and spares, valued one by one: slow, plain, and nothing shared with raidplan's own values."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from raidplan.placement.problem import Demand, Problem
+from raidplan.placement.problem import Demand, Device, Picked, Problem
 from tests.survival.naive import raid10_rows
 
 PARITY = {"linear": 0, "raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
+PLACES = (
+    "two devices of a disk", "kinds overloaded", "unevenness of the kind named", "of the others", "sets of copies together",
+    "copies that meet", "spares beside members", "usable bytes", "sizes mixed", "media mixed", "sectors mixed", "rates",
+    "bytes taken", "rates taken",
+)  # fmt: skip
+"""The goals in their order."""
 Value = tuple[object, ...]
+One = tuple[int, ...]
 
 
 def may_lose(demand: Demand) -> int:
@@ -32,88 +39,162 @@ def passed(demand: Demand) -> float:
     return copies if kind == "o" or (kind == "n" and demand.count % copies) else 1
 
 
-def value(problem: Problem, choice: Sequence[Sequence[int]]) -> Value:
+def usable(demand: Demand, sizes: list[int]) -> int:
+    """Bytes, of members and spares; without what superblocks take."""
+    if demand.level in ("raid0", "linear"):
+        return sum(sizes[: demand.count])
+    if demand.level == "raid1":
+        return min(sizes)
+    if demand.level == "raid10":
+        return min(sizes) * demand.count // int((demand.layout or "n2")[1:])
+    return min(sizes) * (demand.count - PARITY[demand.level])
+
+
+def hanging(problem: Problem, device: Device, kind: str) -> set[str]:
+    """The names of the components of a kind below a device."""
+    return {problem.parts[p].name for p in device.parts if problem.parts[p].kind == kind}
+
+
+def value(problem: Problem, choice: Sequence[Picked]) -> Value:
     """The goals for all arrays, members in slot order; the lesser the better."""
-    grades = [
-        (*_grade(problem, demand, members), _meeting(demand, members))
-        for demand, members in zip(problem.demands, choice, strict=True)
+    ones = [
+        _one(problem, demand, picked, _meeting(problem, demand, picked.members))
+        for demand, picked in zip(problem.demands, choice, strict=True)
     ]
-    return _joint(grades)
+    return _joint(ones)
 
 
 def best(problem: Problem) -> Value | None:
     """The least value there is; None if there are too few devices."""
-    found: list[Value] = []
+    known: dict[tuple[object, ...], tuple[int | float, ...]] = {}
+    least: Value | None = None
 
-    def follow(
-        number: int, free: frozenset[int], grades: list[tuple[int, bool, int, float, int, int]]
-    ) -> None:
+    def follow(number: int, free: frozenset[int], ones: list[tuple[int | float, ...]]) -> None:
+        nonlocal least
         if number == len(problem.demands):
-            found[:] = [min([*found, _joint(grades)])]
+            joint = _joint(ones)
+            least = joint if least is None else min(least, joint)
             return
         demand = problem.demands[number]
-        for members in combinations(sorted(free.intersection(demand.pool)), demand.count):
-            places = tuple(sorted(demand.component[member] for member in members))
-            meeting = _fewest(demand.layout or "n2", places) if demand.level == "raid10" else 0
-            follow(
-                number + 1, free.difference(members), [*grades, (*_grade(problem, demand, members), meeting)]
-            )
+        for picked in picks(demand, free):
+            key = (demand.level, demand.layout, demand.kind, demand.pool, picked)
+            if key not in known:
+                known[key] = _one(problem, demand, picked, _fewest(problem, demand, picked.members))
+            follow(number + 1, free.difference(picked.members, picked.spares), [*ones, known[key]])
 
     follow(0, frozenset(range(len(problem.devices))), [])
-    return found[0] if found else None
+    return least
 
 
-def _joint(grades: Sequence[tuple[int, bool, int, float, int, int]]) -> Value:
-    doubled, dying, loads, rates, uneven, meeting = zip(*grades, strict=True)
-    slowest = [-rate for rate in sorted(rates)]
-    return sum(doubled), sum(dying), sorted(loads)[::-1], sum(meeting), slowest, sum(uneven)
+def picks(demand: Demand, free: frozenset[int]) -> Iterator[Picked]:
+    for members in combinations(sorted(free.intersection(demand.pool)), demand.count):
+        for spares in combinations(sorted(free.intersection(demand.pool).difference(members)), demand.spares):
+            yield Picked(members, spares)
 
 
-def _grade(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[int, bool, int, float, int]:
-    devices = [problem.devices[member] for member in members]
-    loads = Counter(demand.component[member] for member in members).values()
-    under_heads = passed(demand)
-    rates = [min(device.rate, device.port * under_heads) for device in devices]
+def _joint(ones: Sequence[tuple[int | float, ...]]) -> Value:
+    columns = [*zip(*ones, strict=True)]
+    summed = [sum(column) for column in columns]
+    rates = tuple(-rate for rate in sorted(columns[PLACES.index("rates")]))
+    return (*summed[:11], rates, *summed[12:])
+
+
+def _one(
+    problem: Problem, demand: Demand, picked: Picked, meeting: tuple[int, int]
+) -> tuple[int | float, ...]:
+    members = [problem.devices[n] for n in picked.members]
+    spares = [problem.devices[n] for n in picked.spares]
+    every = members + spares
+    pool = [problem.devices[n] for n in demand.pool]
+    kinds = sorted({part.kind for part in problem.parts})
+    dying, named, others = 0, 0, 0
+    for kind in kinds:
+        loads = Counter(name for device in members for name in hanging(problem, device, kind))
+        alone = sum(not hanging(problem, device, kind) for device in members)
+        squares = alone + sum(load * load for load in loads.values())
+        if kind == demand.kind:
+            named += squares
+        else:
+            others += squares
+        for name, load in loads.items():
+            elsewhere = sum(name not in hanging(problem, device, kind) for device in pool)
+            avoidable = demand.count - elsewhere <= may_lose(demand)
+            if load > may_lose(demand) > 0 and avoidable:
+                dying += 1
+                break
+    shared = sum(len(spare.parts & member.parts) for spare in spares for member in members)
+    sizes = [device.size for device in every]
+    rates = [min(device.rate, device.port * passed(demand)) for device in members]
     for link, capacity in problem.capacity.items():
-        through = sum(link in device.links for device in devices)
-        rates += [capacity * under_heads / through] if through else []
-    doubled = len(devices) - len({device.disk for device in devices})
-    load, uneven = max(loads), sum(load * load for load in loads)
-    return doubled, load > may_lose(demand), load, min(rates), uneven
+        through = sum(link in device.links for device in members)
+        rates += [capacity * passed(demand) / through] if through else []
+    media = {device.rotational for device in every if device.rotational is not None}
+    return (
+        *(len(every) - len({device.disk for device in every}), dying, named, others, *meeting, shared),
+        *(-usable(demand, sizes), len(set(sizes)) - 1, max(0, len(media) - 1)),
+        *(len({device.sector for device in every}) - 1, min(rates), sum(sizes)),
+        sum(device.rate for device in every if device.rate != float("inf")),
+    )
 
 
-def _meeting(demand: Demand, members: Sequence[int]) -> int:
-    """Pairs of copies on one component, as the slots are."""
-    if demand.level != "raid10":
-        return 0
-    return _pairs_met(demand.layout or "n2", [demand.component[member] for member in members])
+def copied(demand: Demand) -> bool:
+    return demand.level == "raid10" and (demand.layout or "n2")[1:] != "1"
+
+
+def _meeting(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[int, int]:
+    """Sets of copies on one component, and components shared by pairs of copies, as the slots are."""
+    if not copied(demand):
+        return 0, 0
+    return met(demand.layout or "n2", _where(problem, members))
+
+
+def _where(problem: Problem, members: Sequence[int]) -> tuple[frozenset[object], ...]:
+    """Components and disks; what all members share is the same in every order."""
+    sets = [frozenset[object]((*problem.devices[n].parts, problem.devices[n].disk)) for n in members]
+    every = frozenset.intersection(*sets)
+    return tuple(each - every for each in sets)
+
+
+def _fewest(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[int, int]:
+    if not copied(demand):
+        return 0, 0
+    where = _where(problem, members)
+    held = Counter(place for each in where for place in each)
+    # What one member alone hangs on is shared with nobody.
+    shared = [frozenset(place for place in each if held[place] > 1) for each in where]
+    return _of_all_orders(
+        demand.layout or "n2", tuple(sorted(shared, key=lambda each: sorted(map(str, each))))
+    )
 
 
 @cache
-def _fewest(layout: str, places: tuple[str, ...]) -> int:
-    """Of all orders; one that is no better than the best so far is not followed."""
-    pairs, least = _pairs(layout, len(places)), len(places) ** 2
+def _of_all_orders(layout: str, where: tuple[frozenset[object], ...]) -> tuple[int, int]:
+    """The least; an order that is no better than the best so far is not followed."""
+    least = (len(where) ** 3, 0)
+    rows = {tuple(sorted(row)) for row in raid10_rows(layout, len(where))}
+    pairs = {pair for row in rows for pair in combinations(row, 2)}
 
-    def follow(order: list[str], left: Counter[str], met: int) -> None:
+    def follow(order: list[frozenset[object]], left: list[frozenset[object]]) -> None:
         nonlocal least
-        if met >= least:
+        full = [row for row in rows if row[-1] < len(order)]
+        dead = sum(bool(frozenset.intersection(*(order[slot] for slot in row))) for row in full)
+        meets = sum(len(order[a] & order[b]) for a, b in pairs if b < len(order))
+        if (dead, meets) >= least:
             return
-        if len(order) == len(places):
-            least = met
-            return
-        for place in [place for place, count in left.items() if count]:
-            new = sum(order[one] == place for one, other in pairs if other == len(order))
-            follow([*order, place], left - Counter([place]), met + new)
+        if not left:
+            least = dead, meets
+        for each in dict.fromkeys(left):
+            others = list(left)
+            others.remove(each)
+            follow([*order, each], others)
 
-    follow([], Counter(places), 0)
+    follow([], list(where))
     return least
 
 
 @cache
-def _pairs(layout: str, members: int) -> frozenset[tuple[int, int]]:
-    rows = raid10_rows(layout, members)
-    return frozenset(pair for slots in rows for pair in combinations(sorted(slots), 2))
-
-
-def _pairs_met(layout: str, places: Sequence[str]) -> int:
-    return sum(places[one] == places[other] for one, other in _pairs(layout, len(places)))
+def met(layout: str, where: tuple[frozenset[object], ...]) -> tuple[int, int]:
+    rows = {tuple(sorted(row)) for row in raid10_rows(layout, len(where))}
+    pairs = {pair for row in rows for pair in combinations(row, 2)}
+    dead = sum(bool(frozenset.intersection(*(where[slot] for slot in row))) for row in rows)
+    return dead, sum(len(where[a] & where[b]) for a, b in pairs)

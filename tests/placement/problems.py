@@ -2,62 +2,76 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
+from random import Random
 
-from raidplan.placement.problem import UNKNOWN, Demand, Device, Problem
+from raidplan.placement.deal import deal
+from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Part, Picked, Problem
 from raidplan.placement.slots import in_slots
 from raidplan.placement.solve import solve
 
-KINDS = ("multiplier", "controller", "bus", "enclosure")
+
+def chosen(problem: Problem) -> Choice:
+    return tuple(
+        Picked(in_slots(problem, demand, picked.members), picked.spares)
+        for demand, picked in zip(problem.demands, solve(problem), strict=True)
+    )
 
 
-def chosen(problem: Problem) -> list[tuple[int, ...]]:
-    return [
-        in_slots(problem, demand, members)
-        for demand, members in zip(problem.demands, solve(problem), strict=True)
+def short(problem: Problem) -> bool:
+    return bool(deal(problem)[1])
+
+
+def problem(draw: Random, disks: tuple[int, int], arrays: int) -> Problem:
+    """Disks on a random tree with random links, in enclosures, on supplies; arrays of all levels and kinds of spread."""
+    buses = [f"b{n}" for n in range(draw.randint(1, 2))]
+    above = {f"c{n}": draw.choice(buses) for n in range(draw.randint(1, 3))}
+    above |= {f"pm{n}": draw.choice([c for c in above if c[0] == "c"]) for n in range(draw.randint(0, 4))}
+    root = draw.random() < 0.2  # a bus behind the buses
+    parts = [
+        Part(name, {"b": "bus", "c": "controller", "p": "multiplier"}[name[0]]) for name in (*buses, *above)
     ]
-
-
-@st.composite
-def problems(draw: st.DrawFn, disks: tuple[int, int], arrays: int) -> Problem:
-    """Disks on a random tree with random links, in random enclosures; arrays of all levels and kinds of spread."""
-    buses = [f"b{n}" for n in range(draw(st.integers(1, 2)))]
-    controllers = {f"c{n}": draw(st.sampled_from(buses)) for n in range(draw(st.integers(1, 3)))}
-    multipliers = {f"pm{n}": draw(st.sampled_from([*controllers])) for n in range(draw(st.integers(1, 4)))}
-    rates = draw(st.sampled_from([[UNKNOWN], [100.0], [100.0, 60.0], [100.0, 90.0, 80.0, 70.0, 60.0]]))
-    devices, component = [], {kind: dict[int, str]() for kind in KINDS}
-    for n in range(draw(st.integers(*disks))):
-        pm = draw(st.sampled_from([*multipliers, ""]))
-        controller = multipliers[pm] if pm else draw(st.sampled_from([*controllers]))
-        links = (*([pm] if pm else []), controller, controllers[controller])
-        disk = f"d{n - 1 if n and draw(st.integers(0, 9)) == 0 else n}"
-        port = draw(st.sampled_from([UNKNOWN, UNKNOWN, UNKNOWN, 65.0]))
-        devices.append(Device(f"d{n}.x", disk, draw(st.sampled_from(rates)), links, port))
-        names = (pm or f"disk d{n}", controller, controllers[controller], f"e{draw(st.integers(0, 3))}")
-        for kind, name in zip(KINDS, names, strict=True):
-            component[kind][n] = name
+    parts += [Part("root", "bus")] * root
+    parts += [Part(f"e{n}", "enclosure") for n in range(draw.choice([0, 2, 3]))]
+    parts += [Part(f"psu{n}", "power") for n in range(draw.choice([0, 0, 2]))]
+    rates = draw.choice([[UNKNOWN], [100.0], [100.0, 60.0], [100.0, 90.0, 80.0, 70.0, 60.0]])
+    sizes = draw.choice([[1000], [1000], [1000, 4000], [1000, 2000, 3000, 4000]])
+    media = draw.choice([[None], [True], [True, False], [True, False, None]])
+    sectors = draw.choice([[512], [512], [512, 4096]])
+    devices = list[Device]()
+    for n in range(draw.randint(*disks)):
+        twin = devices[-1] if n and draw.random() < 0.1 else None
+        link = draw.choice(list(above))
+        links = (link, above[link]) if link[0] == "c" else (link, above[link], above[above[link]])
+        where = {*links, *(["root"] if root else [])}
+        for kind, share in (("enclosure", 0.9), ("power", 1.0)):
+            names = [part.name for part in parts if part.kind == kind]
+            where |= {draw.choice(names)} if names and draw.random() < share else set()
+        numbers = frozenset(number for number, part in enumerate(parts) if part.name in where)
+        disk, numbers, links = (twin.disk, twin.parts, twin.links) if twin else (f"d{n}", numbers, links)
+        devices.append(
+            Device(
+                *(f"d{n}.x", disk, numbers, draw.choice(sizes), draw.choice(media), draw.choice(sectors)),
+                *(draw.choice(rates), links, draw.choice([UNKNOWN, UNKNOWN, UNKNOWN, 65.0])),
+            )
+        )
     capacity = {
-        link: draw(st.sampled_from([100.0, 120.0, 200.0, 300.0]))
-        for link in (*multipliers, *controllers, *buses)
-        if draw(st.booleans())
+        name: draw.choice([100.0, 120.0, 200.0, 300.0]) for name in (*buses, *above) if draw.random() < 0.5
     }
+    kinds = [*dict.fromkeys(part.kind for part in parts), None, "expander"]
     demands, left = list[Demand](), len(devices)
-    for n in range(draw(st.integers(1, arrays))):
+    for n in range(draw.randint(1, arrays)):
         if left < 2:
             break
-        level = draw(st.sampled_from(["raid0", "raid1", "raid5", "raid6", "raid10", "raid10"]))
-        count = draw(st.integers(min(left, 4 if level == "raid6" else 2), left))
-        copies = draw(st.integers(1, min(count, 3)))
-        layout = f"{draw(st.sampled_from('nfo'))}{copies}" if level == "raid10" else None
-        kind = draw(st.sampled_from(KINDS))
-        whole = draw(st.integers(0, 3)) > 0
-        pool = sorted(draw(st.sets(st.sampled_from(range(len(devices))), min_size=count)))
-        numbers = tuple(range(len(devices))) if whole else tuple(pool)
-        demands.append(
-            Demand(f"s{n}", level, layout, count, kind, numbers, {d: component[kind][d] for d in numbers})
-        )
-        left -= count
-        if draw(st.booleans()) and left >= count:
-            demands.append(demands[-1])
-            left -= count
-    return Problem(tuple(devices), tuple(demands), capacity)
+        level = draw.choice(["raid0", "raid1", "raid5", "raid6", "raid10", "raid10"])
+        count = draw.randint(min(left, 4 if level == "raid6" else 2), min(left, 6))
+        layout = f"{draw.choice('nfo')}{draw.randint(1, min(count, 3))}" if level == "raid10" else None
+        spares = min(left - count, draw.choice([0, 0, 0, 1, 1, 2])) if level != "raid0" else 0
+        pool = tuple(range(len(devices)))
+        if draw.random() < 0.25:
+            pool = tuple(sorted(draw.sample(pool, draw.randint(count + spares, len(pool)))))
+        kind = draw.choice(kinds)
+        for twin_number in range(draw.choice([1, 1, 2])):
+            if left >= count + spares:
+                demands.append(Demand(f"s{n}{twin_number}", level, layout, count, kind, pool, spares))
+                left -= count + spares
+    return Problem(tuple(devices), tuple(demands), tuple(parts), capacity)

@@ -1,20 +1,19 @@
-"""No choice is better than the one that is made: for small pools every choice is looked at."""
+"""No choice is better than the one that is made, goal by goal: for small machines every choice is looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from random import Random
 
-import pytest
-from hypothesis import given, settings
-
-from raidplan.placement.fill import shortages
-from raidplan.placement.problem import UNKNOWN, Demand, Device, Problem
+from raidplan.placement.problem import UNKNOWN, Demand, Device, Part, Problem
 from tests.placement import brute
-from tests.placement.problems import KINDS, chosen, problems
+from tests.placement.problems import chosen, problem, short
 
-pytestmark = pytest.mark.slow
-
+MACHINES, LARGE = 2_400, 60
+"""Random machines of up to eight disks with up to three arrays and more, and of nine to twelve with one or two."""
+DRAWN = 150
+"""Of those, as many are drawn where not all are looked at."""
 Wish = tuple[str, str | None, int]
 """Level, layout, members."""
 
@@ -22,15 +21,28 @@ Wish = tuple[str, str | None, int]
 def check(problem: Problem) -> None:
     """As good as the best of all choices, and a choice at all."""
     expected = brute.best(problem)
-    if shortages(problem):
+    if short(problem):
         assert expected is None
         return
-    members = chosen(problem)
-    taken = [device for each in members for device in each]
-    assert len(taken) == len(set(taken)) == sum(demand.count for demand in problem.demands)
-    for demand, each in zip(problem.demands, members, strict=True):
-        assert set(each) <= set(demand.pool)
-    assert brute.value(problem, members) == expected
+    choice = chosen(problem)
+    taken = [device for picked in choice for some in picked for device in some]
+    assert len(taken) == len(set(taken)) == sum(demand.count + demand.spares for demand in problem.demands)
+    for demand, picked in zip(problem.demands, choice, strict=True):
+        assert len(picked.members) == demand.count and {*picked.members, *picked.spares} <= {*demand.pool}
+    assert expected is not None
+    found = brute.value(problem, choice)
+    worse = [place for place, mine, best in zip(brute.PLACES, found, expected, strict=True) if mine != best]
+    assert not worse, (worse, found, expected)
+
+
+def test_random_machines(dice: Random | None) -> None:
+    for seed in dice.sample(range(MACHINES), DRAWN) if dice else range(MACHINES):
+        check(problem(Random(seed), (2, 8), 3))
+
+
+def test_random_machines_of_more_disks(dice: Random | None) -> None:
+    for seed in dice.sample(range(LARGE), 4) if dice else range(LARGE):
+        check(problem(Random(seed), (9, 12), 1))
 
 
 def shapes(disks: int, most: int) -> Iterator[tuple[int, ...]]:
@@ -53,40 +65,38 @@ def wishes(disks: int) -> Iterator[list[Wish]]:
             yield [("raid5", None, count)] * 3
 
 
-def wired(shape: Sequence[int], kind: str, fast: bool, wanted: Sequence[Wish]) -> Problem:
+def wired(shape: Sequence[int], kind: str | None, plain: bool, wanted: Sequence[Wish]) -> Problem:
     """Disks behind multipliers, two multipliers on a controller; disks are listed across the multipliers.
 
-    Fast: nothing is known that holds a disk back. Else every third disk is slow, and some links are narrow.
+    Plain: all disks are alike, and nothing is known that holds one back. Else every third disk is slow, every second
+    one larger, and some links are narrow.
     """
-    rates = [UNKNOWN] if fast else [150.0, 150.0, 90.0]
+    controllers = (len(shape) + 1) // 2
+    parts = [Part(f"c{n}", "controller") for n in range(controllers)]
+    parts += [Part(f"pm{n}", "multiplier") for n in range(len(shape))]
     slots = sorted((turn, pm) for pm, disks in enumerate(shape) for turn in range(disks))
     devices = tuple(
-        Device(f"d{n}", f"d{n}", rates[n % len(rates)], (f"pm{pm}", f"c{pm // 2}"))
+        Device(
+            f"d{n}",
+            f"d{n}",
+            frozenset((pm // 2, controllers + pm)),
+            size=1000 if plain or n % 2 else 1500,
+            rate=UNKNOWN if plain else (150.0, 150.0, 90.0)[n % 3],
+            links=(f"pm{pm}", f"c{pm // 2}"),
+        )
         for n, (_, pm) in enumerate(slots)
     )
-    component = {n: devices[n].links[KINDS.index(kind)] for n in range(len(devices))}
-    capacity = {} if fast else {"pm0": 250.0, "c0": 300.0, "c1": 400.0}
-    demands = (
-        Demand(f"s{n}", *wish, kind, tuple(range(len(devices))), component) for n, wish in enumerate(wanted)
-    )
-    return Problem(devices, tuple(demands), capacity)
+    capacity = {} if plain else {"pm0": 250.0, "c0": 300.0, "c1": 400.0}
+    demands = (Demand(f"s{n}", *wish, kind, tuple(range(len(devices)))) for n, wish in enumerate(wanted))
+    return Problem(devices, tuple(demands), tuple(parts), capacity)
 
 
-@pytest.mark.parametrize("disks", range(2, 9))
-def test_every_pool_of_up_to_eight_disks(disks: int) -> None:
-    for shape in shapes(disks, disks):
-        for wanted in wishes(disks):
-            for kind, fast in product(("multiplier", "controller"), (True, False)):
-                check(wired(shape, kind, fast, wanted))
-
-
-@settings(max_examples=200, deadline=None)
-@given(problems((2, 8), 3))
-def test_random_pools_of_up_to_eight_disks(problem: Problem) -> None:
-    check(problem)
-
-
-@settings(max_examples=80, deadline=None)
-@given(problems((9, 12), 1))
-def test_random_pools_of_up_to_twelve_disks(problem: Problem) -> None:
-    check(problem)
+def test_every_pool_of_up_to_eight_disks(dice: Random | None) -> None:
+    every = [
+        (shape, kind, plain, wanted)
+        for disks in range(2, 9)
+        for shape, wanted in product(shapes(disks, disks), wishes(disks))
+        for kind, plain in product(("multiplier", "controller", None), (True, False))
+    ]
+    for case in dice.sample(every, 100) if dice else every:
+        check(wired(*case))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.placement.problem import Demand, Device, Problem
+from raidplan.placement.problem import Demand, Device, Part, Problem
 from raidplan.placement.slots import in_slots
 from tests.survival.naive import raid10_rows
 
@@ -20,10 +20,14 @@ def lost(layout: str, places: Sequence[str]) -> bool:
 
 
 def in_order(layout: str, places: Sequence[str]) -> list[str]:
-    devices = tuple(Device(f"d{number}", f"d{number}") for number in range(len(places)))
+    names = sorted(set(places))
+    devices = tuple(
+        Device(f"d{n}", f"d{n}", frozenset((names.index(place),))) for n, place in enumerate(places)
+    )
     numbers = tuple(range(len(places)))
-    demand = Demand("s", "raid10", layout, len(places), "controller", numbers, dict(enumerate(places)))
-    return [places[member] for member in in_slots(Problem(devices, (demand,)), demand, numbers)]
+    demand = Demand("s", "raid10", layout, len(places), "controller", numbers)
+    parts = tuple(Part(name, "controller") for name in names)
+    return [places[member] for member in in_slots(Problem(devices, (demand,), parts), demand, numbers)]
 
 
 @pytest.mark.parametrize("layout", ["n3", "f3", "o3", "n4", "o4"])

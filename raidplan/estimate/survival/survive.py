@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival.components import Component, components
@@ -29,7 +30,11 @@ class Survival:
     def killers(self, thing: Path) -> tuple[Component, ...]:
         """The components that a thing does not survive."""
         fates = self.fates.get(thing, {})
-        return tuple(c for c in self.components if not fates.get(c.path, Outcome.INTACT).survives)
+        return tuple(self._by_path[path] for path, outcome in fates.items() if not outcome.survives)
+
+    @cached_property
+    def _by_path(self) -> dict[Path, Component]:
+        return {component.path: component for component in self.components}
 
     def survives(self, thing: Path) -> dict[str, bool]:
         """Whether it survives each component that it stands on, by name; of two with one name, both."""

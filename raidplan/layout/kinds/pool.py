@@ -6,13 +6,16 @@ from typing import Literal
 
 from raidplan.layout.kinds.model import Integer, Model, Reference
 
-Spread = Literal["multiplier", "controller", "enclosure", "bus"]
+Spread = Literal["multiplier", "controller", "enclosure", "bus", "expander", "power"]
 """The kind of components of which one, when it fails, should take as few members as possible with it."""
 
 
 class Pool(Model):
-    """Members picked by the planner instead of named."""
+    """Members, and spares, picked by the planner instead of named."""
 
     from_: tuple[Reference, ...]
     count: Integer
-    spread: Spread
+    spread: Spread | None = None
+    """The kind of component that is loaded evenly before all others; by default all kinds count alike."""
+    spares: Integer = 0
+    """How many spares are picked as well; those that `spares` of the array names come first."""
