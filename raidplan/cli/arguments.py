@@ -39,6 +39,13 @@ def _check(parser: argparse.ArgumentParser) -> None:
         help="a layout file, a folder of them, or the hardware file of one; - is standard input",
     )
     add_settings(parser)
+    parser.add_argument(
+        "--stdin-filename",
+        metavar="FILE",
+        help="the file that standard input (LAYOUT is -) stands for, as an editor has it: it names the findings, and its "
+        "hardware file and settings are read",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing where nothing is found")
     add_limit(parser)
     from raidplan.render.forms import FORMS  # of no other command
 
@@ -180,8 +187,15 @@ def _show(parser: argparse.ArgumentParser) -> None:
 
 def _explain(parser: argparse.ArgumentParser) -> None:
     """A rule, or none."""
-    parser.description = "Explains a rule with a bad and a good example, or lists all rules."
+    parser.description = "Explains a rule with a bad and a good example, or lists all rules, or some of them."
     parser.add_argument("rule", nargs="?", metavar="RULE", help="the rule's name, as in error[NAME]")
+    parser.add_argument(
+        "--severity",
+        choices=("error", "warning", "note"),
+        metavar="SEVERITY",
+        help="list those of error, warning or note",
+    )
+    parser.add_argument("--about", metavar="TEXT", help="list those with TEXT in their name or summary")
     add_output(parser, "text", "json", "markdown")
 
 

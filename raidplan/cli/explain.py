@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from raidplan.base.findings import did_you_mean
 from raidplan.cli import OK
@@ -15,8 +16,11 @@ from raidplan.rules import CATALOGUE, Rule
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list."""
     if arguments.rule is None:
-        emit(_list(arguments.format), arguments.output)
+        chosen = [CATALOGUE[name] for name in sorted(CATALOGUE) if _asked(CATALOGUE[name], arguments)]
+        emit(_list(chosen, arguments.format), arguments.output)
         return OK
+    if arguments.severity or arguments.about:
+        raise Unable("--severity and --about choose from the list; leave RULE out")
     if arguments.rule not in CATALOGUE:
         hint = did_you_mean(arguments.rule, CATALOGUE) or "`raidplan explain` lists the rules"
         raise Unable(f"there is no rule '{arguments.rule}'; {hint}")
@@ -29,15 +33,18 @@ def run(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _list(form: str) -> str:
+def _asked(rule: Rule, arguments: argparse.Namespace) -> bool:
+    about = (arguments.about or "").lower()
+    severity = arguments.severity in (None, rule.severity.value)
+    return severity and about in f"{rule.name} {rule.summary}".lower()
+
+
+def _list(rules: Sequence[Rule], form: str) -> str:
     if form == "markdown":
-        return rules_markdown()
+        return rules_markdown(rules)
     if form == "json":
-        return json_text(
-            {"format_version": 1, "rules": [_data(CATALOGUE[name]) for name in sorted(CATALOGUE)]}
-        )
-    width = max(map(len, CATALOGUE), default=0)
-    rules = [CATALOGUE[name] for name in sorted(CATALOGUE)]
+        return json_text({"format_version": 1, "rules": [_data(rule) for rule in rules]})
+    width = max((len(rule.name) for rule in rules), default=0)
     return "".join(f"{rule.name:{width}}  {rule.severity:7}  {rule.summary}\n" for rule in rules)
 
 

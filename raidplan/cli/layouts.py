@@ -7,8 +7,9 @@ import os
 
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit, emit_bytes
+from raidplan.cli.settings import within
 from raidplan.document import Reader
-from raidplan.layout.files import Sketch, layouts_among, yaml_files
+from raidplan.layout.files import Sketch, layouts_among
 from raidplan.render.visible import visible
 from raidplan.review.revision import NoRevision, revisions
 
@@ -18,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = [
         file
         for path in arguments.paths
-        for file in (yaml_files(path) if not arguments.git and os.path.isdir(path) else [path])
+        for file in (within(path) if not arguments.git and os.path.isdir(path) else [path])
     ]
     try:
         found = layouts_among(files, _reader(arguments.git) if arguments.git and files else None)

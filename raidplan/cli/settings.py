@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidplan.base.findings import Severity
@@ -29,6 +30,13 @@ def settings_for(layout: str, arguments: argparse.Namespace | None = None) -> Se
     except ValueError as error:
         raise Unable(str(error)) from None
     return settings
+
+
+def within(folder: str) -> Iterator[str]:
+    """The files of a folder that may be layouts, as the folder's settings have it. Raises Unable."""
+    from raidplan.review.folders import files_within
+
+    return files_within(folder, settings_for(os.path.join(folder, "any")))
 
 
 def _names(given: Sequence[str]) -> list[str]:

@@ -112,6 +112,19 @@ def _regular_file(file: str) -> bytes:
         os.close(descriptor)
 
 
+def in_place_of(file: str, text: str) -> Reader:
+    """Reads a text in place of a file on the disk; the file of its hardware may lie at or below its folder only."""
+
+    def read(name: str) -> tuple[str | None, str]:
+        if name == file:
+            return text, ""
+        if not _below(name, FilePath(file).parent):
+            return None, f"{name} is a link that leads out of the layout's folder"
+        return _text(name)
+
+    return read
+
+
 def _below(target: str, folder: FilePath) -> bool:
     """The file that is meant lies in the folder, after all links."""
     inside = os.path.join(os.path.realpath(folder), "")

@@ -1,14 +1,16 @@
 """The files that are layouts: a hardware section in a file of its own is none, whatever its name.
 
-Such a file is known by the layout whose `hardware:` key names it, or by the name *.hardware.yaml; and by what is not
-in it: a key that only a layout has. What is neither counts as a layout, so that its mistakes are told.
+In a folder a file counts that has keys of a layout at its top, whether the rest can be read or not; YAML files of
+others are no mistake. A hardware file is known by the layout whose `hardware:` key names it, or by the name *.hardware.yaml; and by what is not
+in it: a key that only a layout has. A file that is given by its name and is neither counts as a layout, so that its
+mistakes are told.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +19,10 @@ from raidplan.document.parse import parse
 
 YAML = (".yaml", ".yml")
 SUFFIXES = (".hardware.yaml", ".hardware.yml")
+_KEY = re.compile(r"^[{]? ?[\"']?(\w+)[\"']?[ ]*:", re.MULTILINE)
+_TELLING = frozenset({"host", "hardware", "arrays", "volume_groups", "filesystems"})
+FOREIGN = frozenset({"node_modules", "site-packages"})
+"""Folders of other people's files."""
 _LAYOUT = re.compile(r"^(version|host):", re.MULTILINE)
 
 
@@ -43,24 +49,55 @@ def layouts_among(files: Iterable[str], reader: Reader | None = None) -> list[Sk
     return [each for each in sketches if not (_is_named(each, named) and each.may_be_hardware)]
 
 
-def to_check(paths: Sequence[str]) -> list[str]:
+def looks_like_layout(file: str) -> bool:
+    """Two keys of a layout stand at the beginning of lines, one of which says what others' files hardly do.
+
+    So does a file of hardware: all of its keys are those of a hardware section, and `disks` is one.
+    """
+    text = read_text(file)[0]
+    if text is None:
+        return True  # nobody can say that it is none, so that it cannot be read is told
+    found = set(_KEY.findall(text))
+    keys = found & _layout_keys()
+    return (len(keys) > 1 and bool(keys & _TELLING)) or ("disks" in found and found <= _hardware_keys())
+
+
+def to_check(paths: Sequence[str], within: Callable[[str], Iterable[str]] | None = None) -> list[str]:
     """The files to check for these names: a folder stands for the layouts in it, a file of hardware for those
     that name it, here or in its folder or above it in the working directory.
+
+    `within` gives the files of a folder that may be layouts or their hardware: by default all YAML files that look so.
     """
     found: dict[str, str] = {}
     for path in paths:
-        here = layouts_among(yaml_files(path)) if path != "-" and os.path.isdir(path) else None
+        here = layouts_among((within or layout_files)(path)) if path != "-" and os.path.isdir(path) else None
         for file in [path] if here is None else [each.file for each in here]:
             for each in (_naming(file, paths) if _may_be_hardware(file) else []) or [file]:
                 found.setdefault(os.path.normpath(each), each)
     return list(found.values())
 
 
-def yaml_files(folder: str) -> Iterator[str]:
-    """The YAML files in a folder and below, by their names; none that is hidden, or that a link leads to."""
+def layout_files(folder: str, skipped: Callable[[str], bool] = lambda path: False) -> Iterator[str]:
+    """The YAML files in a folder and below that look like layouts."""
+    return (file for file in yaml_files(folder, skipped) if looks_like_layout(file))
+
+
+def yaml_files(folder: str, skipped: Callable[[str], bool] = lambda path: False) -> Iterator[str]:
+    """The YAML files in a folder and below, by their names; none that is hidden, or that a link leads to.
+
+    Virtual environments, folders of other people's files and those that are `skipped` are not entered.
+    """
     for top, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(top, name) for name in sorted(files) if _is_yaml(top, name))
+        folders[:] = sorted(name for name in folders if _entered(top, name, skipped))
+        for name in sorted(files):
+            if _is_yaml(top, name) and not skipped(os.path.join(top, name)):
+                yield os.path.join(top, name)
+
+
+def _entered(top: str, name: str, skipped: Callable[[str], bool]) -> bool:
+    path = os.path.join(top, name)
+    environment = os.path.exists(os.path.join(path, "pyvenv.cfg"))
+    return not (name.startswith(".") or name in FOREIGN or environment or skipped(path))
 
 
 def _is_yaml(folder: str, name: str) -> bool:
@@ -124,3 +161,11 @@ def _layout_keys() -> frozenset[str]:
     from raidplan.layout.model import Layout
 
     return frozenset(field.key for field in fields(Layout).values())
+
+
+@cache
+def _hardware_keys() -> frozenset[str]:
+    from raidplan.layout.kinds.model import fields
+    from raidplan.layout.model import Hardware
+
+    return frozenset(field.key for field in fields(Hardware).values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Severity
 from raidplan.rules import CATALOGUE, RULES, Rule
@@ -23,9 +23,9 @@ do what it says.
 """
 
 
-def rules_markdown() -> str:
-    """The page."""
-    rules = [CATALOGUE[name] for name in sorted(CATALOGUE)]
+def rules_markdown(chosen: Sequence[Rule] | None = None) -> str:
+    """The page of all rules, or of those that are chosen."""
+    rules = [CATALOGUE[name] for name in sorted(CATALOGUE)] if chosen is None else chosen
     own, stated = ([r for r in rules if (r.name in RULES) is wanted] for wanted in (True, False))
     return HEAD + "\n" + _table(own) + "\n" + STATED + "\n" + _table(stated) + "".join(map(_section, rules))
 

@@ -85,6 +85,14 @@ def revisions(names: Sequence[str], file: str) -> list[Revision]:
     return [Revision(name, top, _tree(top, name)) for name in names]
 
 
+def ignored(folder: str) -> list[str]:
+    """The files and folders below a folder that git ignores, from there. Raises NoRevision."""
+    if not find_tool("git"):
+        raise NoRevision("git is not installed")
+    words = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    return [name for name in _git(folder, "ls-files", *words).stdout.split("\0") if name]
+
+
 def _folder(file: str) -> str:
     """The nearest folder of the file that is there: the file's own may be gone since."""
     folder = os.path.dirname(os.path.abspath(file))

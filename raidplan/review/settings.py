@@ -6,8 +6,10 @@ The nearest file counts, from the layout's folder upward; beside each other `.ra
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +21,33 @@ MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The findings to report, and those that count as failure."""
+    """The findings to report, those that count as failure, and the files of a folder that count."""
 
     fail_on: Severity = Severity.ERROR
     select: frozenset[str] = frozenset()
     """The rules that are reported; all of them if none is named."""
     ignore: frozenset[str] = frozenset()
     """The rules that are not."""
+
+    include: tuple[str, ...] = ()
+    """Globs of the files that are layouts in a folder, from `root`; those that look so if there is none."""
+    exclude: tuple[str, ...] = ()
+    """Globs of files and folders that do not."""
+    root: str = ""
+    """The folder of the file of settings."""
+
+    def includes(self, file: str) -> bool:
+        """Whether a file of a folder counts."""
+        return self._matches(file, self.include)
+
+    def excludes(self, path: str) -> bool:
+        """Whether a file or folder is left out."""
+        return bool(self.exclude) and self._matches(path, self.exclude)
+
+    def _matches(self, path: str, globs: Sequence[str]) -> bool:
+        place = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+        above = [place[:end] for end in range(len(place) + 1) if end == len(place) or place[end] == "/"]
+        return any(pattern(glob).fullmatch(each) for glob in globs for each in above)
 
     def wants(self, finding: Finding) -> bool:
         """Whether a finding is reported; what nobody can accept always is."""
@@ -35,6 +57,14 @@ class Settings:
         from raidplan.rules import can_be_accepted
 
         return not can_be_accepted(finding)
+
+
+@cache
+def pattern(glob: str) -> re.Pattern[str]:
+    """A glob as an expression for a path with slashes: `*` and `?` within a name, `**` for any folders."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob.rstrip("/"))
+    words = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(words.get(part, re.escape(part)) for part in parts))
 
 
 DEFAULT = Settings()
@@ -54,7 +84,7 @@ def read_settings(layout: str) -> Settings:
         except ValueError as error:  # also what tomllib and the decoder say
             raise InvalidSettings(f"{file}: {error}") from None
         if found is not None:
-            return found
+            return replace(found, root=str(file.parent))
     return DEFAULT
 
 
@@ -109,6 +139,8 @@ def _settings(content: Any) -> Settings:
         "fail-on": _severity,
         "select": lambda value: rule_names(_names(value)),
         "ignore": lambda value: ignorable(_names(value)),
+        "include": lambda value: tuple(_names(value)),
+        "exclude": lambda value: tuple(_names(value)),
     }
     values = {}
     for key, value in content.items():
@@ -130,5 +162,5 @@ def _severity(value: Any) -> Severity:
 
 def _names(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError('a list of rules is expected; write ["no-spare"]')
+        raise ValueError('a list of texts is expected; write ["no-spare"], or ["site/**"] for files')
     return value

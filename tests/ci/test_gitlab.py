@@ -42,7 +42,7 @@ DISKS = "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n"
         ({"a.yaml": GOOD}, {"a.yaml": GOOD, "jbod.yaml": JBOD, "jbod.hardware.yaml": DISKS}, 0, []),
         ({"a.yaml": OTHER}, {"a.yaml": GOOD}, 1, ["/srv/rio-data is destroyed"]),
         ({"a.yaml": GOOD}, {"a.yaml": GOOD, "sub folder/b.yml": BAD}, 1, ["sub folder/b.yml:38"]),
-        ({"a.yaml": GOOD}, {"a.yaml": "x: 1\n", "b.yaml": BAD}, 2, []),
+        ({"a.yaml": GOOD}, {"a.yaml": "host: rio\nhardware: {}\nx: 1\n", "b.yaml": BAD}, 2, []),
         ({"a.yaml": "version: 1\n", "b.yaml": GOOD}, {"a.yaml": GOOD.replace("host: rio", "host: tokyo")}, 0,
          ["A layout is not compared", "the layout of rio is gone"]),
         ({"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS},

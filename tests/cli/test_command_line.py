@@ -305,3 +305,18 @@ def test_rules_are_explained_to_programs(capsys: pytest.CaptureFixture[str]) -> 
     alone = json.loads(capsys.readouterr().out)
     assert alone in told["rules"] and alone["severity"] == "error"
     assert alone["summary"] and alone["page"].startswith(CATALOGUE["swap-across-members"].page)
+
+
+def test_the_list_of_rules_can_be_narrowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--severity", "error", "--about", "SWAP"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "swap-across-members" in {line.split()[0] for line in lines}
+    assert all(line.split()[1] == "error" and "swap" in line.lower() for line in lines)
+    assert run(["explain", "swap-across-members", "--severity", "error"]) == 2
+
+
+def test_quiet_is_silent_only_where_nothing_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "-q", "examples/rio-swap-cure.yaml"]) == 0
+    assert capsys.readouterr().out == ""
+    assert run(["check", "-q", "examples/rio-swap-mistake.yaml"]) == 1
+    assert "swap-across-members" in capsys.readouterr().out

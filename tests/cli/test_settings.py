@@ -104,12 +104,15 @@ def test_plan_and_apply_hold_to_the_settings(layout: Path, capsys: pytest.Captur
 WRONG = {
     "no TOML": ("fail-on = \n", "Invalid value"),
     "not UTF-8": (b"fail-on = '\xff'\n", "can't decode"),
-    "unknown key": ("exclude = []\n", "unknown key 'exclude'; known here: fail-on, select, ignore"),
+    "unknown key": (
+        "paths = []\n",
+        "unknown key 'paths'; known here: fail-on, select, ignore, include, exclude",
+    ),
     "underscore": ("fail_on = 'note'\n", "unknown key 'fail_on'; did you mean 'fail-on'?"),
     "severity": ("fail-on = 'fatal'\n", "fail-on: fatal is none of error, warning, note; choose one of them"),
     "severity as a list": ("fail-on = []\n", "fail-on: [] is none of error, warning, note"),
-    "one name": ("select = 'no-spare'\n", 'select: a list of rules is expected; write ["no-spare"]'),
-    "numbers": ("ignore = [1]\n", "ignore: a list of rules is expected"),
+    "one name": ("select = 'no-spare'\n", 'select: a list of texts is expected; write ["no-spare"]'),
+    "numbers": ("ignore = [1]\n", "ignore: a list of texts is expected"),
     "rule": ("ignore = ['no-spar']\n", "ignore: there is no rule 'no-spar'; did you mean 'no-spare'?"),
     "guard": ("ignore = ['duplicate-mount']\n", "ignore: duplicate-mount cannot be ignored"),
     "large": (" " * 1024**2 + "\n", "larger than 1 MiB"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,82 @@ def test_the_list_for_scripts(site: Path, capfdbinary: pytest.CaptureFixture[byt
     lines = capfdbinary.readouterr().out.splitlines()
     assert len(lines) == 3 and lines[1:] == [b"layouts/o.yaml", b"layouts/sub/w.yml"]
     assert run(["layouts", "--changed", "nothing", "layouts"]) == 2
+
+
+OTHERS = {
+    "compose.yaml": "version: '3'\nservices: {web: {image: x}}\n",
+    "action.yml": "name: x\nruns: {using: node}\n",
+    "inventory.yaml": "all:\n  hosts: {a: {}}\n",
+    "port.yaml": "version: 1\nname: y\n",
+    "clean/lib/python3.11/site-packages/x/y.yaml": WHOLE,
+    "node_modules/x.yaml": WHOLE,
+    "ignored/x.yaml": WHOLE,
+    "built.yaml": WHOLE,
+    "kept/built.yaml": WHOLE,
+    "env/pyvenv.cfg": "home = /usr/bin\n",
+    "env/x.yaml": WHOLE,
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (OTHERS | {"a.yaml": WHOLE, "b/broken.yml": "host: h\narrays: {a: [\n"}).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / ".gitignore").write_text("ignored/\n/built.yaml\n")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_repository_has_the_layouts_that_look_so_and_are_not_ignored(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["layouts", "."]) == 0
+    assert capsys.readouterr().out.split() == ["./a.yaml", "./b/broken.yml", "./kept/built.yaml"]
+    assert run(["check", "."]) == 2, "one that is broken is told"
+    assert "b/broken.yml:3" in capsys.readouterr().out
+    assert run(["check", "port.yaml"]) == 2, "a file that is given is checked"
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ('exclude = ["b"]', ["./a.yaml", "./kept/built.yaml"]),
+        ('exclude = ["**/*.yml", "kept/**"]', ["./a.yaml"]),
+        ('include = ["?.yaml"]', ["./a.yaml"]),
+        ('include = ["port.yaml"]', ["./port.yaml"]),
+        ('include = ["kept", "b/*"]\nexclude = ["b/broken.yml"]', ["./kept/built.yaml"]),
+    ],
+)
+def test_settings_say_which_files_of_a_folder_count(
+    settings: str, found: list[str], repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / ".raidplan.toml").write_text(settings + "\n")
+    assert run(["layouts", "."]) == 0
+    assert capsys.readouterr().out.split() == found
+    (repository / ".raidplan.toml").write_text("include = 1\n")
+    assert run(["check", "."]) == 2
+    assert "include: a list of texts is expected" in capsys.readouterr().err
+
+
+def test_an_unsaved_buffer_stands_for_its_file(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def check(text: str, *words: str) -> int:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return run(["check", "--stdin-filename", *words])
+
+    good, bad = LAYOUT % "hw/a.yaml", LAYOUT.replace("d1]", "d9]") % "hw/a.yaml"
+    assert check(good, "layouts/o.yaml", "-q", "-") == 0
+    capsys.readouterr()
+    assert check(bad, "layouts/o.yaml", "-") == 2
+    assert "--> layouts/o.yaml:4" in capsys.readouterr().out
+    (site / "layouts" / ".raidplan.toml").write_text('fail-on = "note"\n')
+    assert check(good, "layouts/o.yaml", "-") == 1, "settings are those of the file"
+    (site / "outside.yaml").write_text(HARDWARE)
+    (site / "layouts" / "hw" / "b.yaml").symlink_to(site / "outside.yaml")
+    capsys.readouterr()
+    assert check(LAYOUT % "hw/b.yaml", "layouts/o.yaml", "-") == 2
+    assert "a link that leads out of the layout's folder" in capsys.readouterr().out
+    assert check(good, "layouts/o.yaml", "layouts/o.yaml") == 2
