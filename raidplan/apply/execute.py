@@ -63,13 +63,13 @@ class Record(Protocol):
         """The step's effect comes next."""
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
-        """Its action succeeded."""
+        """The action of the step succeeded."""
 
     def failed(self, step: str, message: str) -> None:
-        """Its action failed."""
+        """The action of the step failed."""
 
     def refused(self, step: str, message: str) -> None:
-        """Its guard did not hold: nothing was done."""
+        """The guard of the step did not hold: nothing was done."""
 
 
 @dataclass(slots=True)

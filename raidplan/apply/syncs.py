@@ -25,7 +25,7 @@ WORDS = {
 """The kernel's words in sync_action (Documentation/admin-guide/md.rst), and ours."""
 
 HELD = "frozen"
-"""Its word for an array in which no sync begins."""
+"""The kernel's word for an array in which no sync begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class HeldSync:
     """An initial sync that a run has held and not released."""
 
     array: str
-    """Its name in the layout."""
+    """The name of the array in the layout."""
     attribute: str
     release: str
     """The value of the attribute that lets it run."""

@@ -57,7 +57,7 @@ class Level:
 
     @property
     def redundant(self) -> bool:
-        """At least one member may be lost."""
+        """One member at least may be lost."""
         return self.parity > 0 or self.copies is not Copies.ONE
 
     @property

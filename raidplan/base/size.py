@@ -104,7 +104,7 @@ def exact(size: int) -> str:
 
 
 def human(size: int) -> str:
-    """For reading: one decimal in powers of 1024, `2.7 TiB`."""
+    """A size for reading: one decimal in powers of 1024, `2.7 TiB`."""
     for name, scale in reversed(BINARY.items()):
         if size >= scale:
             value = size / scale
@@ -113,7 +113,7 @@ def human(size: int) -> str:
 
 
 def human_beside(size: int, other: int) -> str:
-    """For reading beside another size; if both would read the same, with the difference: `2.7 TiB, 10 MiB more`."""
+    """A size for reading beside another; if both would read the same, with the difference: `2.7 TiB, 10 MiB more`."""
     said = human(size)
     if size == other or said.replace(".0 ", " ") != human(other).replace(".0 ", " "):
         return said

@@ -56,7 +56,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 
 
 def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
-    """Raises OSError."""
+    """Enters whole objects into the journal, and reports the others. Raises OSError."""
     asleep = [*not_started(plan, named, journal.past)]
     for words in asleep:
         talk(f"refused: {words}")

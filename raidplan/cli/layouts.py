@@ -40,7 +40,7 @@ def _touched(sketch: Sketch, names: set[str]) -> bool:
 
 
 def _names(file: str) -> set[str]:
-    """Raises Unable."""
+    """The names in a list. Raises Unable."""
     try:
         with open(file, "rb") as opened:
             data = opened.read()

@@ -20,7 +20,7 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """They interrupt what is inside, unless the caller has them ignored (nohup)."""
+    """Lets these signals interrupt the code inside, unless the caller has them ignored (nohup)."""
     before = _answered_by(signal.default_int_handler)
     try:
         yield

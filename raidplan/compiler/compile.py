@@ -92,7 +92,7 @@ def _modules(topology: Topology) -> tuple[str, ...]:
 
 
 def _after(step: Step, loads: Sequence[Step]) -> Step:
-    """Nothing is written over before the kernel has shown that it can run every array."""
+    """The step; if it writes over a device, after the kernel has shown that it can run every array."""
     return replace(step, needs=(*step.needs, *(load.id for load in loads))) if step.guard else step
 
 

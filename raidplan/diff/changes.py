@@ -17,7 +17,7 @@ def way(answer: Answer) -> Way | None:
 
 
 def noted(way: Way | None, *notes: str) -> Way | None:
-    """The same way with more to know before."""
+    """The way with more to know before."""
     return way and Way(way.command, "; ".join(note for note in (way.note, *notes) if note))
 
 

@@ -65,7 +65,7 @@ def _device(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
 def _inodes(
     old: Filesystem, new: Filesystem, uses: tuple[Use, Use], storage: Storage, *, resized: bool
 ) -> Iterator[Change]:
-    """Their number is fixed when it is made; one that grows gets more at the ratio that it was made with."""
+    """Changes of inodes: their number is fixed when the file system is made; one that grows gets more at its own ratio."""
     keys = [key for key in ("inodes", "inode_ratio") if getattr(old, key) != getattr(new, key)]
     counts = inodes(old, uses[0], storage.old), inodes(new, uses[1], storage.new)
     if keys and (resized or None in counts):

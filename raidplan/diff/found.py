@@ -13,7 +13,7 @@ Key = tuple[str, str, "Path | str"]
 def found_and_gone(
     old: Side, new: Side, storage: Storage
 ) -> tuple[tuple[Located, ...], tuple[Located, ...], tuple[Accepted, ...]]:
-    """Those that only the new layout has, those that only the old one had, and those that only the new one accepts."""
+    """The findings that only the new layout has, those that only the old one had, and those that only the new one accepts."""
     before = {_key(_today(item.finding.path, storage), item): item for item in reversed(old.findings)}
     after = {_key(item.finding.path, item): item for item in reversed(new.findings)}
     decided = {_key(_today(each.located.finding.path, storage), each.located) for each in old.accepted}

@@ -67,7 +67,7 @@ def _pairs(old: tuple[Estimate, ...], new: tuple[Estimate, ...]) -> list[tuple[E
 
 
 def _filesystems(old: Estimates, new: Estimates, storage: Storage) -> list[tuple[Estimate, Estimate]]:
-    """By name; those whose name is gone, by their mount point: what uses the files goes by that."""
+    """The pairs by name; those whose name is gone, by their mount point, since programs use files by that."""
     pairs = _pairs(old.filesystems, new.filesystems)
     named = {one.name for one, _ in pairs}
     before, after = (_by_mount(side, all_, named) for side, all_ in ((storage.old, old), (storage.new, new)))

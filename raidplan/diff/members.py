@@ -119,7 +119,7 @@ class Members:
         return noted(way(exchange(self.before, self.after, gone=bool(self.gone))), self.order)
 
     def _may_take(self, before: int, after: int) -> bool:
-        """Nothing else has data where the new member will be; of this array, only the one that it replaces."""
+        """No other data lies where the new member will be; of this array, only that of the member that it replaces."""
         own = ("arrays", self.array) if self._one_disk(self.old[before], self.new[after]) else ()
         return self.storage.free(self.new[after], own)
 

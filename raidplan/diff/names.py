@@ -63,7 +63,7 @@ def renames(storage: Storage) -> dict[Path, Path]:
 
 
 def _only_below(path: Path, storage: Storage) -> bool:
-    """It is made anew because of what it stands on, and that may have another name only."""
+    """The thing is made again because of a thing below it, which may differ in its name only."""
     verdict = storage.verdicts[path]
     stopping = {each.key for each in verdict.changes if each.how is None}
     alike = stopping <= {*REFERENCES} or _alike(path, path, storage, storage.renames)
@@ -137,7 +137,7 @@ def _alike(was: Path, now: Path, storage: Storage, found: Mapping[Path, Path]) -
 
 
 def _same(old: Place, new: Place, storage: Storage, found: Mapping[Path, Path]) -> bool:
-    """The same bytes, also by another name of an array or a volume."""
+    """Both places have the same bytes, also by another name of an array or a volume."""
     if old.disk is not None or new.disk is not None or storage.same(old, new):
         return storage.same(old, new)
     return old.device != new.device and _today(old.device, storage, found) == new.device

@@ -29,7 +29,7 @@ class Place:
     size: int | None = None
     """Bytes; None if not known."""
     rest: bool = False
-    """It takes what the disk has left, however much that is."""
+    """The place takes all that the disk has left, however much that is."""
 
     @property
     def part(self) -> str:

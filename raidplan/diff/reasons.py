@@ -12,7 +12,7 @@ from raidplan.diff.storage import Storage
 
 
 def because(path: Path, device: str, storage: Storage) -> str:
-    """Its own reason, or that of the lowest thing it stands on: what is above is made anew because of that."""
+    """The thing's own reason, or that of the lowest thing below it: all things above are made again because of that."""
     old, new = storage.old.host, storage.new.host
     if old != new and storage.fate(path) is not Fate.DESTROYED:
         return f"the host {old} is called {new}"

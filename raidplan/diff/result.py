@@ -26,9 +26,9 @@ class Fate(StrEnum):
     CREATED = "created"
     DESTROYED = "destroyed"
     RECREATED = "re-created"
-    """It stays in the layout, and its data does not: something differs that nothing changes in place."""
+    """The thing stays in the layout, and its data does not: no command changes a difference in place."""
     RESHAPED = "reshaped"
-    """Its data is moved to another shape while it stays."""
+    """The data is moved to another shape while the thing stays."""
     CHANGED = "changed"
     RENAMED = "renamed"
     """A disk that is the same by its serial number, WWN or path."""
@@ -135,6 +135,6 @@ class Diff:
 
     @property
     def empty(self) -> bool:
-        """Nothing differs that means anything."""
+        """The layouts do not differ in meaning."""
         parts = (self.losses, self.things, self.tolerance, self.figures, self.found, self.gone, self.accepted)
         return not any(parts) and self.hosts[0] == self.hosts[1]

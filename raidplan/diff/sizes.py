@@ -42,7 +42,7 @@ def trend(old: Place, new: Place, storage: Storage) -> Trend:
 
 
 def stays(old: Place, new: Place, storage: Storage) -> bool:
-    """The same bytes, and all that were there still have room."""
+    """Both places have the same bytes, and there is still room for all of them."""
     return storage.same(old, new) and trend(old, new, storage).holds
 
 
@@ -72,7 +72,7 @@ def _compared(old: int | Fraction, new: int | Fraction) -> Trend:
 
 
 def _array(was: str, name: str, storage: Storage) -> Trend:
-    """By its members: mdadm lets none in that is smaller than the others are used."""
+    """The trend of an array by its members: mdadm lets none in that is smaller than the others are used."""
     old, new = storage.old.layout.arrays[was], storage.new.layout.arrays[name]
     one, other = (
         members_trend(was, name, storage),

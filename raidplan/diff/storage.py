@@ -86,7 +86,7 @@ class Storage:
         return self.new_place(use) if side else self.old_place(use)
 
     def same(self, old: Place, new: Place) -> bool:
-        """The same bytes, as far as both have them; an array or volume only if its data stays."""
+        """Both places have the same bytes, as far as is known; an array or volume only if its data stays."""
         if old.disk is None or new.disk is None:
             return old.disk == new.disk and old.device == new.device and not self.lost(old.device)
         return self.disks.get(old.disk) == new.disk and old.start == new.start
@@ -96,7 +96,7 @@ class Storage:
         return self.fate(path_of(device, self.old.provider[device])).loses
 
     def free(self, new: Place, array: Path = ()) -> bool:
-        """Nothing of the old layout that stays in the new one has its data there; spares have none.
+        """No thing of the old layout that stays in the new one has its data there; spares have none.
 
         What the array at the given path has there does not count.
         """

@@ -57,7 +57,7 @@ def _partition(old: Place, storage: Storage) -> str:
 
 
 def _device(path: Path, old: Place, storage: Storage) -> str:
-    """The same of an array or a volume."""
+    """The reason why the content of an array or a volume does not stay; empty if it does."""
     if storage.fate(path).loses:
         return because(path, old.device, storage)
     return _changed(old, storage.new_device(old.device), storage)

@@ -83,7 +83,7 @@ def natural(text: str) -> list[tuple[int, str]]:
 
 
 def _place(disk: DiskFact, wires: Mapping[str, Wire]) -> tuple[object, ...]:
-    """By controller, then by udev's path, which counts ports; the kernel's own numbers come last."""
+    """The sort key of a disk: its controller, then udev's path, which counts ports; the kernel's own numbers come last."""
     wire = wires.get(disk.kernel_name, Wire())
     # PCI addresses are hexadecimal and of one width.
     return (
@@ -170,7 +170,7 @@ def _remarks(
 
 
 def readable_size(size: int) -> str:
-    """Both readings: `2.7 TiB (3 TB)`."""
+    """A size in both readings: `2.7 TiB (3 TB)`."""
     for unit, scale in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
         if size >= scale:
             return f"{human(size)} ({size / scale:.3g} {unit})"

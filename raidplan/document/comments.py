@@ -23,7 +23,7 @@ class Comment:
     covers: int
     """The line that it speaks about: its own, or the next that holds something if it stands alone."""
     alone: bool = False
-    """Nothing else stands in its line."""
+    """The comment has its line to itself."""
 
 
 def comments(text: str, file: str) -> Iterator[Comment]:

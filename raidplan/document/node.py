@@ -30,7 +30,7 @@ class Node:
     span: Span
     quoted: bool = False
     keys: dict[str, Span] = field(default_factory=dict)
-    """For a mapping: where each key is written."""
+    """The place of each key of a mapping."""
 
     def plain(self) -> object:
         """The tree as dictionaries, lists, texts and None."""

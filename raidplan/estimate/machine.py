@@ -85,7 +85,7 @@ class Machine:
         return other
 
     def behind(self, paths: Iterable[Path], disks: Iterable[str]) -> tuple[str, ...]:
-        """Those of some disks that need one of these resources."""
+        """The disks that need one of these resources."""
         wanted = frozenset(paths)
         return tuple(
             disk

@@ -26,7 +26,7 @@ class Block:
     """One block device; sizes in bytes, other devices by kernel name."""
 
     name: str
-    """As the kernel calls it: `sdb1`, `md_s0`, `dm-0`."""
+    """The kernel's name: `sdb1`, `md_s0`, `dm-0`."""
     number: str
     """Major and minor: `8:17`."""
     size: int

@@ -20,7 +20,7 @@ class Stack:
 
     @property
     def blocks(self) -> dict[str, BlockFact]:
-        """By kernel name."""
+        """The devices by kernel name."""
         return {block.name: block for block in self.machine.blocks}
 
     def above(self, names: Collection[str]) -> tuple[BlockFact, ...]:

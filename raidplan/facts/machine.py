@@ -110,7 +110,7 @@ class BlockFact:
     name: str
     identity: str
     node: str
-    """For commands: a link that names the thing itself where there is one; empty if no command may name it."""
+    """The name for commands: a link that names the thing itself where there is one; empty if no command may name it."""
     kind: str
     """`disk`, `partition`, `array`, `volume` (of LVM), or the kernel's name for anything else."""
     size: int
@@ -122,7 +122,7 @@ class BlockFact:
     found: tuple[str, ...] = ()
     """The signatures that libblkid finds on it and on its partitions, as `found_line` writes them."""
     content: tuple[str, ...] = ()
-    """The same in words, of the device alone; without `found`, content that libblkid does not recognise."""
+    """The content in words, of the device alone; without `found`, content that libblkid does not recognise."""
     state: str = ""
     """For an array, its state in the kernel's word."""
     group: str = ""

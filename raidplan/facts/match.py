@@ -159,7 +159,7 @@ def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[s
 
 
 def _is_same(one: DiskFact, other: DiskFact) -> bool:
-    """Both tell the same world-wide name, serial number and size: no two disks do."""
+    """Both disks have the same world-wide name, serial number and size, as no two disks do."""
     told = [
         (comparable("wwn", disk.wwn), comparable("serial", disk.serial), disk.size) for disk in (one, other)
     ]

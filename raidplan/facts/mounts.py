@@ -26,7 +26,7 @@ class Mount:
     options: tuple[str, ...]
     device: str = ""
     flags: tuple[str, ...] = ()
-    """Those of this mount alone, without the file system's own."""
+    """The options of this mount alone, without the file system's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _text(file: Path) -> str:
 
 
 def mount_objects(mounts: Iterable[Mount], names: Names) -> Mapping[str, Properties]:
-    """By mount point; of several on one point the last, which hides the others."""
+    """The mounts by mount point; of several on one point the last, which hides the others."""
     return {
         mount.point: {
             "source": names.of(mount.device) if mount.device else mount.source,

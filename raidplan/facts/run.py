@@ -31,7 +31,7 @@ systemctl waits ten minutes for systemd, not 25 seconds (sd_bus_set_method_call_
 
 NOT_FOUND = 127
 TIMED_OUT = 124
-"""As timeout(1) and the shell say it."""
+"""The exit code of timeout(1) and the shell for it."""
 
 TAIL = 2000
 """Characters of standard error kept in an exception."""
@@ -51,7 +51,7 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """It returned 0."""
+        """The program returned 0."""
         return self.returncode == 0
 
     @property

@@ -127,7 +127,7 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
 
 
 def _window(read: Reader, place: Place) -> Window:
-    """Raises OSError, also if the disk ends before it should."""
+    """Reads both ends of a place. Raises OSError, also if the disk ends before it should."""
     size = min(EDGE, place.size)
     front, back = read(place.start, size), read(place.start + place.size - size, size)
     if len(front) != size or len(back) != size:

@@ -25,7 +25,7 @@ WHAT = re.compile(r"^[ \t]*What[ \t]*=(.*)$", re.MULTILINE)
 
 
 def read_unit_files(root: Path) -> dict[str, Properties]:
-    """By path; `what` is the device or file that is mounted or swapped on, empty for automounts and masks."""
+    """The units by path; `what` is the device or file that is mounted or swapped on, empty for automounts and masks."""
     files = (
         file for folder in BEFORE_FSTAB for file in sorted((root / folder).glob("*")) if file.suffix in KINDS
     )

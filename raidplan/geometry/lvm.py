@@ -66,7 +66,7 @@ def physical_volume(
 
 
 def check_extent(extent_bytes: int) -> None:
-    """Raises ``ValueError`` unless this is a power of two from 512 B or a multiple of 128 KiB."""
+    """Checks an extent size. Raises ``ValueError`` unless it is a power of two from 512 B or a multiple of 128 KiB."""
     odd = not is_power_of_two(extent_bytes) and extent_bytes % _ODD_EXTENT_STEP
     if odd or not SECTOR <= extent_bytes <= _MOST_EXTENT_BYTES:
         raise ValueError(f"an extent of {extent_bytes} B is neither a power of two nor a multiple of 128 KiB")

@@ -51,7 +51,7 @@ def raid10_layout(layout: str | None, members: int) -> Raid10Layout:
 
 
 def check_count(level: str, members: int) -> None:
-    """Raises ``ValueError`` for an unknown level or a number of members mdadm refuses even with --force."""
+    """Checks the number of members. Raises ``ValueError`` for an unknown level or a number mdadm refuses even with --force."""
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}: must be one of {', '.join(LEVELS)}")
     fewest, most = LEVELS[level].forced_minimum, LEVELS[level].maximum

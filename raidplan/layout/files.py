@@ -32,18 +32,18 @@ class Sketch:
 
     file: str
     keys: frozenset[str] | None
-    """Those at its top; None if there are none to be read."""
+    """The keys at the top of the file; None if there are none to be read."""
     hardware: str = ""
     """The file that it takes its hardware from."""
 
     @property
     def may_be_hardware(self) -> bool:
-        """Nothing in it tells that it is a layout."""
+        """The file may be a hardware section: nothing in it tells that it is a layout."""
         return self.keys is None or not self.keys & _layout_keys()
 
 
 def layouts_among(files: Iterable[str], reader: Reader | None = None) -> list[Sketch]:
-    """Those of the files that are layouts, in their order; `reader` has the texts of files that are not on the disk."""
+    """The layouts among the files, in their order; `reader` has the texts of files that are not on the disk."""
     sketches = [_sketch(file, reader) for file in dict.fromkeys(files)]
     named = {each.hardware for each in sketches}
     return [each for each in sketches if not (_is_named(each, named) and each.may_be_hardware)]

@@ -14,7 +14,7 @@ from raidplan.layout.kinds.model import Field, Model, OneOf, Refused, Written, f
 from raidplan.layout.model import Hardware, Layout
 
 MANY = 100
-"""For so many mistakes the words are looked for that were meant: it takes longer than all the rest."""
+"""The number of mistakes for which a near miss is looked for: that takes longer than all the rest."""
 LIST = ("a list", "write [a, b]")
 KEYS = ("a mapping of keys to values", "write {key: value}")
 NAMES = ("a mapping of names to entries", "write name: {...}, or remove the key")
@@ -172,7 +172,7 @@ Way = Callable[[_Reading, object, Path], Any]
 
 @cache
 def _way(hint: Any) -> Way:
-    """By the type of a field; kinds that a layout does not have are never looked at."""
+    """The reader for the type of a field; kinds that a layout does not have are never looked at."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         written = next(mark for mark in inside[1:] if isinstance(mark, Written))

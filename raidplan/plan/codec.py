@@ -230,7 +230,7 @@ def _finding_from_data(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _typed(data: dict[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
-    """Raises TypeError, KeyError for an object that is not of exactly these."""
+    """The values of an object with exactly these keys and types. Raises TypeError, KeyError."""
     if data.keys() - kinds.keys():
         raise TypeError(f"{min(data.keys() - kinds.keys())!r:.80} is nothing that a finding tells")
     return {name: _of(kind, data[name]) for name, kind in kinds.items()}
@@ -249,7 +249,7 @@ T = TypeVar("T")
 
 
 def _of(kind: type[T], value: object) -> T:
-    """Raises TypeError for a value of another type; for Python True is a number."""
+    """The value, if it is of that type; for Python True is a number. Raises TypeError."""
     if type(value) is not kind:
         raise TypeError(f"{value!r:.80} is no {kind.__name__}")
     return value
@@ -283,7 +283,7 @@ def plan_digest(plan: Plan) -> str:
 
 
 def digests_of(plan: Plan) -> frozenset[str]:
-    """Its digest, and those by which earlier versions of raidplan spoke of it in a journal."""
+    """The digest of the plan, and those by which earlier versions of raidplan spoke of it in a journal."""
     data = plan_to_data(plan)
     unnamed = _each_step(data, lambda step: {key: step[key] for key in step if key != "origin"})
     return frozenset(map(_digest_of, (data, unnamed, _with_sentences(unnamed))))

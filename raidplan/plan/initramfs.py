@@ -23,7 +23,7 @@ class Generator:
     """The name of the package."""
     program: str
     make_words: tuple[str, ...]
-    """Its arguments, with {image} and {kernel}."""
+    """The arguments of the program, with {image} and {kernel}."""
     image: str
     """The name of an image, with {} for the kernel's release."""
     hooks: str

@@ -10,7 +10,7 @@ from raidplan.plan.step import PHASES, Step
 
 
 def ordered(steps: Iterable[Step], phases: Sequence[str] = PHASES) -> list[Step]:
-    """By phase in the order of `phases`, and within one so that each step stands after what it needs; else as they were made.
+    """The steps by phase in the order of `phases`, and within one so that each stands after its needs; else as they were made.
 
     Needs of steps that this layout does not have are dropped.
     """

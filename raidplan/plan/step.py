@@ -167,7 +167,7 @@ class Step:
 
     @property
     def changes(self) -> bool:
-        """It changes an existing object, or clears up after another step, on the machine that the plan was compared with."""
+        """The step changes an existing object, or clears up after another step, on the machine that the plan was compared with."""
         return self.origin.kind in ("change", "clear")
 
     @property
@@ -186,7 +186,7 @@ class Step:
 
     @property
     def creates(self) -> bool:
-        """It writes over a device: never run where something else exists already."""
+        """The step writes over a device: never run where something else exists already."""
         return bool(self.guard)
 
     @property

@@ -104,7 +104,7 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
 
 
 def _of_arrays(found: Sequence[str], arrays: Set[str]) -> bool:
-    """It takes nothing but superblocks of the plan's own arrays, from a spare that is taken out."""
+    """The step takes nothing but superblocks of the plan's own arrays, from a spare that is taken out."""
     return all(line.endswith(tuple(f" linux_raid_member {uuid}" for uuid in arrays)) for line in found)
 
 

@@ -28,7 +28,7 @@ MARKS = {
 STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", "=": "faint"}
 """The style of each mark."""
 MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
-"""For what is plugged in, not made."""
+"""The words for hardware, which is plugged in, not made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def summary(diff: Diff, *, allowed: bool = False) -> str:
 
 
 def drive_size(size: int) -> str:
-    """As it stands on a drive's label, and as tools count: `18 TB (16.4 TiB)`."""
+    """A size as on a drive's label, and as tools count: `18 TB (16.4 TiB)`."""
     units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
     value, unit = float(size), 0
     while value >= 999.5 and unit < len(units) - 1:

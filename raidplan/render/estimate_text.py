@@ -26,7 +26,7 @@ MANY = 8
 WHOLE = {"running": "the running system", "boot": "the next start"}
 KINDS = ("bus", "controller", "multiplier", "expander", "enclosure", "power", "disk")
 MOST_LOSSES = 3
-"""As many losses of disks as are looked at."""
+"""The number of losses of disks that are tried."""
 
 
 def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:

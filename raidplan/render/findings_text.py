@@ -26,7 +26,7 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
 
 
 def findings_text(findings: Sequence[Located], sources: Mapping[str, str], *, colour: bool = False) -> str:
-    """Each place in a few lines, an empty line between two; nothing for none."""
+    """The findings, each place in a few lines, an empty line between two; nothing for none."""
     style = styles(colour)
     lines = {file: lines_of(text) for file, text in sources.items()}
     return "\n".join("\n".join(_finding(group, lines, style)) + "\n" for group in grouped(findings))

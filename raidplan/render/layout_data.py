@@ -66,7 +66,7 @@ def _percent(value: Fraction) -> str:
 
 
 def _in_units(value: Fraction, units: dict[str, Fraction]) -> str:
-    """In the first unit that makes it a whole number, else in the one that makes it shortest."""
+    """The number in the first unit that makes it a whole one, else in the one that makes it shortest."""
     texts = [f"{number}{unit}" for unit, scale in units.items() if (number := _decimal(value / scale))]
     return next((text for text in texts if "." not in text), min(texts, key=len))
 
@@ -90,4 +90,4 @@ KINDS: tuple[tuple[Any, Callable[[Any], Plain]], ...] = (
     (model.Percent, _percent),
 )
 WRITERS = {kind.__metadata__[0]: writer for kind, writer in KINDS}
-"""By what makes each type what it is."""
+"""The writers by the mark of each type."""

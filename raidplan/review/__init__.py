@@ -1,1 +1,1 @@
-"""From a file to what a person reads about it: findings at their lines, accepted ones, settings, revisions."""
+"""The review of a file: findings at their lines, accepted ones, settings, revisions."""

@@ -53,7 +53,7 @@ class _Allowance:
 
 @dataclass(slots=True)
 class _Allowances:
-    """Those of one layout, to be looked up by the place of a finding."""
+    """The acceptances of one layout, to be looked up by the place of a finding."""
 
     every: list[_Allowance] = field(default_factory=list)
     by_line: dict[tuple[str, str, int], list[_Allowance]] = field(default_factory=dict)

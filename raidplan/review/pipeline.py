@@ -39,7 +39,7 @@ class Loaded:
     sources: Mapping[str, str] = field(default_factory=dict)
     """The text by file name, for showing the lines that findings are about."""
     settings: Settings = DEFAULT
-    """Those it was checked with."""
+    """The settings that it was checked with."""
     well_formed: bool = False
     """Checked, and only rules object, if anything does."""
 
@@ -153,7 +153,7 @@ def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
 
 
 def _in_order(located: Iterable[Located], files: Iterable[str]) -> tuple[Located, ...]:
-    """By place, the graver first where two are at the same."""
+    """The findings by place, the graver first where two are at the same."""
     order = {file: number for number, file in enumerate(files)}
 
     def position(item: Located) -> tuple[int, int, int, int]:

@@ -159,7 +159,7 @@ def _still(array: Array, crowded: str, members: int) -> str:
 
 
 def _plenty(topology: Topology, name: str, crowded: str) -> bool:
-    """As far as can be told, the uplink leaves every member behind it all of its rate."""
+    """The uplink leaves every member behind it all of its rate, as far as is known."""
     members = [
         share
         for share in topology.once(shares)[name]

@@ -162,7 +162,7 @@ def pace(topology: Topology, name: str, array: Array) -> tuple[float, str] | Non
 
 
 def unlimited(topology: Topology, name: str) -> tuple[float, str] | None:
-    """The same as far as disks and links set it."""
+    """The pace as far as disks and links set it."""
     members = topology.once(shares)[name]
     paced = [each for each in (_paced(topology, share) for share in members) if each is not None]
     return min(paced, key=itemgetter(0)) if members and len(paced) == len(members) else None

@@ -110,7 +110,7 @@ def _impossible(
 
 
 def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> str:
-    """As many members, and others; one that is missing has to be there before anything else is changed."""
+    """Advice for as many members, of which some are others; a missing one has to be there before anything else is changed."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     if "missing" in now:
         return f"it runs without a member: {said(MISSING_FILLED, values)}, and wait for the rebuild; {PARTITIONED}"

@@ -89,7 +89,7 @@ def file_text(machine: Machine, file: str) -> str | None:
 
 
 def as_text(data: bytes) -> str:
-    """As `read_text` gives it."""
+    """The bytes as `read_text` decodes them."""
     return data.decode("utf-8", "surrogateescape")
 
 

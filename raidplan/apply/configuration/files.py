@@ -42,7 +42,7 @@ def write(action: WriteFile | WriteBlock, world: World) -> bool:
 
 
 def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
-    """Raises Changed, OSError, BrokenBlock."""
+    """Writes the file once. Raises Changed, OSError, BrokenBlock."""
     old = read_text(str(path))
     new = wanted_text(action, old)
     if new == old:

@@ -91,7 +91,7 @@ def _keep(image: Path, begun: bool, action: RenewInitramfs, world: World) -> Non
 
 
 def _second_name(image: Path, kept: Path) -> None:
-    """As update-initramfs keeps a backup: it takes no room until the image is another one."""
+    """Makes a hard link, as update-initramfs does for a backup: it takes no room until the image is another one."""
     kept.unlink(missing_ok=True)
     try:
         kept.hardlink_to(image)

@@ -10,7 +10,7 @@ Key = tuple[str, str]
 """A tag of fstab (`UUID`, `LABEL`, `PARTUUID`, `PARTLABEL`) and its value; `node`, `mount point`, `array` (its UUID as
 32 digits) or `name` (of an array), and what that is."""
 Line = tuple[int, str]
-"""Its number from 1 on, and its text."""
+"""A line by its number from 1 on, with its text."""
 
 LINKS = {"by-uuid": "UUID", "by-label": "LABEL", "by-partuuid": "PARTUUID", "by-partlabel": "PARTLABEL"}
 """Folders below /dev/disk whose links say the same as a tag."""

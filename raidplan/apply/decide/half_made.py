@@ -60,7 +60,7 @@ def _of_others(read: Reader, uuid: str, journal: bool, offset: int, size: int) -
 
 
 def _bitmap(sector: bytes, uuid: str) -> bool:
-    """It begins the bitmap of the array with this UUID; with metadata 0.90 that is four numbers."""
+    """The sector begins the bitmap of the array with this UUID; with metadata 0.90 that is four numbers."""
     words = [sector[at : at + 4] for at in range(8, 24, 4)]
     return sector[:4] == BITMAP and uuid in (
         b"".join(words).hex(),

@@ -83,15 +83,15 @@ class Journal:
         self._add("intent", step=step, **self._on(step), **self._why(step))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
-        """Its action succeeded; `made` is the object that it creates, `kind:key`."""
+        """The action of the step succeeded; `made` is the object that it creates, `kind:key`."""
         self._add("ended", step=step, seconds=round(seconds, 3), **({"made": made} if made else {}))
 
     def failed(self, step: str, message: str) -> None:
-        """Its action failed; nobody knows what it left behind."""
+        """The action of the step failed; nobody knows what it left behind."""
         self._add("failed", step=step, message=message[:2000])
 
     def refused(self, step: str, message: str) -> None:
-        """Its guard did not hold: nothing was done."""
+        """The guard of the step did not hold: nothing was done."""
         self._add("refused", step=step, message=message[:2000])
 
     def adopted(self, step: str, made: str) -> None:

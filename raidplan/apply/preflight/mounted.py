@@ -71,7 +71,7 @@ def in_memory(folder: Path, machine: Machine, target: str = "") -> Iterator[str]
 
 
 def _lines(rows: Mapping[str, list[str]]) -> dict[str, tuple[str, frozenset[str]]]:
-    """By source: mount point, and the options that a file system reads when it is mounted; swap is left out."""
+    """The lines by source: mount point, and the options that a file system reads when it is mounted; swap is left out."""
     return {
         source: (row[1], frozenset(row[3].split(",")) - LIVE - _of_systemd(row[3]))
         for source, row in rows.items()

@@ -124,7 +124,7 @@ def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
 
 
 def disks_blank(situation: Situation) -> Iterator[Refusal]:
-    """Nothing on the disk, in use or not, that anybody could miss."""
+    """Content on a disk, in use or not, that somebody could miss."""
     for name, disk in situation.written_disks.items():
         found = [*map(words, disk.traces)] or [*disk.signatures]
         found = [*disk.users, *(f"partition {part.node}" for part in disk.partitions), *found]
@@ -245,7 +245,7 @@ def mount_points_empty(situation: Situation) -> Iterator[Refusal]:
 
 
 def target_is_mounted(situation: Situation) -> Iterator[Refusal]:
-    """Else the files would be the rescue system's own."""
+    """Mount points that would lead to the rescue system's own files."""
     if target := situation.plan.target:
         yield from refused("target-not-mounted", target_unmounted(situation), target)
 

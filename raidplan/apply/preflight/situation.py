@@ -55,7 +55,7 @@ class Situation:
 
     @property
     def standing(self) -> dict[str, list[str]]:
-        """By what steps call them, the partitions, arrays and volumes that must be blank and are not: what is on each, and
+        """The partitions, arrays and volumes that must be blank and are not, by their names in steps: the content of each, and
         who uses it. By what they are: an array that runs as md127 gets the name that steps call it by only later.
         """
         stack, holders = Stack(self.machine, self.disks), dict[str, list[BlockFact]]()

@@ -19,7 +19,7 @@ class Asked:
     entire: Plan
     """The plan as for a blank machine."""
     layout: Plan
-    """The same without the steps that take configuration back: those depend on the machine."""
+    """The plan without the steps that take configuration back: those depend on the machine."""
     back: tuple[Step, ...]
     """The steps that take configuration back, as a plan in a file names them."""
 

@@ -32,7 +32,7 @@ def refuse(
     *,
     here: bool,
 ) -> tuple[Refusal, ...]:
-    """Each reason once, in the order of the stages. `machine` as it was read; `here`: it is this one and can be asked more."""
+    """Every refusal once, in the order of the stages. `machine` as it was read; `here`: it is this one and can be asked more."""
     left, after, past = remaining.left, cleared.after, resumed.past
     refusals = [*matched.refused]
     refusals += _forgotten(asked.layout, past)

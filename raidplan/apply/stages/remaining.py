@@ -22,7 +22,7 @@ class Remaining:
     left: Plan
     refused: tuple[Refusal, ...] = ()
     postponed: tuple[Step, ...] = ()
-    """Those that wait for a system below the target, or for its kernel."""
+    """The steps that wait for a system below the target, or for its kernel."""
 
 
 def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:

@@ -168,7 +168,7 @@ def _ghost(made: Step, left: Plan) -> Step:
 
 
 def _untuned(steps: Iterable[Step]) -> Iterator[str]:
-    """Their ids, without the tuning of arrays, which waits for configuration files and is in nobody's way."""
+    """The ids of the steps, without the tuning of arrays, which waits for configuration files and is in nobody's way."""
     yield from (step.id for step in steps if not (step.proof and step.proof.kind == "tuning"))
 
 
@@ -179,7 +179,7 @@ def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
 
 
 def _rule(left: Plan, given: Cleared) -> str:
-    """For the old members and physical volumes, and for what is made in their place."""
+    """The udev rule for the old members and physical volumes, and for the devices made in their place."""
     members = ("linux_raid_member", "LVM2_member")
     old = [one.uuid for name in given.targets for one in given.stack.traces(name) if one.type in members]
     old += [block.identity.partition(":")[2] for block in given.above if block.kind == "array"]

@@ -39,7 +39,7 @@ class Copy:
     wwn: str = ""
 
     def is_of(self, disk: DiskFact) -> bool:
-        """It was taken from this disk, as far as a disk tells which one it is."""
+        """The copy was taken from this disk, as far as a disk tells which one it is."""
         told = ((self.serial, disk.serial), (self.wwn, disk.wwn))
         return all(was == now for was, now in told if was and now)
 

@@ -53,7 +53,7 @@ class Btrfs(FilesystemType):
         return lambda offset, sector: any(whole(offset // size * size, size) for size in BLOCKS)
 
     def as_made(self, read: Reader, again: Reader) -> bool:
-        """Each mount for writing begins a new generation (`generation` of `struct btrfs_super_block`)."""
+        """The generation is mkfs's: each mount for writing begins a new one (`generation` of `struct btrfs_super_block`)."""
         return read(SUPERBLOCK + 0x48, 8) == again(SUPERBLOCK + 0x48, 8)
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:

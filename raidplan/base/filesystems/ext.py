@@ -87,7 +87,7 @@ class Ext(FilesystemType):
         return made.journal_blocks * made.block_size + made.inodes * made.inode_size
 
     def read(self, read: Reader) -> dict[str, Value]:
-        """By `struct ext4_super_block`.
+        """The fields of `struct ext4_super_block`.
 
         `block` and `inode_size` in bytes, `made_at` in seconds since 1970, `stride`, `stripe_width` and the rest in blocks.
         """

@@ -57,7 +57,7 @@ class F2fs(FilesystemType):
         return min(device.size // 400, GIB)
 
     def read(self, read: Reader) -> dict[str, Value]:
-        """By `struct f2fs_super_block`."""
+        """The fields of `struct f2fs_super_block`."""
         sb = read(SUPERBLOCK, 512)
         if len(sb) < 512 or little(sb, "I", 0) != MAGIC:
             return {}

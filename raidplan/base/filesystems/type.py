@@ -105,7 +105,7 @@ class FilesystemType:
     clock: str = ""
     """The variable by which mkfs is given the time of day, in seconds since 1970."""
     magics: tuple[Magic, ...] = ()
-    """By which it is recognised in a range that is no device."""
+    """The magic numbers in a range that is no device."""
     check: tuple[str, ...]
     """The command that reads all of it without a change, and returns 0 if nothing is wrong; the device comes last."""
     label: tuple[str, ...]
@@ -137,7 +137,7 @@ class FilesystemType:
 
     @property
     def called(self) -> str:
-        """Its name in sentences."""
+        """The name in sentences."""
         return self.title or self.name
 
     # How it is made. ----------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class FilesystemType:
         return 0
 
     def fits(self, wanted: Wanted, device: Below) -> None:
-        """Raises ValueError if it cannot be made on this device."""
+        """Checks the device. Raises ValueError if the file system cannot be made on it."""
 
     def make(self, wanted: Wanted, device: Below, uuid: str) -> tuple[str, ...]:
         """The command that makes it."""
@@ -166,7 +166,7 @@ class FilesystemType:
         return {}
 
     def say(self, wanted: Wanted, device: Below) -> str:
-        """Its special features, in words; may be empty."""
+        """The special features of the file system, in words; may be empty."""
         return ""
 
     def room(self, wanted: Wanted, device: Below) -> int:
@@ -180,11 +180,11 @@ class FilesystemType:
     # How it is read. ----------------------------------------------------------------------------------------------
 
     def read(self, read: Reader) -> dict[str, Value]:
-        """Its geometry out of its superblock; nothing where that is none. Raises OSError."""
+        """The geometry in the superblock; nothing where there is none. Raises OSError."""
         return {}
 
     def untouched(self, read: Reader) -> bool:
-        """It is as mkfs left it: never mounted for writing, and empty. False if unsure. Raises OSError."""
+        """The file system is as mkfs left it: never mounted for writing, and empty. False if unsure. Raises OSError."""
         return False
 
     # What an interrupted mkfs has left. ---------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class FilesystemType:
         return lambda offset, sector: again(offset, len(sector)) == sector
 
     def as_made(self, read: Reader, again: Reader) -> bool:
-        """It is as mkfs leaves it, beside what that writes again. Raises OSError."""
+        """The file system is as mkfs leaves it, compared with another one. Raises OSError."""
         return False
 
     # How it is changed. -------------------------------------------------------------------------------------------
@@ -231,5 +231,5 @@ class FilesystemType:
         return (*self.label, *arguments)
 
     def label_length(self, label: str) -> int:
-        """In the unit of `label_bytes`."""
+        """The length of a label in the unit of `label_bytes`."""
         return len(label.encode())

@@ -24,7 +24,7 @@ MOST_SECTORS = 2**32 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vfat(FilesystemType):
-    """Its boot sector comes first."""
+    """FAT32, whose boot sector mkfs writes first."""
 
     def uuid(self, derived: str) -> str:
         return fat_form(derived)
@@ -52,7 +52,7 @@ class Vfat(FilesystemType):
         return ("mkfs.vfat", "-F", "32", "-i", uuid.replace("-", ""), *label, device.node)
 
     def as_made(self, read: Reader, again: Reader) -> bool:
-        """Up to the root folder each sector is empty or mkfs's."""
+        """Each sector up to the root folder is empty or mkfs's."""
         end = _files(again)
         parts = (without(self.own_again(again), read, at, min(MIB, end - at)) for at in range(0, end, MIB))
         return not any(part.strip(b"\0") for part in parts)

@@ -66,7 +66,7 @@ class Xfs(FilesystemType):
         return made.log_blocks * made.block_size
 
     def read(self, read: Reader) -> dict[str, Value]:
-        """By `struct xfs_dsb`; nothing where mkfs was never finished (`sb_inprogress`). `su` in bytes, `sw` in data disks."""
+        """The fields of `struct xfs_dsb`; none where mkfs was never finished (`sb_inprogress`). `su` in bytes, `sw` in data disks."""
         sb = read(0, 512)
         if len(sb) < 512 or sb[:4] != b"XFSB" or sb[126]:
             return {}

@@ -16,14 +16,14 @@ class Outcome(IntEnum):
 
     INTACT = 0
     DEGRADED = 1
-    """It goes on; an array below it has lost members."""
+    """The thing goes on; an array below it has lost members."""
     READ_ONLY = 2
-    """It takes no more writes: its journal is gone."""
+    """The thing takes no more writes: its journal is gone."""
     LOST = 3
 
     @property
     def survives(self) -> bool:
-        """It still reads and writes."""
+        """The thing still reads and writes."""
         return self <= Outcome.DEGRADED
 
 

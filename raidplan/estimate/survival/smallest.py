@@ -49,7 +49,7 @@ class Smallest:
         return MOST_LOSSES if self.losses is None else self.losses - 1
 
     def sets(self) -> Iterator[frozenset[str]]:
-        """Each set once."""
+        """The sets of disks, each once."""
         seen = set[frozenset[str]]()
         for choice in self.choices:
             for parts in product(*(combinations(part.disks, part.count) for part in choice)):
@@ -99,7 +99,7 @@ def _described(losses: int | None, choices: Iterable[Choice], *, complete: bool 
 
 
 def _merged(choices: Iterable[Choice]) -> Iterator[Choice]:
-    """Each choice once; the single disks of all of them as one choice."""
+    """The choices, each once; the single disks of all of them as one choice."""
     singles, others = dict[str, None](), dict[Choice, None]()
     for choice in choices:
         if len(choice) == 1 and choice[0].count == 1:

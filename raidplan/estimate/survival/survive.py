@@ -21,7 +21,7 @@ class Survival:
     components: tuple[Component, ...]
     structure: Structure
     fates: Mapping[Path, Mapping[Path, Outcome]]
-    """For each thing, what becomes of it by the loss of each component (by path) that it stands on."""
+    """For each thing, the outcome of the loss of each component (by path) that it stands on."""
 
     def outcome(self, thing: Path, component: Component) -> Outcome:
         """The outcome for a thing when a component is lost; intact if it does not stand on it."""

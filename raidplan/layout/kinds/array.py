@@ -101,7 +101,7 @@ class Array(Model, Kind):
             yield Use((*path, "journal"), self.journal, "raid")
 
     def stands_on(self, name: str, path: Path) -> Iterator[Group]:
-        """Its members by level; a spare holds nothing yet. Without its journal it takes no more writes."""
+        """The groups of members by level; a spare holds nothing yet. Without its journal an array takes no more writes."""
         members = self.named_members
         for slots, may_lose in redundancy(self.level, len(members), self.effective_layout):
             yield Group(tuple(members[slot] for slot in slots), may_lose)

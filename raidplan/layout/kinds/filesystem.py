@@ -179,7 +179,7 @@ class Filesystem(Model, Kind):
     def _mount_below(
         self, target: str, name: str, because: str, make: Step, device: Device
     ) -> Iterator[Step]:
-        """In a rescue system, whose systemd knows nothing of the fstab below the target."""
+        """The options in a rescue system, whose systemd knows nothing of the fstab below the target."""
         mount = self.mount or ""
         folder = target + mount.rstrip("/")
         point = Step(

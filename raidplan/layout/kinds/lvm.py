@@ -59,7 +59,7 @@ class VolumeGroup(Model, Kind):
             )
 
     def _physical(self, part: Device) -> lvm.PhysicalVolume:
-        """Its data starts at a full stripe, at least 1 MiB in. Raises ValueError."""
+        """The physical volume; its data starts at a full stripe, at least 1 MiB in. Raises ValueError."""
         return lvm.physical_volume(part.size, part.stripe or MIB, self.extent)
 
     def _room(self, name: str, path: Path, site: Site) -> int:

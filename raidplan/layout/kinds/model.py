@@ -36,7 +36,7 @@ class Model:
         return vars(self).keys()
 
     def changed(self, **values: Any) -> Self:
-        """The same with other values."""
+        """The object with other values."""
         return type(self)(**{**vars(self), **values})
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -59,7 +59,7 @@ class Field(NamedTuple):
     key: str
     """In a layout: the name without the underscore that keeps it from being a keyword."""
     hint: Any
-    """Its type, with what `Written` says of it."""
+    """The type of the field, with its `Written`."""
     required: bool
     default: Any = None
 
@@ -76,7 +76,7 @@ def fields(model: type[Model]) -> Mapping[str, Field]:
 
 
 _FIELDS: dict[type[Model], Mapping[str, Field]] = {}
-"""Those asked for before: to evaluate the types takes its time."""
+"""The fields asked for before: to evaluate the types takes its time."""
 
 
 class Written:
@@ -103,7 +103,7 @@ class OneOf(Written):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """In the table's order."""
+        """The words in the table's order."""
         return tuple(self._table)
 
     def _word(self, text: str) -> str:
@@ -124,7 +124,7 @@ Number = TypeVar("Number", int, Fraction)
 
 
 def _positive(parse: Callable[[str], Number]) -> Callable[[str], Number]:
-    """For what cannot be 0: a rate of nothing is a mistake, and would be divided by."""
+    """A reader that refuses 0: a rate of nothing is a mistake, and would be divided by."""
 
     def read(text: str) -> Number:
         value = parse(text)
@@ -136,7 +136,7 @@ def _positive(parse: Callable[[str], Number]) -> Callable[[str], Number]:
 
 
 def size_or(word: str, *, zero: bool = False) -> Written:
-    """For a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`.
+    """The notation of a field that takes a word in place of a size: `Annotated[Size | Literal["rest"], size_or("rest")]`.
 
     With `zero` the size may be 0.
     """
@@ -145,7 +145,7 @@ def size_or(word: str, *, zero: bool = False) -> Written:
 
 
 def duration_or(word: str) -> Written:
-    """For a field that takes a word in place of a duration."""
+    """The notation of a field that takes a word in place of a duration."""
     return _either(
         word, _positive(size.parse_seconds), f"neither a duration nor '{word}'", f"write 7s or {word}"
     )

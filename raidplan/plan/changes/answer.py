@@ -71,7 +71,7 @@ class Answer:
 
     kind: Kind
     commands: tuple[str, ...] = ()
-    """In their order, with placeholders such as {node}; `fill` and `short` make text of them."""
+    """The commands in their order, with placeholders such as {node}; `fill` and `short` make text of them."""
     before: tuple[Before, ...] = ()
     since: str = ""
     """The least version of mdadm that does it well; empty for all that plans are made for."""

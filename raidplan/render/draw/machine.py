@@ -115,7 +115,7 @@ class Machine:
         return Label(words.rate(rate), path in self.marks.holds, rate is not None)
 
     def _ports(self, number: int) -> Label:
-        """The same for the links of the disks behind it."""
+        """The text at the links of the disks behind a component."""
         paths = [(*DISKS, disk, "link") for disk in self.nodes[number].disks]
         rates = [self.marks.rates[path] for path in paths if path in self.marks.rates]
         if not rates:
@@ -207,7 +207,7 @@ class Machine:
         return told
 
     def lines(self) -> Iterator[Line]:
-        """From each component to what hangs on it."""
+        """The lines from each component to the disks and components behind it."""
         reach: dict[int, list[int]] = {}
         for number, node in enumerate(self.nodes):
             middle, right = self.middles[number], self._right(number)

@@ -98,7 +98,7 @@ def _by(bounds: Mapping[Path, Bound], array: Path) -> tuple[Path, ...]:
 
 
 def _turned(found: Mapping[Path, tuple[Path, ...]]) -> dict[Path, tuple[Path, ...]]:
-    """By value what was by key, in the order of first mention."""
+    """The mapping from values to keys, in the order of first mention."""
     turned: dict[Path, list[Path]] = {}
     for key, values in found.items():
         for value in values:

@@ -82,7 +82,7 @@ def _stack(group: list[Path], things: Mapping[Path, Thing], users: Mapping[Path,
 
 
 def _span(path: Path, first: int, end: int, tops: Sequence[Mapping[Path, tuple[float, float]]]) -> int:
-    """It reaches its user only if its rows are the same all the way."""
+    """The number of columns up to the user of a thing, if its rows are the same all the way; else 1."""
     return end - first if all(tops[n].get(path) == tops[first][path] for n in range(first, end)) else 1
 
 

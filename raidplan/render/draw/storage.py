@@ -71,7 +71,7 @@ def _frame(place: Place, x: int, y: int, lefts: Sequence[int], high: int, tags: 
 
 
 def _lines(stack: Stack, frames: Mapping[Path, Rect], things: Mapping[Path, Thing]) -> list[Line]:
-    """From each part to what stands on it; straight wherever the two have a height in common."""
+    """The lines from each part to its users; straight wherever the two have a height in common."""
     lines = []
     for place in stack.places:
         user = frames[place.path]

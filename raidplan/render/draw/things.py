@@ -30,7 +30,7 @@ class Thing:
     parts: tuple[Path, ...] = ()
     """The things it stands on; disks are none."""
     on_disks: bool = False
-    """It stands on disks directly."""
+    """The thing stands on disks directly."""
 
 
 @dataclass(frozen=True, slots=True)

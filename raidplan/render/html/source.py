@@ -138,7 +138,7 @@ def _shown_text(text: str) -> str:
 
 
 def _looks(text: str, file: str) -> dict[int, list[Piece]]:
-    """By line, what stands where; nothing from where on the text is no YAML."""
+    """The looks of a text by line; none from the point on where it is no YAML."""
     text = text.encode("utf-8", "replace").decode("utf-8")  # the scanner takes no lone surrogate
     looks: dict[int, list[Piece]] = {}
     for pieces in (_comments(text, file), _tokens(text)):

@@ -134,7 +134,7 @@ class Places:
 
 
 def _places(topology: Topology) -> dict[str, Places | None]:
-    """For each kind; None where not all places are known: a controller without `ports`, a disk outside all shelves."""
+    """The places for each kind; None where not all are known: a controller without `ports`, a disk outside all shelves."""
     hardware = topology.layout.hardware
     numbers = {
         "multiplier": len(hardware.multipliers),

@@ -90,12 +90,12 @@ def roomiest(topology: Topology) -> dict[str, int]:
 
 
 def roomiest_own(topology: Topology) -> dict[str, int]:
-    """Those with free ports of their own."""
+    """The controllers with free ports of their own."""
     return _sorted(topology, topology.once(own_ports))
 
 
 def roomiest_boot(topology: Topology) -> dict[str, int]:
-    """Those with free ports for a disk to boot from."""
+    """The controllers with free ports for a disk to boot from."""
     return _sorted(topology, topology.once(boot_ports))
 
 

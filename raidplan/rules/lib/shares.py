@@ -46,12 +46,12 @@ def paths(topology: Topology) -> dict[str, tuple[Link, ...]]:
 
 
 def shares(topology: Topology) -> dict[str, list[Share]]:
-    """For each array what is left to each of its members while this array alone is read or written."""
+    """For each array the share of each of its members while this array alone is read or written."""
     return {name: _shares(topology, own_disks(topology, array)) for name, _, array in arrays(topology)}
 
 
 def shares_together(topology: Topology) -> dict[str, list[Share]]:
-    """The same while all disks in use are busy."""
+    """The shares while all disks in use are busy."""
     busy = {share.disk: share for share in _shares(topology, _in_use(topology))}
     return {name: [busy[disk] for disk in own_disks(topology, array)] for name, _, array in arrays(topology)}
 

@@ -143,7 +143,7 @@ class Folder:
             raise Refused([f"{self.path / RECORD} cannot be read as a record of ours: {error}"]) from None
 
     def write_record(self, record: Record) -> None:
-        """Raises OSError."""
+        """Writes the record. Raises OSError."""
         self.write(RECORD, to_text(record))
 
     def write_devices(self, host: str, devices: Mapping[str, str]) -> None:
@@ -160,5 +160,5 @@ class Folder:
 
 
 def is_blank(names: Sequence[str]) -> bool:
-    """Nothing in it but what an interrupted first write of the record leaves."""
+    """The folder is empty, but for the leftover of an interrupted first write of the record."""
     return set(names) <= {RECORD + NEW}

@@ -183,7 +183,7 @@ def _make_files(folder: Folder, record: Record, tell: Callable[[str], None]) -> 
 
 
 def _without_leftovers(folder: Folder, files: Sequence[DiskFile]) -> Iterator[DiskFile]:
-    """Each file, once an empty one of its name from an earlier try is gone."""
+    """Yields each file, once an empty one of its name from an earlier try is gone."""
     for file in files:
         if is_unrecorded(folder, file):
             folder.remove(file.name)
@@ -204,7 +204,7 @@ def _attach(folder: Folder, record: Record, tell: Callable[[str], None]) -> tupl
 
 
 def _check(folder: Folder, files: Sequence[DiskFile], nodes: Mapping[str, str]) -> None:
-    """Raises RuntimeError if a new loop device is not what was asked for."""
+    """Compares new loop devices with the request. Raises RuntimeError if one differs."""
     found = {loop.node: loop for loop in loops()}
     for file in files:
         loop = found.get(nodes[file.disk])

@@ -82,7 +82,7 @@ def to_text(record: Record) -> str:
 
 
 def from_text(text: str) -> Record:
-    """Raises ValueError, TypeError or KeyError for what we would not have written."""
+    """The record in a text. Raises ValueError, TypeError or KeyError for one that we would not have written."""
     data = json.loads(text)
     if data["format_version"] != FORMAT_VERSION:
         raise ValueError(f"its format_version is {data['format_version']}, known is {FORMAT_VERSION}")

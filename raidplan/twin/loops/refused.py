@@ -14,7 +14,7 @@ class Refused(Exception):
 
 
 class Stopped(Exception):
-    """It went wrong on the way. `left`: something is still there, and `down` removes it."""
+    """Making or removing failed on the way. `left`: something is still there, and `down` removes it."""
 
     def __init__(self, reason: str, *, left: bool) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""From a QEMU that was started to a guest that can be spoken to."""
+"""The way from a QEMU that was started to a guest that can be spoken to."""
 
 from __future__ import annotations
 

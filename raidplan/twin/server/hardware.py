@@ -70,7 +70,7 @@ def chain(disk: Disk, links: Sequence[Link]) -> tuple[Link, ...]:
 
 
 def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
-    """Raises ValueError with the name and the reason for what the machine cannot show as it is given."""
+    """Checks disks and links. Raises ValueError with the name and the reason for hardware that the machine cannot show as given."""
     _unique("disk", [disk.name for disk in disks])
     _unique("link", [link.name for link in links])
     for link in links:

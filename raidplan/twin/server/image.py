@@ -138,7 +138,7 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
 
 
 def _as_root(*argv: str) -> list[str]:
-    """As root, or as root of a namespace of the user's own, in which the image's files get their owners."""
+    """The command as root, or as root of a namespace of the user's own, in which the image's files get their owners."""
     own = [] if os.geteuid() == 0 else ["unshare", "--map-auto", "--map-root-user", "--mount", "--"]
     return [*own, *argv]
 
