@@ -34,7 +34,7 @@ class Decision:
     disks: Mapping[str, DiskFact]
     refused: tuple[Refusal, ...]
     machine: Machine
-    """As it was read, with its disks by their names in the layout."""
+    """The machine as it was read, with its disks by their names in the layout."""
     notes: tuple[str, ...] = ()
     """Facts to know before, of versions for example, that are no reason to refuse."""
     standing: tuple[Obsolete, ...] = ()

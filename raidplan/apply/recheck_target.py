@@ -26,7 +26,7 @@ class Decided:
     """The devices that a plan was decided for."""
 
     disks: Mapping[str, DiskFact]
-    """By layout name."""
+    """The disks by layout name."""
     arrays: Mapping[str, str]
     """The UUIDs of the arrays that ran, by node."""
     below: Mapping[str, frozenset[str]]

@@ -19,7 +19,7 @@ class Wire:
     """The way to a disk. Texts are empty where the kernel shows no controller, as for some virtual disks."""
 
     controller: str = ""
-    """As udev names it: `pci-0000:03:00.0`, `platform-fc400000.sata`."""
+    """The address in udev's form: `pci-0000:03:00.0`, `platform-fc400000.sata`."""
     driver: str = ""
     """The kernel's driver of the controller: ahci, mpt3sas, nvme, virtio_scsi."""
     below: str = ""

@@ -32,7 +32,7 @@ class Block:
     size: int
     start: int = 0
     partition: int = 0
-    """Its number in the table of `disk`; 0 if it is no partition."""
+    """The number in the partition table of `disk`; 0 if the device is no partition."""
     disk: str = ""
     holders: tuple[str, ...] = ()
     slaves: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Block:
 
     @property
     def node(self) -> str:
-        """Its node under /dev."""
+        """The node under /dev."""
         return f"/dev/{self.name}"
 
     @property

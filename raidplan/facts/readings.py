@@ -21,7 +21,7 @@ class Readings:
     tables: Mapping[str, Table]
     """Kernel name of a disk to the table on it."""
     signatures: Mapping[str, Sequence[Signature]]
-    """By node."""
+    """The signatures by node."""
     unreadable: Mapping[str, str]
     """Node to the reason why its content could not be read."""
     mounts: Sequence[Mount]

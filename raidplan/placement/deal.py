@@ -167,7 +167,7 @@ class _Dealing:
         return taken, full, named, others, -device.size, -demand.pace(device), -left, number
 
     def _spares(self, role: Role, wanted: int) -> list[int]:
-        """Those that share least with the members; large enough, and no larger than needed."""
+        """The devices that share least with the members; large enough, and no larger than needed."""
         members = self.held[role[0], False]
         loads = Counter(part for member in members for part in self.problem.devices[member].parts)
         disks = {self.problem.devices[member].disk for member in members}

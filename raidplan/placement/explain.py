@@ -29,7 +29,7 @@ class Placement:
     """Clauses about the array: `it survives the loss of any one multiplier`."""
     spares: tuple[str, ...] = ()
     stays: bool = False
-    """It stands on the machine, with these members."""
+    """Whether the array stands on the machine, with these members."""
     better: str = ""
     """The gain of other members, which only blank disks could give it."""
 

@@ -30,7 +30,7 @@ class Revision:
     """A tree of a repository, and where its files stand in the working tree."""
 
     name: str
-    """As it was asked for: `main`."""
+    """The name that was asked for: `main`."""
     top: str
     """The folder of the working tree."""
     tree: str

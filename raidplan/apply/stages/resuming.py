@@ -17,7 +17,7 @@ class Resumed:
 
     past: Past
     machine: Machine
-    """As it was read, without the stale signatures in devices that the run made."""
+    """The machine without the stale signatures in devices that the run made."""
     passed_over: frozenset[str]
     """The devices that the run made, as steps name them; stale signatures in them count for nothing."""
 

@@ -42,7 +42,7 @@ class Cleared:
     left: Plan
     refusals: list[Refusal]
     stack: Stack
-    """As it is now."""
+    """The present state."""
     after: Imagined
     targets: Mapping[str, tuple[str, Step]] = field(default_factory=dict)
     above: tuple[BlockFact, ...] = ()

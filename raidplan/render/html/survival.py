@@ -41,7 +41,7 @@ class Row:
     """Things that share one fate."""
 
     kind: str
-    """Their kind; nothing for the machine as a whole, which its name says."""
+    """The kind of the things; empty for the machine as a whole, which its name says."""
     names: str
     every: str
     """All of their names."""

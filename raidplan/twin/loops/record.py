@@ -28,7 +28,7 @@ class DiskFile:
 
     @property
     def name(self) -> str:
-        """Its name in the folder."""
+        """The file's name in the folder."""
         return f"{self.disk}.img"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class Refused(Exception):
-    """Nothing was touched; `reasons` are sentences for the user, all of them."""
+    """A refusal before anything was touched; `reasons` are sentences for the user, all of them."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
         super().__init__("; ".join(reasons))
