@@ -69,14 +69,15 @@ class _Dealing:
         self.held: dict[Role, list[int]] = {
             (n, s): [] for n in range(len(problem.demands)) for s in (False, True)
         }
-        self.free = Counter(part for device in problem.devices for part in device.parts)
+        free = Counter(part for device in problem.devices for part in device.parts)
+        self.free = [free[part] for part in range(len(problem.parts))]
         """Free devices on each component."""
         self.left: list[deque[int]] = [deque() for _ in range(max(problem.classes, default=-1) + 1)]
         """Free devices of each class, as they are listed."""
         for device, of in enumerate(problem.classes):
             self.left[of].append(device)
         self.queues: dict[int, _Queue] = {}
-        self.loads = Counter[int]()
+        self.loads = [0] * len(problem.parts)
         self.disks = Counter[str]()
 
     def fill(self, role: Role) -> bool:
@@ -111,7 +112,7 @@ class _Dealing:
         The heap holds a class under a key that it had once. Keys only grow while an array picks, so the least
         key that still holds is the least of all; classes whose key grew with this array's loads return after it.
         """
-        self.loads.clear()
+        self.loads = [0] * len(self.loads)
         self.disks.clear()
         queue = self._queue(array)
         touched: set[int] = set()
@@ -124,13 +125,14 @@ class _Dealing:
                 device = self.left[of][0]
                 yield device
                 wanted -= 1
-                self.loads.update(self.problem.devices[device].parts)
+                for part in self.problem.devices[device].parts:
+                    self.loads[part] += 1
                 self.disks[self.problem.devices[device].disk] += 1
                 if not self.left[of]:
                     continue
                 now = self._key(array, of)
             queue.push(now, of)
-        self.loads.clear()
+        self.loads = [0] * len(self.loads)
         self.disks.clear()
         for of in sorted(touched):
             if self.left[of]:
@@ -152,17 +154,19 @@ class _Dealing:
         demand = self.problem.demands[array]
         number = self.left[of][0]
         device = self.problem.devices[number]
-        full = named = others = 0
+        loads, free, common = self.loads, self.free, self.problem.common[array]
+        full = named = others = left = 0
         for kind, parts in self.problem.of_kind[number].items():
-            grown = sum(2 * self.loads[part] + 1 for part in parts) if parts else 1
+            grown, over = int(not parts), False
+            for part in parts:
+                grown += 2 * loads[part] + 1
+                left += free[part]
+                over = over or (loads[part] >= demand.may_lose and part not in common)
+            full += over
             if kind == demand.kind:
                 named += grown
             else:
                 others += grown
-            full += any(
-                self.loads[p] >= demand.may_lose and p not in self.problem.common[array] for p in parts
-            )
-        left = sum(self.free[part] for part in device.parts)
         taken = self.disks[device.disk]
         return taken, full, named, others, -device.size, -demand.pace(device), -left, number
 
@@ -206,9 +210,11 @@ class _Dealing:
         self.owner[device] = role
         self.held[role].append(device)
         self.left[self.problem.classes[device]].remove(device)
-        self.free.subtract(self.problem.devices[device].parts)
+        for part in self.problem.devices[device].parts:
+            self.free[part] -= 1
 
     def _release(self, device: int) -> None:
         del self.owner[device]
         self.left[self.problem.classes[device]].append(device)
-        self.free.update(self.problem.devices[device].parts)
+        for part in self.problem.devices[device].parts:
+            self.free[part] += 1
