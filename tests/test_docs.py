@@ -51,6 +51,10 @@ RUNNABLE = [
 @pytest.mark.parametrize(("command", "lines"), RUNNABLE)
 def test_commands_print_what_the_page_shows(command: str, lines: list[str], tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")  # what a command writes is not to lie about
+    for page in PAGES:
+        for block in blocks(page, "yaml"):
+            if named := re.match(r"# (\w+\.yaml)\nversion:", block):
+                (tmp_path / named[1]).write_text(block)
     argv = [sys.executable, "-m", *shlex.split(command)]
     there = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(argv, cwd=tmp_path, env=there, capture_output=True, text=True, check=False)
@@ -62,7 +66,7 @@ def test_commands_print_what_the_page_shows(command: str, lines: list[str], tmp_
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_whole_layouts_on_a_page_can_be_planned(page: Path, tmp_path: Path) -> None:
     for number, block in enumerate(blocks(page, "yaml")):
-        if not block.startswith("version:"):
+        if not re.match(r"(# \w+\.yaml\n)?version:", block):
             continue
         file = tmp_path / f"{number}.yaml"
         file.write_text(block)

@@ -14,7 +14,7 @@ from raidplan.render.losses import loss_texts
 
 _LIST = re.compile(r"[\w.-]+(?:, [\w.-]+){2,}")
 _FIGURE = re.compile(r"(?<![\w/.<\[\]-])\d+(?:\.\d+)?(?![\w.\]-])")
-_NAME = re.compile(r"\w+(?:-\w+)*")
+_NAME = re.compile(r"\w+(?:[.-]\w+)*")
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 
@@ -108,8 +108,18 @@ def together(sentences: Sequence[str]) -> str:
         return listed(sentences[0])
     columns = zip(*(_cut(sentence)[1] for sentence in sentences), strict=True)
     frame = _cut(sentences[0])[0]
-    names = [column[0] if len(set(column)) == 1 else folded(column) for column in columns]
+    names = [column[0] if len(set(column)) == 1 else _name(column) for column in columns]
     return "".join(part + name for part, name in zip(frame, [*names, ""], strict=True))
+
+
+def _name(names: Sequence[str]) -> str:
+    """`d[0-7][0-4].s[0-4]`: each part of a dotted name by itself, where that gives a range for each."""
+    parts = [name.split(".") for name in names]
+    if len({len(each) for each in parts}) == 1:
+        columns = [ranges(column) for column in zip(*parts, strict=True)]
+        if all(len(column) == 1 for column in columns):
+            return ".".join(column[0] for column in columns)
+    return folded(names)
 
 
 def listed(sentence: str) -> str:

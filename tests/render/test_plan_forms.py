@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from raidplan.plan import DiskIdentity, Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
-from raidplan.render.folded import groups
+from raidplan.render.folded import groups, together
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
@@ -80,6 +80,15 @@ def test_steps_of_other_figures_programs_or_options_are_lines_of_their_own() -> 
         "5 - make e of 8 members",
     ]
     assert "destroys: something" in text and "destroy  1 thing\n" in text
+
+
+def test_names_that_are_no_range_stay_whole() -> None:
+    said = ["partition left: left.data of 1 GiB", "partition right: right.data of 1 GiB"]
+    assert together(said) == "partition left, right: left.data, right.data of 1 GiB"
+    assert together(["load md_mod", "load raid1"]) == "load md_mod, raid1"
+    assert together(["mount a0 at /data/0", "mount a1 at /data/1"]) == "mount a[0-1] at /data/[0-1]"
+    assert together(["x of 8 members (a, b, c2)"]) == "x of 8 members (a, b, c2)"
+    assert together(["make x (d2, d1, d0)"]) == "make x (d2, d1, d0)", "the order of slots stays"
 
 
 def test_what_is_lost_is_told_one_by_one_and_first() -> None:
