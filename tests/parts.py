@@ -40,8 +40,8 @@ IN_SERVERS = {
     "target": ("machine/test_target.py",),
 }
 """The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""
-MAKERS = "tests/apply/test_interrupted_makers.py"
-"""Every maker is killed at each of its writes."""
+MAKERS = ("tests/apply/test_interrupted_makers.py", "tests/apply/test_interrupted_volumes.py")
+"""In these every program that makes something is killed at each of its writes."""
 CUTS = 8
 """In so many parts the power is cut at every write of a small apply, one server each."""
 
@@ -49,8 +49,15 @@ CUTS = 8
 def parts() -> dict[str, list[str]]:
     """The arguments of pytest by the name of the part."""
     everything = {
-        "simulated": ["--long", "-m", "not machine", "--ignore=tests/release", f"--ignore={MAKERS}", "tests"],
-        "makers": ["--long", MAKERS],
+        "simulated": [
+            "--long",
+            "-m",
+            "not machine",
+            "--ignore=tests/release",
+            *(f"--ignore={file}" for file in MAKERS),
+            "tests",
+        ],
+        "makers": ["--long", *MAKERS],
         "release": ["--long", "-m", "not machine", "tests/release"],
     }
     everything |= {

@@ -18,6 +18,18 @@ def little(block: bytes, form: str, offset: int) -> int:
     return int(struct.unpack_from(f"<{form}", block, offset)[0])
 
 
+def same_as(again: Reader) -> Own:
+    """A function that recognises the sectors that another reader has at the same place."""
+    return lambda offset, sector: again(offset, len(sector)) == sector
+
+
+def either(one: Own | None, other: Own | None) -> Own | None:
+    """A function that recognises what one of the two does; None where there is none."""
+    if one and other:
+        return lambda offset, sector: one(offset, sector) or other(offset, sector)
+    return one or other
+
+
 def without(own: Own, read: Reader, offset: int, size: int) -> bytes:
     """The bytes of a device with zeroes in place of the program's own sectors. Raises OSError."""
     first = offset // SECTOR * SECTOR

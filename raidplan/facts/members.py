@@ -58,6 +58,13 @@ def superblocks(read: Reader, size: int) -> Iterator[Superblock]:
     yield from (block for block in found if block)
 
 
+def length(read: Reader, block: Superblock) -> int:
+    """Bytes of a superblock that its checksum covers."""
+    if block.version == "0.90":
+        return SIZE
+    return 256 + 2 * int.from_bytes(read(block.offset + 220, 4), "little")
+
+
 def superblock(read: Reader, size: int, version: str) -> Superblock | None:
     """The superblock of one version, recognised by its magic number alone, in either byte order."""
     offset = positions(size).get(version)

@@ -63,12 +63,13 @@ def gpt(read: Reader, sector: int, at: int) -> Table | None:
     rows = read(first * sector, count * size)
     if len(rows) != count * size or zlib.crc32(rows) != entries_crc:
         return None
-    found = (_entry(number, rows[number * size :], sector) for number in range(count))
+    found = (entry_of(number, rows[number * size :], sector) for number in range(count))
     return Table("gpt", str(uuid.UUID(bytes_le=disk)), tuple(entry for entry in found if entry))
 
 
-ROWS = 128 * 128
-"""Bytes of the entries that every GPT has room for (UEFI specification 2.10, 5.3.1)."""
+ROW = 128
+ROWS = 128 * ROW
+"""Bytes of an entry as every tool makes it, and of those that every GPT has room for (UEFI specification 2.10, 5.3.1)."""
 
 
 def extent(size: int, sector: int) -> tuple[int, int]:
@@ -77,7 +78,8 @@ def extent(size: int, sector: int) -> tuple[int, int]:
     return 2 * sector + rows, size - sector - rows
 
 
-def _entry(number: int, row: bytes, sector: int) -> Entry | None:
+def entry_of(number: int, row: bytes, sector: int) -> Entry | None:
+    """The entry of a GPT in these bytes, the first with the number 0; None if it is not in use."""
     kind, unique, first, last, _, name = struct.unpack_from("<16s16sQQQ72s", row)
     if kind == bytes(16):
         return None

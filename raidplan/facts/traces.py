@@ -88,6 +88,11 @@ def read_traces(read: Reader, sector: int, disk: Place, others: Iterable[Place] 
 def read_all(read: Reader, size: int) -> Iterator[Trace]:
     """Everything on a device with nothing below it, read whole if it has up to a GiB. Raises OSError for what is read whole."""
     yield from read_traces(read, SECTOR, Place(0, size))
+    yield from read_small(read, size)
+
+
+def read_small(read: Reader, size: int) -> Iterator[Trace]:
+    """Each MiB of a device of up to a GiB that is not blank. Raises OSError."""
     if size <= SMALL:
         parts = ((at, read(at, min(EDGE, size - at))) for at in range(0, size, EDGE))
         yield from (Trace(at, "data", 0, size) for at in first_bytes(parts))

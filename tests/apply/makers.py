@@ -6,24 +6,33 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 import pytest
 
-from raidplan.apply.decide import maker
+from raidplan.apply.decide import maker, recheck
+from raidplan.apply.decide.leftovers import NotOurs
+from raidplan.apply.decide.redo_steps import anew
+from raidplan.apply.journal.past import Past
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.reader import Reader
-from raidplan.base.size import MIB, SECTOR
+from raidplan.base.size import GIB, MIB, SECTOR
+from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
+from raidplan.facts.machine import BlockFact, Properties
+from raidplan.facts.read import read_only
 from raidplan.facts.run import ENVIRONMENT, told_clock
-from raidplan.plan import Run, Step
+from raidplan.facts.signatures import COLUMNS, parse_wipefs
+from raidplan.facts.tables import read_table
+from raidplan.plan import Plan, Run, Step
+from raidplan.plan.identities import identity_of
 from raidplan.review.pipeline import check, plan
-from tests.images import image, put
+from tests.images import image, put, tool
 
 CLOCK = 1_790_000_000
-CALLS = ("pwrite64", "write", "pwritev")
+CALLS = ("pwrite64", "write", "pwritev", "io_submit")
 LAYOUT = """\
 version: 1
 host: h
@@ -34,88 +43,193 @@ Cut = tuple[str, int]
 ENDED: Cut = ("none", 0)
 
 
-class Maker:
-    """A step that makes something, on an image in place of its device."""
+class Device:
+    """A device of a step as the decision sees it: an image, or a loop device over one, in place of it."""
 
-    def __init__(self, mib: int, text: str, folder: Path) -> None:
-        file = folder / "layout.yaml"
-        file.write_text(LAYOUT.format(size=mib) + text)
-        made, loaded = plan(check(str(file)))
-        assert made is not None, loaded.findings
-        self.step: Step = next(step for step in made.steps if step.phase == "format")
-        self.size = mib * MIB
-        self.image = image(folder, self.size)
-        self.read = partial(read_at, str(self.image))
+    def __init__(
+        self, step: Step, size: int, node: str | Path, sector: int = SECTOR, guard: str = ""
+    ) -> None:
+        self.step, self.size, self.node, self.sector = step, size, str(node), sector
+        self.guard = guard or step.guard[0]
+        assert step.proof
+        self.proof = step.proof
+
+    def read(self, offset: int, size: int) -> bytes:
+        return read_at(self.node, offset, size)
+
+    @property
+    def machine(self) -> Machine:
+        """What is read of it: its signatures, a table, a file system."""
+        identity = identity_of(self.guard, {})
+        (found,) = [*parse_wipefs(read_only(["wipefs", "--no-act", "--json", f"--output={COLUMNS}", self.node]).stdout).values()] or [()]  # fmt: skip
+        carries = [f"{one.type} {one.uuid}".strip() for one in found]
+        objects: dict[str, dict[str, Properties]] = {"content": {identity: {"carries": carries}}}
+        for one in found:
+            if one.usage == "filesystem" and one.type in FILESYSTEMS:
+                untouched = FILESYSTEMS[one.type].untouched(self.read)
+                objects["filesystem"] = {
+                    one.uuid: {"type": one.type, "device": identity, "untouched": untouched}
+                }
+            elif one.uuid and self.proof.kind != "array":  # there is an array as soon as it runs, not before
+                objects[self.proof.kind] = {one.uuid: {"device": identity}}
+        table = read_table(self.read, self.sector) if self.proof.kind == "table" else None
+        if table and table.uuid:
+            rows = [f"{entry.uuid} {entry.start} {entry.size} {entry.type}" for entry in table.entries]
+            objects["table"] = {table.uuid: {"disk": identity, "partitions": rows}}
+        kind = "disk" if self.proof.kind == "table" else "partition"
+        block = BlockFact("d", identity, self.node, kind, self.size)
+        disk = DiskFact(self.node, "d", self.size, logical_block=self.sector)
+        return Machine((disk,), objects, blocks=(block,))
+
+    @property
+    def own(self) -> bool:
+        """Everything on it is of this step, and is cleared and made anew without a question."""
+        past = Past(
+            is_open=True, begun=frozenset({self.step.id}), ours={self.step.id: frozenset({self.guard})}, clocks={self.step.id: CLOCK}
+        )  # fmt: skip
+        machine, plan = self.machine, Plan("h", "", "", (), (self.step,))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(recheck, "read_at", lambda node, offset, size: self.read(offset, size))
+            patch.setattr(recheck, "used_by_others", lambda node: [])
+            machine = recheck.look_closer(plan, machine, {"d": machine.disks[0]}, past)
+        try:
+            return not any(step.destroys for step in anew(self.step, machine, past, {})[:-1])
+        except NotOurs:
+            return False
+
+    @contextmanager
+    def planted(self, at: int, data: bytes) -> Iterator[None]:
+        """The device with a sector of somebody else."""
+        before = self.read(at, len(data))
+        put(Path(self.node), at, data)
+        yield
+        put(Path(self.node), at, before)
+
+    def places(self, chance: Random) -> Iterator[int]:
+        """A sector anywhere, one that holds something, and one beside such a one, in bytes."""
+        # Of a device of more than a GiB not all is read, but all of its first MiB.
+        yield chance.randrange((self.size if self.size <= GIB else MIB) // SECTOR) * SECTOR
+        held = [at for at in range(0, self.size, MIB) if any(self.read(at, MIB))]
+        if held:
+            first = chance.choice(held)
+            part = self.read(first, MIB)
+            some = [at for at in range(0, len(part), SECTOR) if any(part[at : at + SECTOR])]
+            at = first + chance.choice(some)
+            yield at
+            yield at - SECTOR if at else SECTOR
+
+
+class Maker(Device):
+    """A program that makes something on an image or a loop device."""
+
+    def __init__(self, step: Step, size: int, node: str | Path, folder: Path, sector: int = SECTOR) -> None:
+        super().__init__(step, size, node, sector)
         self.log = folder / "trace"
 
     @property
     def argv(self) -> list[str]:
         """The program with the image in place of the device."""
         assert isinstance(self.step.action, Run)
-        return [str(self.image) if word in self.step.guard else word for word in self.step.action.argv]
+        return [self.node if word in self.step.guard else word for word in self.step.action.argv]
 
     def run(self, *trace: str) -> None:
-        """The program on the blank image, as `apply` runs it."""
-        os.truncate(self.image, 0)
-        os.truncate(self.image, self.size)
-        clock = told_clock(self.argv[0], CLOCK)
-        subprocess.run([*trace, *self.argv], env=ENVIRONMENT | clock, capture_output=True, check=False)
+        """The program on the blank device, as `apply` runs it."""
+        blank(self.node, self.size)
+        again(self.step, self.argv, *trace)
 
     def cuts(self) -> list[Cut]:
         """Every call of it that writes, and its end."""
         self.run("strace", "-f", "-qq", "-o", str(self.log), "-e", f"trace={','.join(CALLS)}")
-        lines = self.log.read_text().splitlines()
-        counts = {call: sum(f" {call}(" in line for line in lines) for call in CALLS}
-        assert any(counts.values())
-        return [*((call, n) for call, count in counts.items() for n in range(1, count + 1)), ENDED]
+        return cuts_in(self.log)
 
     def cut(self, at: Cut) -> None:
         """Runs it up to a call, before which it is killed."""
-        call, number = at
-        inject = ("-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}")
-        self.run(*(("strace", "-f", "-qq", "-o", "/dev/null", *inject) if number else ()))
+        self.run(*killed_at(at))
+
+
+class OnLoop(Maker):
+    """A program that takes block devices only: on a loop device over an image, a new one for each run."""
+
+    def __init__(
+        self, step: Step, size: int, file: Path, sector: int = SECTOR, more: Sequence[str] = ()
+    ) -> None:
+        super().__init__(step, size, file, file.parent, sector)
+        self.file, self.more = file, more
+        file.touch()
 
     @property
-    def carried(self) -> str:
-        """The type that libblkid knows the image by; nothing if by none."""
-        argv = ["blkid", "-p", "-o", "value", "-s", "TYPE", str(self.image)]
-        return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+    def argv(self) -> list[str]:
+        return [*super().argv, *(word.format(self.node) for word in self.more)]
 
-    @property
-    def own(self) -> bool:
-        """Everything on the image is of this step, and can be cleared and made anew without a question."""
-        kind = self.carried
-        if not kind:
-            return next(maker.foreign(self.step, self.size, CLOCK, self.read), None) is None
-        if kind == "swap":
-            return True
-        return FILESYSTEMS[kind].untouched(self.read) or maker.pristine(
-            self.step, self.size, CLOCK, self.read
-        )
+    def run(self, *trace: str) -> None:
+        self.close()
+        blank(self.file, self.size)
+        self.node = attached(self.file, self.sector)
+        again(self.step, self.argv, *trace, folder=self.file.parent)
 
-    @contextmanager
-    def planted(self, at: int, data: bytes) -> Iterator[None]:
-        """The image with a sector of somebody else."""
-        before = self.read(at, len(data))
-        put(self.image, at, data)
-        yield
-        put(self.image, at, before)
-
-    def places(self, chance: Random) -> Iterator[int]:
-        """A sector anywhere, one that holds something, and one beside such a one, in bytes."""
-        yield chance.randrange(self.size // SECTOR) * SECTOR
-        descriptor = os.open(self.image, os.O_RDONLY)
-        try:
-            start = os.lseek(descriptor, chance.randrange(self.size), os.SEEK_DATA)
-        except OSError:
-            return  # no data behind
-        finally:
-            os.close(descriptor)
-        yield start // SECTOR * SECTOR
-        yield max(0, start // SECTOR * SECTOR - SECTOR)
+    def close(self) -> None:
+        if self.node != str(self.file):
+            tool("losetup", "--detach", self.node)
+            self.node = str(self.file)
 
 
-def drawn(population: Sequence[Cut], dice: Random | None, sample: int) -> Sequence[Cut]:
+def attached(file: Path, sector: int = SECTOR) -> str:
+    """The loop device over an image."""
+    return tool("losetup", "--find", "--show", "--sector-size", sector, file).strip()
+
+
+def image_of(mib: int, text: str, folder: Path) -> Maker:
+    """The maker of a file system or of swap on an image."""
+    step = step_of(LAYOUT.format(size=mib) + text, folder, "format")
+    return Maker(step, mib * MIB, image(folder, mib * MIB), folder)
+
+
+def step_of(text: str, folder: Path, phase: str, number: int = 0) -> Step:
+    """A step of a phase in the plan of a layout, by default the first."""
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    made, loaded = plan(check(str(file)))
+    assert made is not None, loaded.findings
+    return [step for step in made.steps if step.phase == phase][number]
+
+
+def blank(node: str | Path, size: int) -> None:
+    """Makes an image blank again."""
+    os.truncate(node, 0)
+    os.truncate(node, size)
+
+
+def again(step: Step, argv: Sequence[str], *trace: str, folder: Path = Path("/nonexistent")) -> int:
+    """Runs the program of a step with this command; its return code. LVM keeps its backups in a folder."""
+    assert isinstance(step.action, Run)
+    clock = told_clock(argv[0], CLOCK)
+    done = subprocess.run(
+        [*trace, *argv], input=step.action.stdin, text=True, env=ENVIRONMENT | clock | {"LVM_SYSTEM_DIR": str(folder)}, capture_output=True, check=False
+    )  # fmt: skip
+    return done.returncode
+
+
+def cuts_in(log: Path) -> list[Cut]:
+    """The calls in a trace that write, and the end."""
+    lines = log.read_text().splitlines()
+    counts = {call: sum(f" {call}(" in line for line in lines) for call in CALLS}
+    assert any(counts.values())
+    return [*((call, n) for call, count in counts.items() for n in range(1, count + 1)), ENDED]
+
+
+def killed_at(at: Cut) -> tuple[str, ...]:
+    """The words before a command that kill it there."""
+    call, number = at
+    if not number:
+        return ()
+    inject = ("-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}")
+    return ("strace", "-f", "-qq", "-o", "/dev/null", *inject)
+
+
+T = TypeVar("T")
+
+
+def drawn(population: Sequence[T], dice: Random | None, sample: int) -> Sequence[T]:
     return population if dice is None else dice.sample(population, min(sample, len(population)))
 
 
@@ -131,3 +245,23 @@ def made_once(patch: pytest.MonkeyPatch, stack: ExitStack) -> None:
         yield known[key]
 
     patch.setattr(maker, "_made_again", again)
+
+
+def tried(made: Maker, cuts: Sequence[Cut], dice: Random | None) -> int:
+    """Kills it at these writes: what it leaves is its own, unless a sector of somebody else is beside. How many were planted."""
+    chance, planted = dice or Random(1), 0
+    for cut in cuts:
+        made.cut(cut)
+        planted += alone(made, dice, chance, cut)
+    return planted
+
+
+def alone(device: Device, dice: Random | None, chance: Random, cut: object) -> int:
+    """Goes on with what is on the device, and not with a sector of somebody else beside. How many were planted."""
+    assert device.own, cut
+    places = list(device.places(chance))
+    places = places if dice is None else dice.sample(places, 1)
+    for at in places:
+        with device.planted(at, chance.randbytes(SECTOR)):
+            assert not device.own, (cut, at)
+    return len(places)

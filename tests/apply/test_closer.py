@@ -15,9 +15,10 @@ from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan, Proof
+from raidplan.plan import Plan, Proof, Run
 from tests.apply.stacks import OTHER, plan_of
 from tests.apply.superblocks import superblock
+from tests.images import tool
 
 MIB = 2**20
 LAYOUT = """\
@@ -76,35 +77,45 @@ def block(name: str, identity: str, size: int) -> BlockFact:
     return BlockFact(name, identity, f"/dev/{name}", "any", size)
 
 
+def with_table(devices: Devices) -> list[tuple[int, bytes]]:
+    """The sectors that sfdisk writes for the disk d0, with their places."""
+    action = devices.steps["disk.d0.partition"].action
+    assert isinstance(action, Run)
+    devices.make("d0", 64 * MIB)
+    tool("sfdisk", "--quiet", devices.folder / "d0", stdin=action.stdin)
+    disk = (devices.folder / "d0").read_bytes()
+    return [(at, disk[at : at + 512]) for at in range(0, len(disk), 512) if any(disk[at : at + 512])]
+
+
 def test_a_disk_with_a_table_only(devices: Devices) -> None:
     disk = [block("d0", "{d0}", 64 * MIB)]
+    table = with_table(devices)
     (first,) = devices.steps["disk.d0.partition"].new_partitions
-    gpt = (512, b"EFI PART" + bytes(100))
     for piece, said in (
         ((0, b""), ""),
         ((first[0] + 5 * 4096, b"theirs"), f"data that nothing here recognises from byte {first[0] + 5 * 4096} on"),
         ((first[0] + 1080, b"\x53\xef"), "ext"),
+        ((40 * MIB + 77, b"theirs"), f"data that nothing here recognises from byte {40 * MIB + 77} on"),
     ):  # fmt: skip
-        devices.make("d0", 64 * MIB, gpt, piece)
+        devices.make("d0", 64 * MIB, *table, piece)
         stain = devices.amiss("disk.d0.partition", "content", "{d0}", disk)["stain"]
         assert stain.startswith(said) and bool(stain) == bool(said), stain
 
 
 def test_what_is_left_of_a_half_written_table(devices: Devices) -> None:
-    """A power cut in sfdisk, or in what clears it, can leave any part without a name."""
+    """A power cut in sfdisk, or in what clears it, can leave any of its sectors without the others."""
     disk, step = [block("d0", "{d0}", 64 * MIB)], "disk.d0.partition"
-    left = [
-        (448, b"\x02\0\xee"),
-        (520, b"\1"),
-        (1024, b"row"),
-        (64 * MIB - 33 * 512, b"row"),
-        (64 * MIB - 500, b"\1"),
-    ]
-    devices.make("d0", 64 * MIB, *left)
-    assert devices.amiss(step, "content", "{d0}", disk)["stain"] == ""
-    for at in (34 * 512, MIB - 1, 64 * MIB - 33 * 512 - 1):
-        devices.make("d0", 64 * MIB, *left, (at, b"x"))
-        assert f"from byte {at} on" in devices.amiss(step, "content", "{d0}", disk)["stain"]
+    table = with_table(devices)
+    assert len(table) == 5
+    for number in (1, 2, 6, 9, 16, 24, 30):
+        left = [sector for bit, sector in enumerate(table) if number >> bit & 1]
+        devices.make("d0", 64 * MIB, *left)
+        assert devices.amiss(step, "content", "{d0}", disk)["stain"] == "", number
+    inside = [start + at for start, _ in table for at in (20, 500)]
+    for at in (34 * 512, MIB - 1, 64 * MIB - 33 * 512 - 1, 1024 + 600, *inside):
+        byte = next((data[at - start] for start, data in table if 0 <= at - start < 512), 0)
+        devices.make("d0", 64 * MIB, *table, (at, bytes([byte ^ 1])))
+        assert devices.amiss(step, "content", "{d0}", disk)["stain"], at
 
 
 def test_a_member_with_a_superblock_only(devices: Devices) -> None:
@@ -113,8 +124,12 @@ def test_a_member_with_a_superblock_only(devices: Devices) -> None:
     identity = f"partition:{create.guard[0].rpartition('/')[2]}"
     member = [block("d0p1", identity, 48 * MIB)]
     head = (4096, superblock(create.proof.key, MIB, 47 * MIB))
-    devices.make("d0p1", 48 * MIB, head, (8192, b"the bitmap"))
+    bits = b"bitm" + bytes(4) + bytes.fromhex(create.proof.key.replace("-", "")) + bytes(232) + b"\xff" * 256
+    devices.make("d0p1", 48 * MIB, head, (8192, bits))
     assert devices.amiss(create.id, "content", identity, member)["stain"] == ""
+    for at in (0, 4096 + 300, 5120, 100 * 512):
+        devices.make("d0p1", 48 * MIB, head, (8192, bits), (at, b"theirs"))
+        assert f"from byte {at} on" in devices.amiss(create.id, "content", identity, member)["stain"]
     devices.make("d0p1", 48 * MIB, head, (MIB + 4096, b"theirs"))
     assert "from byte 4096 on" in devices.amiss(create.id, "content", identity, member)["stain"]
     key = f"array:{create.proof.key}"

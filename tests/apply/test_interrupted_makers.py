@@ -13,8 +13,7 @@ from random import Random
 import pytest
 
 from raidplan.apply.decide import maker
-from raidplan.base.size import SECTOR
-from tests.apply.makers import CLOCK, Maker, drawn, made_once
+from tests.apply.makers import CLOCK, drawn, image_of, made_once, tried
 
 MADE = {
     "ext4 with blocks of 1 KiB": (96, "filesystems: {f: {device: d.p, type: ext4, mount: /srv}}"),
@@ -52,27 +51,15 @@ def once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_killed_at_any_write_it_goes_on_and_keeps_what_is_of_others(
     name: str, tmp_path: Path, dice: Random | None, record_property: Callable[[str, object], None]
 ) -> None:
-    made, chance = Maker(*MADE[name], tmp_path), dice or Random(1)
+    made = image_of(*MADE[name], tmp_path)
     cuts = drawn(made.cuts(), dice, CUTS)
-    planted = 0
-    for cut in cuts:
-        made.cut(cut)
-        assert made.own, cut
-        if made.carried:
-            continue  # libblkid's words decide there
-        places = list(made.places(chance))
-        for at in places if dice is None else dice.sample(places, 1):
-            with made.planted(at, chance.randbytes(SECTOR)):
-                assert not made.own, (cut, at)
-                planted += 1
+    record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
     record_property("counted: makers killed at a write", len(cuts))
-    record_property("counted: sectors of others beside what a maker left", planted)
 
 
 def test_another_clock_writes_other_bytes_and_is_refused(tmp_path: Path) -> None:
     """So that what is compared is not what every mke2fs writes."""
-    made = Maker(*MADE["ext4 with blocks of 1 KiB"], tmp_path)
+    made = image_of(*MADE["ext4 with blocks of 1 KiB"], tmp_path)
     made.cut(("pwrite64", 30))
-    assert not made.carried
     assert next(maker.foreign(made.step, made.size, CLOCK, made.read), None) is None
     assert next(maker.foreign(made.step, made.size, 0, made.read), None) is not None

@@ -9,14 +9,15 @@ write journal, and flushes again. The kernel writes one more such block to the l
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from raidplan.base.reader import Reader
+from raidplan.base.checksum import crc32c
+from raidplan.base.reader import Reader, little
 from raidplan.base.size import SECTOR
 from raidplan.facts.machine import Trace
-from raidplan.facts.members import superblocks
-from raidplan.facts.traces import Place, read_traces
+from raidplan.facts.members import length, superblocks
+from raidplan.facts.traces import Place, read_all, read_traces
 from raidplan.plan import Proof
 
 ONES = b"\xff"
@@ -28,25 +29,35 @@ LOG_BLOCK, LOG_HEADER = 4096, 32
 
 
 def others_on(read: Reader, size: int, proof: Proof, *, journal: bool) -> Iterator[Trace]:
-    """Foreign content of a member of `size` bytes: in its data, or wherever our superblock is not."""
-    of_others = partial(_of_others, read, proof.key.replace("-", ""), journal)
+    """Foreign content of a member of `size` bytes: in its data, and everywhere else. Raises OSError."""
     ours = [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
+    blocks = [(one.offset, one.offset + length(read, one)) for one in ours]
+    of_others = partial(_of_others, read, proof.key.replace("-", ""), journal, blocks)
     for block in ours:
         room = min(block.data_size or size, size - block.data_offset)
         yield from read_traces(partial(_shifted, of_others, block.data_offset), SECTOR, Place(0, room))
-    if not ours:
-        yield from read_traces(of_others, SECTOR, Place(0, size))
+    yield from read_all(of_others, size)
 
 
 def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:
     return read(first + offset, size)
 
 
-def _of_others(read: Reader, uuid: str, journal: bool, offset: int, size: int) -> bytes:
-    """The bytes there, with zeroes in place of what mdadm and the kernel write: sectors of ones, headers of our bitmap, empty blocks of a log."""
+def _of_others(
+    read: Reader, uuid: str, journal: bool, blocks: Sequence[tuple[int, int]], offset: int, size: int
+) -> bytes:
+    """The bytes there, with zeroes in place of what mdadm and the kernel write: superblocks, sectors of ones, headers of our bitmap
+    and partial parity log, empty blocks of a log."""
     data = bytearray(read(offset, size))
+    if not data.strip(b"\0"):
+        return bytes(data)
+    for start, end in blocks:
+        first, last = (min(max(0, at - offset), len(data)) for at in (start, end))
+        data[first:last] = bytes(last - first)
     for at in range(0, len(data), SECTOR):
         sector = bytes(data[at : at + SECTOR])
+        if not any(sector):
+            continue
         if journal and _empty_block(bytes(data[at : at + LOG_BLOCK])):
             data[at : at + LOG_HEADER] = bytes(LOG_HEADER)
         elif _bitmap(sector, uuid):
@@ -54,9 +65,20 @@ def _of_others(read: Reader, uuid: str, journal: bool, offset: int, size: int) -
             data[at : at + len(sector)] = bytes(BITMAP_HEADER) + (
                 rest if rest.strip(ONES) else bytes(len(rest))
             )
-        elif not sector.strip(ONES):
+        elif not sector.strip(ONES) or _parity_log(sector, uuid):
             data[at : at + len(sector)] = bytes(len(sector))
     return bytes(data)
+
+
+def _parity_log(sector: bytes, uuid: str) -> bool:
+    """The second sector of an empty partial parity log (`struct ppl_header`, md_p.h), behind one of ones."""
+    signature = crc32c(bytes.fromhex(uuid))
+    head = (ONES * SECTOR + sector[:20] + bytes(4) + sector[24:]).ljust(LOG_BLOCK, b"\0")
+    return (
+        little(sector.ljust(SECTOR, b"\0"), "I", 0) == signature
+        and not any(sector[16:20] + sector[24:])
+        and little(sector, "I", 20) == crc32c(head)
+    )
 
 
 def _bitmap(sector: bytes, uuid: str) -> bool:

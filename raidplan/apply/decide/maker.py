@@ -1,8 +1,8 @@
-"""The content that an interrupted mkfs can have left on a device: what the same mkfs writes to a sparse file.
+"""The content that an interrupted mkfs, mkswap or pvcreate can have left on a device: what the same program writes to a sparse file.
 
-Most of them write many blocks before the one that libblkid knows a file system by. Where they write the same bytes again with
+Most of them write many blocks before the one that libblkid knows them by. Where they write the same bytes again with
 the same arguments and the same clock (`facts.run`), each sector of the device must be empty or hold what the file holds.
-Others, such as mkfs.btrfs, mark each block as theirs (`base/filesystems/`).
+Others mark each block as theirs: mkfs.btrfs (`base/filesystems/`), pvcreate (`own_sectors.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from functools import partial
 from shutil import disk_usage
 from tempfile import TemporaryFile
 
+from raidplan.apply.decide.own_sectors import of_physical_volume
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import FilesystemType
-from raidplan.base.reader import Own, Reader, without
+from raidplan.base.reader import Own, Reader, either, same_as, without
 from raidplan.base.size import MIB
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
@@ -30,25 +31,29 @@ PART, MORE = 256, 64 * MIB
 SECONDS = 600
 
 
-def foreign(step: Step, size: int, clock: int, read: Reader) -> Iterator[Trace]:
-    """Content of a device of `size` bytes that libblkid does not know and that the interrupted maker of `step` did not write.
+def foreign(step: Step, size: int, clock: int, read: Reader, *, carried: bool = False) -> Iterator[Trace]:
+    """Content of a device of `size` bytes that the interrupted maker of `step` did not write.
 
-    `clock` is the second since 1970 that the maker ran with. Raises OSError.
+    `clock` is the second since 1970 that the maker ran with. `carried`: libblkid knows the device as the step's; where
+    nothing else tells whose a sector is, that has to do. Raises OSError.
     """
     if next(read_all(read, size), None) is None:
         return
     with own_sectors(step, size, clock, read) as own:
-        yield from read_all(partial(without, own, read) if own else read, size)
+        if own or not carried:
+            yield from read_all(partial(without, own, read) if own else read, size)
 
 
 @contextmanager
 def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own | None]:
     """A function that recognises the sectors that the maker of `step` wrote; None where that is not possible."""
-    kind = _type(step)
-    own = kind.own(read, step.proof.key) if kind and step.proof else None
-    if own is None and kind and kind.repeats and clock:
+    proof, kind = step.proof, _type(step)
+    own = kind.own(read, proof.key) if kind and proof else None
+    if proof and proof.kind == "physical_volume":
+        yield of_physical_volume(proof)
+    elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
         with _made_again(step, size, clock) as again:
-            yield again and kind.own_again(again)
+            yield either(own, again and (kind.own_again(again) if kind else same_as(again)))
     else:
         yield own
 

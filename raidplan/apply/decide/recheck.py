@@ -9,21 +9,20 @@ from dataclasses import replace
 from functools import partial
 
 from raidplan.apply.decide.half_made import others_on
-from raidplan.apply.decide.leftovers import TABLE_SIGNATURES
 from raidplan.apply.decide.maker import foreign, pristine
+from raidplan.apply.decide.own_sectors import of_table
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.cleared import may_be_wiped
-from raidplan.base.reader import Reader
+from raidplan.base.reader import Reader, without
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.in_use import used_by_others
-from raidplan.facts.machine import Properties
+from raidplan.facts.machine import Properties, Trace
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.facts.swap_area import is_swap
-from raidplan.facts.tables import extent
-from raidplan.facts.traces import Place, read_all, read_traces, words
-from raidplan.plan import Plan, Step
+from raidplan.facts.traces import Place, read_all, read_small, read_traces, words
+from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
 Found = dict[tuple[str, str], Properties]
@@ -43,6 +42,11 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
             identities += [f"array:{step.proof.key}"] if step.proof.kind == "array" and ours else []
             for one in identities:
                 found |= _device(plan, step, one, machine, disks, past.clocks.get(step.id, 0))
+    return with_more(machine, found)
+
+
+def with_more(machine: Machine, found: Found) -> Machine:
+    """The machine with these properties added."""
     objects = {kind: dict(of_kind) for kind, of_kind in machine.objects.items()}
     for (kind, key), more in found.items():
         objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
@@ -60,9 +64,10 @@ def _device(
     disk = disks.get(identity[1:-1])
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
+        more = _as_made(step, identity, read, block.size, machine, clock)
+        machine = with_more(machine, more)
         stains = _stains(step, identity, read, block.size, machine, disk, wiped, clock)
         amiss = {"stain": next(stains, ""), "used": ", ".join(used_by_others(node))}
-        more = _as_made(step, identity, read, block.size, machine, clock)
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
     return more | {
@@ -93,31 +98,40 @@ def _stains(
 ) -> Iterator[str]:
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
-        ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
-        places = [Place(*place, f"the range from byte {place[0]} on") for place in sorted(ranges)]
-        traces = read_traces(read, disk.logical_block, Place(0, size), places)
-        if any(trace.type == "data" and not trace.place for trace in traces):
-            # Of a table that was half written or half cleared, anything can be left: where tables stand is not looked at.
-            beside = partial(_beside_tables, read, size, disk.logical_block)
-            traces = read_traces(beside, disk.logical_block, Place(0, size), places)
-        for trace in traces:
-            if trace.place or trace.type not in TABLE_SIGNATURES:
-                yield words(trace)
+        traces = _beside_table(step, read, size, disk)
+        kept = not wiped
     elif step.proof.kind == "array" and identity != f"array:{step.proof.key}":
-        for trace in others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal")):
-            # Of a disk that may be wiped, both ends were cleared, and not what lies between.
-            if not (wiped and trace.type == "data" and FRONT <= trace.offset < size - BACK):
-                yield words(trace)
-    elif not machine.carried(identity):
-        yield from map(words, foreign(step, size, clock, read))
+        traces = others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal"))
+        kept = not wiped
+    else:
+        carried = bool(machine.carried(identity))
+        if carried and not _fresh(step, identity, machine):
+            return  # a loss already
+        traces = foreign(step, size, clock, read, carried=carried)
+        kept = not (wiped and carried)
+    # Of a disk that may be wiped, both ends were cleared, and not what lies between.
+    counted = (trace for trace in traces if kept or trace.type != "data" or trace.place or not FRONT <= trace.offset < size - BACK)  # fmt: skip
+    yield from map(words, counted)
 
 
-def _beside_tables(read: Reader, size: int, sector: int, offset: int, length: int) -> bytes:
-    """The bytes of a disk with zeroes in place of a GPT and its backup."""
-    data = read(offset, length)
-    front, back = extent(size, sector)
-    first, last = max(front - offset, 0), max(back - offset, 0)
-    return (bytes(min(first, len(data))) + data[first:last]).ljust(len(data), b"\0")
+def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact) -> Iterator[Trace]:
+    """Content of a disk beside the table that the step makes: in its partitions too, for it made them a moment ago."""
+    assert step.proof is not None and isinstance(step.action, Run)
+    own = of_table(step.proof, step.action.stdin, size, disk.logical_block)
+    beside = partial(without, own, read)
+    ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
+    places = [Place(*place, f"the range from byte {place[0]} on") for place in sorted(ranges)]
+    yield from read_traces(beside, disk.logical_block, Place(0, size), places)
+    yield from read_small(beside, size)
+
+
+def _fresh(step: Step, identity: str, machine: Machine) -> bool:
+    """The device carries what the step makes there, which nobody has used."""
+    assert step.proof is not None
+    found = machine.observe(step.proof.kind, step.proof.key) or {}
+    return found.get("device") == identity and (
+        step.proof.kind != "filesystem" or bool(found.get("untouched"))
+    )
 
 
 def _bytes(read: Reader, size: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from raidplan.base.magic import Magic
 from raidplan.base.packages import Behaviour, Package, Written
-from raidplan.base.reader import Own, Reader
+from raidplan.base.reader import Own, Reader, same_as
 from raidplan.plan.changes import Answer, Before, Reason, by_apply, impossible
 from raidplan.plan.step import Value
 
@@ -195,7 +195,7 @@ class FilesystemType:
 
     def own_again(self, again: Reader) -> Own:
         """A function that recognises mkfs's own sectors by comparison with those that mkfs writes `again` to a file."""
-        return lambda offset, sector: again(offset, len(sector)) == sector
+        return same_as(again)
 
     def as_made(self, read: Reader, again: Reader) -> bool:
         """The file system is as mkfs leaves it, compared with another one. Raises OSError."""

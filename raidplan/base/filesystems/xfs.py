@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
+from functools import cache
 
+from raidplan.base.checksum import crc32c
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
-from raidplan.base.reader import Reader
+from raidplan.base.reader import Own, Reader, blanked, little
 from raidplan.base.size import KIB, SECTOR, human
 from raidplan.geometry import xfs
 from raidplan.plan.changes import by_hand
@@ -25,6 +27,11 @@ MOST_RECORD = 256 * KIB
 """XLOG_MAX_RECORD_BSIZE: the largest log record, and the largest log stripe unit of mkfs.xfs."""
 HEADED = 32 * KIB
 """XLOG_HEADER_CYCLE_SIZE: a record has one header sector for each so many bytes of its `h_size`."""
+MARKED = {
+    b"XFSB": (32, 224), b"XAGF": (64, 216), b"XAGI": (296, 312), b"XAFL": (8, 32),
+    **dict.fromkeys((b"AB3B", b"AB3C", b"IAB3", b"FIB3", b"RMB3", b"R3FC"), (32, 52)), b"IN": (160, 100),
+}  # fmt: skip
+"""The first bytes of each kind of block and of an inode, with the places of the file system's UUID and of the checksum (xfs_format.h)."""
 CHANGES = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
 
 
@@ -105,6 +112,20 @@ class Xfs(FilesystemType):
         end = start + (headers + -(-length // SECTOR)) * SECTOR
         return not read(end, 64 * KIB).strip(b"\0")
 
+    def own(self, read: Reader, uuid: str) -> Own:
+        """A block of metadata, which begins a sector or a block; mkfs.xfs writes some of them twice."""
+        ours = bytes.fromhex(uuid.replace("-", ""))
+
+        @cache
+        def whole(start: int, size: int) -> bool:
+            block = read(start, size)
+            identity, checksum = next((at for magic, at in MARKED.items() if block.startswith(magic)), (0, 0))
+            if len(block) < size or not checksum or block[identity : identity + 16] != ours:
+                return False
+            return little(block, "I", checksum) == crc32c(blanked(block, [(checksum, checksum + 4)]))
+
+        return lambda offset, sector: any(whole(offset // size * size, size) for size in (SECTOR, xfs.BLOCK))
+
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         if label and not PLAIN.fullmatch(label):
             raise ValueError(
@@ -136,4 +157,5 @@ XFS = Xfs(
     another_uuid="xfs_admin -U generate",
     removed_options={"barrier": "4.19", "nobarrier": "4.19"},
     flushless=frozenset(),
+    repeats=True,
 )  # fmt: skip

@@ -1,0 +1,213 @@
+"""sfdisk, pvcreate, vgcreate, lvcreate and mdadm, killed at their writes.
+
+mdadm needs md, so its writes were recorded once, and each beginning of them is put onto images. `mdadm_create.json.gz` has for each
+array the command, the `writes` that mdadm 4.2 made on loop devices under kernel 6.1 (member, byte, bytes in hexadecimal; those of zeroes
+left out), as strace showed them, and under `ended` the sectors of the members once the array had been stopped again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raidplan.base.size import MIB
+from raidplan.facts.lvm import FIELDS, REPORT, parse_lvm
+from raidplan.facts.run import ENVIRONMENT
+from raidplan.plan import Run, Step
+from tests.apply.makers import (
+    Device,
+    OnLoop,
+    again,
+    alone,
+    attached,
+    blank,
+    cuts_in,
+    drawn,
+    killed_at,
+    step_of,
+    tried,
+)
+from tests.images import put, tool
+
+RECORDED = Path(__file__).parent / "mdadm_create.json.gz"
+CUTS = 2
+"""So many are drawn every day of each."""
+TABLES = {
+    "one partition": (64, 512, "a: {size: 48MiB}"),
+    "five partitions": (300, 512, "a: {size: 16MiB}, b: {size: 8MiB}, c: {size: 64MiB}, d: {size: 1MiB}, e: {size: rest}"),
+    "sectors of 4 KiB": (300, 4096, "a: {size: 48MiB}, b: {size: rest}"),
+    "more than a GiB": (3000, 512, "a: {size: 48MiB}, b: {size: rest}"),
+}  # fmt: skip
+GROUP = """\
+version: 1
+host: h
+hardware: {disks: {d<0-1>: {size: 200MiB, serial: S<1>, partitions: {p: {size: 150MiB}}}}}
+volume_groups: {vg: {devices: [d<0-1>.p], volumes: {one: {size: 40MiB}}}}
+"""
+Count = Callable[[str, object], None]
+
+
+@pytest.mark.root
+def test_sfdisk(tmp_path: Path, dice: Random | None, record_property: Count) -> None:
+    for name in drawn([*TABLES], dice, 1):
+        mib, sector, parts = TABLES[name]
+        disk = f"size: {mib}MiB, serial: S, logical_block: {sector}, physical_block: 4096, partitions: {{{parts}}}"
+        step = step_of(
+            f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", tmp_path, "partition"
+        )
+        made = OnLoop(step, mib * MIB, tmp_path / "disk", sector)
+        try:
+            cuts = drawn(made.cuts(), dice, CUTS)
+            record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
+        finally:
+            made.close()
+
+
+@pytest.mark.root
+def test_pvcreate(tmp_path: Path, dice: Random | None, record_property: Count) -> None:
+    made = OnLoop(step_of(GROUP, tmp_path, "volume"), 150 * MIB, tmp_path / "disk", more=("--devices", "{}"))
+    try:
+        cuts = drawn(made.cuts(), dice, CUTS)
+        record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
+    finally:
+        made.close()
+
+
+class Group:
+    """Two physical volumes on loop devices; a volume is made without a device of it, for which the kernel is asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files = [folder / "one", folder / "two"]
+        self.steps = {number: step_of(GROUP, folder, "volume", number) for number in range(4)}
+        self.before: dict[Path, bytes] = {}
+        self.nodes: list[str] = []
+
+    @contextmanager
+    def after(self, number: int) -> Iterator[None]:
+        """The devices as they are after so many steps; they are made only once."""
+        self.nodes = []
+        for file in self.files:
+            file.touch()
+            blank(file, 150 * MIB)
+            put(file, 0, self.before.get(file, b""))
+        try:
+            self.nodes = [attached(file) for file in self.files]
+            for step in range(number if self.before else 0, number):
+                assert self.run(step) == 0
+            yield
+        finally:
+            for node in self.nodes:
+                tool("losetup", "--detach", node)
+
+    def keep(self, number: int) -> None:
+        self.before = {}
+        with self.after(number):
+            kept = {file: Path(node).read_bytes()[:MIB] for file, node in zip(self.files, self.nodes, strict=True)}  # fmt: skip
+        self.before = kept
+
+    def run(self, number: int, *trace: str) -> int:
+        step = self.steps[number]
+        assert isinstance(step.action, Run)
+        guards = [self.steps[0].guard[0], self.steps[1].guard[0]]
+        argv = [self.nodes[guards.index(word)] if word in guards else word for word in step.action.argv]
+        if argv[0] == "lvcreate":
+            argv = [*(word for word in argv if word != "--zero=y"), "--zero=n", "--activate=n", "--driverloaded=n"]  # fmt: skip
+        return again(step, [*argv, *self.devices], *trace, folder=self.folder)
+
+    @property
+    def devices(self) -> list[str]:
+        return [word for node in self.nodes for word in ("--devices", node)]
+
+    def found(self) -> Any:
+        """What LVM says to `apply`."""
+        fields = [
+            word for report, wanted in FIELDS.items() for word in ("--configreport", report, "-o", wanted)
+        ]
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**ENVIRONMENT, "LVM_SYSTEM_DIR": str(self.folder)}.items():
+                patch.setenv(name, value)
+            text = tool(*REPORT, *fields, *self.devices)
+        names: Any = SimpleNamespace(kernel_name=lambda node: "", identities={})
+        return parse_lvm(text, names)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(("number", "kind"), [(2, "volume_group"), (3, "volume")])
+def test_vgcreate_and_lvcreate(number: int, kind: str, tmp_path: Path, dice: Random | None) -> None:
+    """Whole, or not there at all, and then made by the same command."""
+    group = Group(tmp_path)
+    group.keep(number)
+    log = tmp_path / "trace"
+    with group.after(number):
+        assert group.run(number, "strace", "-f", "-qq", "-o", str(log), "-e", "trace=io_submit") == 0
+        (whole,) = group.found()[kind].values()
+    for cut in drawn(cuts_in(log), dice, CUTS):
+        with group.after(number):
+            group.run(number, *killed_at(cut))
+            found = group.found()[kind]
+            if not found:
+                assert group.run(number) == 0, cut
+                found = group.found()[kind]
+            (left,) = found.values()
+            left, wanted = ({k: v for k, v in one.items() if k not in ("uuid", "devices")} for one in (left, whole))  # fmt: skip
+            assert left == wanted, cut
+            if kind == "volume_group":
+                assert next(iter(found.values()))["devices"] == sorted(group.nodes), cut
+
+
+HEAD = """\
+version: 1
+host: h
+hardware: {{disks: {{d<0-{last}>: {{size: {disk}MiB, serial: S<1>, partitions: {{p: {{size: {size}MiB}}}}}}}}}}
+arrays: {{a: {{{text}}}}}
+"""
+ARRAYS = {
+    "raid1": (2, 24, "level: raid1, members: [d<0-1>.p], bitmap: internal"),
+    "raid1, metadata 1.0": (2, 24, "level: raid1, members: [d<0-1>.p], metadata: '1.0', bitmap: internal"),
+    "raid1, metadata 0.90": (2, 24, "level: raid1, members: [d<0-1>.p], metadata: '0.90', bitmap: none"),
+    "raid0, metadata 1.1": (2, 24, "level: raid0, members: [d<0-1>.p], metadata: '1.1'"),
+    "raid5 with a partial parity log": (3, 64, "level: raid5, members: [d<0-2>.p], consistency: ppl"),
+    "raid6 with a journal": (5, 32, "level: raid6, members: [d<0-3>.p], journal: d4.p"),
+    "raid10 with a spare": (5, 32, "level: raid10, members: [d<0-3>.p], spares: [d4.p]"),
+    "raid5 of 1.5 GiB": (3, 1536, "level: raid5, members: [d<0-2>.p]"),
+}
+
+
+def create(name: str, folder: Path) -> Step:
+    count, size, text = ARRAYS[name]
+    return step_of(HEAD.format(last=count - 1, disk=size + 40, size=size, text=text), folder, "array")
+
+
+def test_mdadm(tmp_path: Path, dice: Random | None, record_property: Count) -> None:
+    """Each beginning of its writes, and what the kernel had added when it ended."""
+    recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
+    assert set(recorded) == set(ARRAYS)
+    chance, planted, tries = dice or Random(1), 0, 0
+    for name in drawn([*ARRAYS], dice, 2):
+        step, record = create(name, tmp_path), recorded[name]
+        assert isinstance(step.action, Run)
+        assert record["argv"] == [*step.action.argv], "record it again"
+        writes = record["writes"]
+        for number in drawn(range(1, len(writes) + 2), dice, 2):
+            left = writes[:number] if number <= len(writes) else record["ended"]
+            members = sorted({member for member, _, _ in left})
+            for member in members if dice is None else dice.sample(members, 1):
+                file = tmp_path / "member"
+                file.touch()
+                blank(file, record["size"])
+                for _, at, data in (one for one in left if one[0] == member):
+                    put(file, at, bytes.fromhex(data))
+                device = Device(step, record["size"], file, guard=record["guard"][member])
+                planted += alone(device, dice, chance, (name, number, member))
+                tries += 1
+    record_property("counted: makers killed at a write", tries)
+    record_property("counted: sectors of others beside what a maker left", planted)
