@@ -143,6 +143,54 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
             )
 
 
+@rule(Severity.WARNING)
+def unformatted_esp(topology: Topology) -> Iterator[Hit]:
+    """An EFI system partition is named, and no file system is made on it.
+
+    Why: `boot: {esp: [...]}` names the partitions that firmware starts from, and makes none of them: a second
+    one without FAT holds no boot loader, and the machine does not start when the disk with the first has
+    failed. After a disk was changed that shows at the next start, not before.
+
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          root: {device: os, type: ext4, mount: /}
+        boot:
+          esp:
+            - d0.esp
+            - d1.esp    # <-- here
+
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          efi2: {device: d1.esp, type: vfat, mount: /boot/efi2}
+          root: {device: os, type: ext4, mount: /}
+        boot: {esp: [d<0-1>.esp]}
+
+    Source: UEFI specification 2.10, 13.3 (the file system of an EFI system partition).
+    """
+    made = {entry.device for entry in topology.layout.filesystems.values()}
+    for device, path in esps(topology).items():
+        # Of a whole disk another rule speaks.
+        if device not in made and device not in topology.layout.hardware.disks:
+            yield Hit(
+                path,
+                f"{device} is to hold a boot loader, and nothing makes a file system on it",
+                f"add a file system with device: {device}, type: vfat and a mount point of its own such as "
+                "/boot/efi2, and have the boot loader installed on each",
+            )
+
+
 @rule(Severity.ERROR, acceptable=True)
 def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     """The machine boots from disks behind port multipliers, or on a controller that firmware does not show.

@@ -8,6 +8,7 @@ from raidplan.base.findings import Severity
 from raidplan.base.size import TIB, exact, human
 from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, ExtGeometry, default_ratio
 from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.rules.inode_tables import MUCH
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import Made, ext_filesystems, xfs_filesystems
 from raidplan.topology import Topology
@@ -16,6 +17,8 @@ INODE = 256
 """Bytes of an inode as mke2fs makes it."""
 FULL = 0.7
 """The share of the inodes beyond which the files that are expected leave too little room for others."""
+MEANT = 0.99
+"""The same where their number is given: a hundredth is left for folders and links."""
 DENSE = 16 * 1024
 """Bytes for each inode below 4 TiB (mke2fs.conf)."""
 
@@ -82,7 +85,7 @@ def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
     link takes one. By default there is one for 16 KiB, 30,523,392 on 500 GB, and with all of them taken the
     disk is full however much space is left. A forecast server ran into this with millions of small files and
     had to be formatted again from a rescue shell, with `-N 100000000`. It is a warning when the expected
-    files take more than 70 % of the inodes that mke2fs chooses; a number in `inodes` is taken as meant.
+    files take more than 70 % of the inodes that mke2fs chooses, or 99 % of a number in `inodes`.
 
     Bad:
         hardware:
@@ -99,7 +102,7 @@ def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
         filesystems:
           forecast: {device: d0, type: ext4, files: 100000000, inodes: 110000000}
 
-    Source: mke2fs(8), -N; *Coder Blog, "Packing in the inodes" (about 2012); the 70 % are raidplan's own.
+    Source: mke2fs(8), -N; *Coder Blog, "Packing in the inodes" (about 2012); the shares are raidplan's own.
     """
     for made, geometry in ext_filesystems(topology):
         files, inodes = made.entry.files, geometry.inodes
@@ -112,11 +115,11 @@ def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*made.path, "files"), f"{message}; no more can be added later", _enough(files, geometry)
             )
-        elif files > FULL * inodes and made.entry.inodes is None:
+        elif files > (FULL if made.entry.inodes is None else MEANT) * inodes:
             yield Hit(
                 (*made.path, "files"),
                 f"the {files:,} files of {made.name} take {files / inodes:.0%} of its {inodes:,} inodes, "
-                "and no more can be added later",
+                "folders and links take one each too, and no more can be added later",
                 _enough(files, geometry),
                 severity=Severity.WARNING,
             )
@@ -128,6 +131,8 @@ def _enough(files: int, geometry: ExtGeometry) -> str:
         return f"choose a larger device: each file takes a block, and this one has {geometry.blocks:,}"
     wanted = min(files + files // 2, geometry.blocks)
     cost = f"{human(wanted * INODE)}, {wanted * INODE / geometry.size_bytes:.1%} of the space"
+    if wanted * INODE > MUCH * geometry.size_bytes:
+        return f"choose xfs, which makes inodes as they are needed, or write inodes: {wanted} and accept their cost ({cost})"
     return f"write inodes: {wanted} ({cost}), or choose xfs, which makes inodes as they are needed"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
@@ -85,22 +85,60 @@ def mixed_media_members(topology: Topology) -> Iterator[Hit]:
 
     Source: https://github.com/torvalds/linux/blob/master/drivers/md/raid5.c; kernel commit 765d704db1f5.
     """
-    disks = topology.layout.hardware.disks
     for name, path, array in arrays(topology):
-        if not LEVELS[array.level].chunked:
-            continue
-        turning: dict[bool, list[str]] = {True: [], False: []}
-        for member in array.named_members:
-            known = {disks[disk].rotational for disk in topology.disks_below(member)}
-            if known == {True} or known == {False}:
-                turning[True in known].append(member)
-        if turning[True] and turning[False]:
+        turning = _turning(topology, array.named_members) if LEVELS[array.level].chunked else {}
+        if len(turning) == 2:
             yield Hit(
                 (*path, "members"),
                 f"{name} has {counted(len(turning[True]), 'hard disk')} ({listed(turning[True])}) and "
                 f"{counted(len(turning[False]), 'solid-state disk')} ({listed(turning[False])}) in one stripe",
                 "make an array of each kind",
             )
+
+
+@rule(Severity.WARNING)
+def mirror_without_write_mostly(topology: Topology) -> Iterator[Hit]:
+    """A mirror has hard disks and solid-state disks, and reads go to both.
+
+    Why: raid1 deals its reads out over all members, so some wait for a hard disk although a solid-state disk
+    holds the same. A member that is write-mostly gets every write and is read only when no other can be.
+    The layout has no word for it; the kernel takes it at any time, and mdadm keeps it in the superblock.
+
+    Bad:
+        hardware:
+          disks: {ssd0: {size: 2TB, rotational: false}, d0: {size: 2TB, rotational: true}}
+        arrays:
+          s0:
+            level: raid1
+            members: [ssd0, d0]    # <-- here
+
+    Good:
+        hardware:
+          disks: {ssd<0-1>: {size: 2TB, rotational: false}}
+        arrays:
+          s0: {level: raid1, members: [ssd<0-1>]}
+
+    Source: md(4), "WRITE-MOSTLY"; mdadm(8), `--write-mostly`; kernel, Documentation/admin-guide/md.rst, `state`.
+    """
+    for name, path, array in arrays(topology):
+        turning = _turning(topology, array.named_members) if array.level == "raid1" else {}
+        if len(turning) == 2:
+            yield Hit(
+                (*path, "members"),
+                f"{name} mirrors {listed(turning[False])} (solid-state) on {listed(turning[True])} (hard disk), and reads go to both",
+                f"mark the hard {agreeing(turning[True], 'disk', 'disks')} once the array stands, as root: "
+                f"echo writemostly > /sys/block/mdN/md/dev-DISK/state; or take disks of one kind",
+            )
+
+
+def _turning(topology: Topology, members: Sequence[str]) -> dict[bool, list[str]]:
+    """The members on hard disks alone (True), and those on solid-state disks alone."""
+    found: dict[bool, list[str]] = {}
+    for member in members:
+        known = {topology.layout.hardware.disks[disk].rotational for disk in topology.disks_below(member)}
+        if known in ({True}, {False}):
+            found.setdefault(True in known, []).append(member)
+    return found
 
 
 @rule(Severity.WARNING)

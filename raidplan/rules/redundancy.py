@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.base.words import counted
+from raidplan.base.words import SHOWN, counted
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, fitting, free_disks
+from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks
+from raidplan.rules.lib.parts import disks_of_parts, fatal_parts
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
 from raidplan.topology import Topology
 
@@ -195,7 +196,11 @@ def no_spare(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         count = len(array.named_members)
         if redundant(array) and count >= SPARE_FROM and not array.spares:
-            free = fitting(topology, array, topology.once(free_disks))
+            gone = topology.once(disks_of_parts)
+            fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
+            fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
+            # One that fails together with the array is the last to take.
+            free = sorted(fit, key=lambda disk: any(disk in part for part in fatal))[:SHOWN]
             yield Hit(
                 path,
                 f"{name} has {count} members and no spare: after a failure it stays degraded until a disk is changed",

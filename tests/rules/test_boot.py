@@ -67,6 +67,22 @@ def test_unreadable_esp(more: str, expected: list[str], tmp_path: Path) -> None:
     assert found("unreadable-esp", text, tmp_path) == expected
 
 
+UNMADE = {
+    "one of two": ("filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}}", ["6:warning"]),
+    "both made": ("filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}, f: {device: d1.esp, type: vfat}}", []),
+    "of another type, which another rule names": (
+        "filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}, f: {device: d1.esp, type: ext4}}", []),
+    "none made": ("", ["6:warning", "6:warning"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "expected"), UNMADE.values(), ids=UNMADE)
+def test_unformatted_esp(made: str, expected: list[str], tmp_path: Path) -> None:
+    """Defect D5 of the trial: of two EFI system partitions one was never formatted."""
+    text = PARTS + "arrays: {}\n" + (made or "filesystems: {}") + "\nboot: {esp: [d<0-1>.esp]}"
+    assert found("unformatted-esp", text, tmp_path) == expected
+
+
 MACHINE = (
     "hardware:\n  controllers: {ahci: {ports: 8}, sil: {ports: 4%s}}\n  multipliers: {pm: {behind: sil, port: 0}}\n"
     "  disks: {a<0-3>: {behind: ahci, serial: A<1>, size: 1TB, partitions: {x: {size: 1GiB}, z: {size: rest}}},\n"

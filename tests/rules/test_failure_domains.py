@@ -471,3 +471,18 @@ filesystems: {root: {device: root, type: ext4, mount: /}}
     assert message.startswith("both members of root hang on a") and message.endswith("; so do log and swap")
     assert hint == "put 1 of them elsewhere: b has 4 free ports"
     assert found("array-behind-one-controller", text, tmp_path) == ["9:warning"]
+
+
+def test_the_spare_that_is_advised_does_not_fail_with_the_members(tmp_path: Path) -> None:
+    """Defect D9 of the trial: `spares: [d13]` was advised, and then it failed with the multiplier of three members."""
+    text = (
+        "hardware:\n  controllers: {sil<0-3>: {ports: 4, speed: 3Gbps, fis_switching: true}}\n"
+        "  multipliers: {pm<0-7>: {behind: sil<1:0/0/1/1/2/2/3/3>, port: <1:0/1/0/1/0/1/0/1>, ports: 5, speed: 3Gbps}}\n"
+        "  disks: {d<0-7><0-4>: {behind: pm<1>, port: <2>, serial: P-<1><2>, size: 3TB, rate: 150MB/s}}\n"
+        "arrays: {b: {level: raid6, members: [d10, d11, d12, d20, d30, d40, d50, d60]%s}}"
+    )
+    ((_, hint),) = said("no-spare", text % "", tmp_path)
+    spare = hint.rpartition("[")[2].rstrip("]")
+    assert found("spare-shares-fate", text % ", spares: [d13]", tmp_path) == ["7:note"]
+    assert found("spare-shares-fate", text % f", spares: [{spare}]", tmp_path) == []
+    assert found("no-spare", text % f", spares: [{spare}]", tmp_path) == []

@@ -32,7 +32,10 @@ COUNTED = {
     "all taken": ("files: 30523392", ["7:warning"]),
     "one too many": ("files: 30523393", ["7:error"]),
     "a hundred million": ("files: 100000000", ["7:error"]),
-    "a hundred million, with as many inodes": ("files: 100000000, inodes: 100000000", []),
+    "a hundred million, with as many inodes": ("files: 100000000, inodes: 100000000", ["7:warning"]),
+    # mke2fs rounds 100,000,000 up to 100,035,648, of which 99 % are 99,035,291.5.
+    "99 % of those asked for": ("files: 99035291, inodes: 100000000", []),
+    "one more": ("files: 99035292, inodes: 100000000", ["7:warning"]),
     "a hundred million, with fewer": ("files: 100000000, inodes: 99000000", ["7:error"]),
     "70 % by a ratio": ("files: 42800000, inode_ratio: 8KiB", ["7:warning"]),
     "not counted": ("inodes: 1000", []),
@@ -49,7 +52,8 @@ def test_the_message_has_the_numbers_and_the_cure(tmp_path: Path) -> None:
     ((message, hint),) = said("not-enough-inodes", text, tmp_path)
     assert figures(message, "x") == "x 100,000,000 ext4 30,523,392"
     assert hint == (
-        "write inodes: 122070528 (29.1 GiB, 6.2% of the space), or choose xfs, which makes inodes as they are needed"
+        "choose xfs, which makes inodes as they are needed, or write inodes: 122070528 and accept their cost "
+        "(29.1 GiB, 6.2% of the space)"
     )
 
 
@@ -57,7 +61,10 @@ def test_the_message_has_the_numbers_and_the_cure(tmp_path: Path) -> None:
     ("files", "hint"),
     [
         (40000000, "write inodes: 60000000 (14.3 GiB, 3.1% of the space)"),
-        (114889900, "write inodes: 122070528 "),
+        (
+            114889900,
+            "choose xfs, which makes inodes as they are needed, or write inodes: 122070528 and accept ",
+        ),
         (114890000, "choose a larger device: each file takes a block, and this one has 122,070,528"),
     ],
 )
@@ -70,6 +77,17 @@ def test_the_cure_is_one_that_fits(files: int, hint: str, tmp_path: Path) -> Non
 def test_inodes_that_are_made_as_needed_do_not_run_out(keys: str, tmp_path: Path) -> None:
     for rule in RULES:
         assert found(rule, filesystem("500GB", keys), tmp_path) == []
+
+
+def test_inodes_whose_tables_cost_little_are_advised_first_and_follow_without_a_finding(
+    tmp_path: Path,
+) -> None:
+    text = filesystem("500GB", "type: ext4, files: 40000000")
+    ((_, hint),) = said("not-enough-inodes", text, tmp_path)
+    assert hint.startswith("write inodes: 60000000 ")
+    followed = text.replace("files:", "inodes: 60000000, files:")
+    assert found("not-enough-inodes", followed, tmp_path) == []
+    assert found("inode-table-overhead", followed, tmp_path) == ["7:note"]
 
 
 DENSITY = {

@@ -179,3 +179,30 @@ def test_a_faster_disk_is_named(other: str, spares: str, hint: str, tmp_path: Pa
             hint,
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("level", "kinds", "expected"),
+    [
+        ("raid1", "false/true", ["4:warning"]),
+        ("raid1", "true/true", []),
+        ("raid1", "false/false", []),
+        ("raid10", "false/true", []),
+    ],
+)
+def test_mirror_without_write_mostly(level: str, kinds: str, expected: list[str], tmp_path: Path) -> None:
+    """Defect D18 of the trial; a raid10 has stripes, and mixed-media-members is about those."""
+    first, second = kinds.split("/")
+    text = (
+        f"hardware: {{disks: {{a: {{serial: A, size: 1TB, rotational: {first}}}, b: {{serial: B, size: 1TB, rotational: {second}}}}}}}\n"
+        f"arrays: {{s: {{level: {level}, members: [a, b]}}}}"
+    )
+    assert found("mirror-without-write-mostly", text, tmp_path) == expected
+
+
+def test_a_mirror_of_which_one_kind_is_not_known(tmp_path: Path) -> None:
+    text = "hardware: {disks: {a: {serial: A, size: 1TB, rotational: false}, b: {serial: B, size: 1TB}}}\n"
+    assert (
+        found("mirror-without-write-mostly", text + "arrays: {s: {level: raid1, members: [a, b]}}", tmp_path)
+        == []
+    )

@@ -34,6 +34,7 @@ SHOWN_BY = {
     "inodes.DENSE": "inodes::test_inode_density_drops",
     "inodes.INODE": "inodes::test_impossible_inode_count",
     "inodes.FULL": "inodes::test_not_enough_inodes",
+    "inodes.MEANT": "inodes::test_not_enough_inodes",
     "links.UNEQUAL": "links::test_slow_path_in_stripe",
     "machine.BATCH_CHARACTERS": "wiring::test_same_batch_members",
     "member_kinds.SLOW": "members::test_slow_member",

@@ -131,6 +131,19 @@ def test_one_esp_is_enough_to_boot() -> None:
     assert root("uefi", "esp", "esp: [d0.e, d1.e]").smallest(BOOT).choices == ((AnyOf(2, ("d0", "d1")),),)
 
 
+@pytest.mark.parametrize(
+    ("made", "expected"), [(["d0.e"], ["d0"]), (["d1.e"], ["d1"]), (["d0.e", "d1.e"], [])]
+)
+def test_an_esp_without_a_file_system_starts_nothing(made: list[str], expected: list[str]) -> None:
+    """Defect D5 of the trial: without d0 the machine was said to start from a partition that nothing formats."""
+    extra = ", ".join(f"{d.replace('.', '-')}: {{device: {d}, type: vfat, options: [nofail]}}" for d in made)
+    text = (
+        "hardware: {firmware: uefi, disks: {d<0-1>: {serial: S<1>, size: 1TB, partitions: {e: {size: 1GiB, type: esp}}}}}\n"
+        f"filesystems: {{{extra}}}\nboot: {{esp: [d0.e, d1.e]}}\n"
+    )
+    assert killers(survival(text), BOOT) == expected
+
+
 def test_one_boot_loader_is_enough_on_a_bios() -> None:
     assert killers(root("bios", "bios-boot", "esp: []"), BOOT) == []
 

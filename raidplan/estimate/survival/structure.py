@@ -148,7 +148,9 @@ def _booting(topology: Topology) -> Iterator[Stand]:
         for name, disk in layout.hardware.disks.items()
         if layout.hardware.firmware != "uefi" and any(p.type == "bios-boot" for p in disk.partitions.values())
     ]
-    esps = [_provider(device, topology) for device in layout.boot.esp]
+    # A partition without a file system starts nothing; where none has one, they are made by somebody else.
+    made = {entry.device for entry in layout.filesystems.values()}
+    esps = [_provider(d, topology) for d in [d for d in layout.boot.esp if d in made] or layout.boot.esp]
     for ways in (loaders, [path for path in esps if path]):
         if ways:
             yield Stand(tuple(ways), len(ways) - 1)
