@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
+from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import unheard
 from raidplan.apply.decide.fingerprint import machine_digest, seen
 from raidplan.apply.decide.host_name import called_otherwise
@@ -71,7 +72,7 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
-    asked = asked_for(plan)
+    asked = asked_for(as_it_stands(plan, machine))
     matched = match_disks(asked, machine)
     ours = past_of_these(asked, matched, past)
     closer = _closer(asked, matched, ours) if here else matched.machine
@@ -90,6 +91,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *called_otherwise(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
             *unheard(left, resumed.machine),
+            *kept_for_others(remaining.whole, resumed.machine),
+            *numbers_free(left, resumed.machine),
         ),
         standing=(
             *left_standing(asked.layout, cleared.after.machine, ours),

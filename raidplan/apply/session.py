@@ -14,6 +14,7 @@ from raidplan.apply.journal.step_fingerprints import disks_below, marks
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
+from raidplan.apply.world import World
 from raidplan.plan import plan_digest, plan_to_json
 from raidplan.plan.origin import LAYOUT
 
@@ -56,6 +57,8 @@ def carry_out(
     finally:
         with suppress(OSError):  # the next run removes it, and says so if it must not begin
             lift(world)
+    if outcome.done:
+        world.look_again(*_devices(decision, world), settle=True)
     if outcome.complete:
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})
@@ -64,6 +67,16 @@ def carry_out(
         if not outcome.unproven:
             outcome.unproven = not_closed(journal)
     return outcome
+
+
+def _devices(decision: Decision, world: World) -> list[str]:
+    """The devices of the layout that are there.
+
+    udev may have looked at one before its signature was whole; its database, which lsblk shows, then lacks that.
+    """
+    words = (word for step in decision.whole.steps for word in (*step.guard, *step.awaits))
+    nodes = (decision.nodes.get(word.strip("{}"), word) for word in words)
+    return [node for node in dict.fromkeys(nodes) if node.startswith("/dev/") and world.exists(node)]
 
 
 def not_closed(journal: Journal) -> list[str]:

@@ -83,7 +83,7 @@ def held(plan: Plan, world: World) -> Iterator[HeldSync]:
     for step in plan.steps:
         action = step.action
         if step.phase == "sync" and isinstance(action, SetAttribute) and world.attribute(action.file) == HELD:
-            yield HeldSync(step.targets[0], action.file, action.content)
+            yield HeldSync(step.targets[0], world.attribute_file(action.file), action.content)
 
 
 def _sync(array: str, world: World, *, new: bool) -> Sync | None:

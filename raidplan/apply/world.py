@@ -6,6 +6,7 @@ A test stands in for it: it counts the effects, ends the process before or after
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -102,9 +103,9 @@ class World:
         """Opens a disk: as long as it is open, its partitions do not go away to come back. Raises OSError."""
         return keep_still(node)
 
-    def look_again(self, node: str) -> None:
-        """Lets udev look at a device once more."""
-        look_again(node)
+    def look_again(self, *nodes: str, settle: bool = False) -> None:
+        """Lets udev look at devices once more; `settle`: and waits until it has."""
+        look_again(*nodes, settle=settle)
 
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         """The bytes on a disk now, past the page cache. Raises OSError."""
@@ -112,7 +113,11 @@ class World:
 
     def attribute(self, file: str) -> str:
         """The value of a sysfs attribute; empty if there is none."""
-        return text_of(attribute(self.path(file)))
+        return text_of(self.path(self.attribute_file(file)))
+
+    def attribute_file(self, file: str) -> str:
+        """The place of a sysfs attribute now."""
+        return attribute(file)
 
     def path(self, file: str) -> Path:
         """The place of a file of the machine: below the target, if there is one."""
@@ -135,7 +140,7 @@ class World:
 
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""
-        self.effect("set", file, lambda: _write_into(attribute(self.path(file)), content.encode()))
+        self.effect("set", file, lambda: _write_into(self.path(self.attribute_file(file)), content.encode()))
 
     def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
         """Clears ranges of a device, and tells which share is done. Raises OSError, NotCleared."""
@@ -192,17 +197,15 @@ class World:
         self.effect("sync", str(path), lambda: _sync(path))
 
 
-def attribute(file: Path, links: Path = Path("/dev/md")) -> Path:
-    """An attribute of an array, under the name that the kernel gave it.
+def attribute(file: str, root: Path = Path("/")) -> str:
+    """A sysfs attribute with the kernel's name of the device in place of the node in braces.
 
-    The kernel keeps the name of a stopped array for a while, with attributes of nothing; one that is made again in
-    that time gets a number (md127), and the link below /dev/md leads to it.
+    Plans of before say `md_s0` for what is /dev/md/s0, and the kernel may call that by a number.
     """
-    parts = file.parts
-    if parts[:3] != ("/", "sys", "block") or not parts[3].startswith("md_"):
-        return file
-    link = links / parts[3].removeprefix("md_")
-    return Path("/sys/block", link.resolve().name, *parts[4:]) if link.exists() else file
+    before = re.fullmatch(r"(/sys/block/)md_([^/]+)(/.+)", file)
+    if before and (root / "dev/md" / before[2]).exists():
+        file = f"{before[1]}{{/dev/md/{before[2]}}}{before[3]}"
+    return re.sub(r"\{/(.+)\}", lambda node: (root / node[1]).resolve().name.replace("/", "!"), file)
 
 
 def _write_into(file: Path, data: bytes) -> None:

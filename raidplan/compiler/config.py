@@ -59,10 +59,9 @@ def _made(topology: Topology) -> Iterator[Step]:
 
 def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
     mail = topology.layout.monitoring.mail
-    # names=yes: the kernel calls the array md_s0 instead of counting down from md127. In small letters, because
-    # Debian's initramfs hook comments out lines that begin with CREATE (for owners it could not look up there).
-    # Before the first line, because mdadm takes the first MAILADDR only.
-    content = "\n".join(["create names=yes", *([f"MAILADDR {mail}"] if mail else []), *arrays]) + "\n"
+    # Lines that name one array each; what would count for those of others too (CREATE, HOMEHOST, AUTO, POLICY) is left
+    # alone, but for the address, of which there is one. Before the first line, because mdadm takes the first MAILADDR.
+    content = "\n".join([*([f"MAILADDR {mail}"] if mail else []), *arrays]) + "\n"
     return Step(
         id="config.mdadm.conf",
         phase="prepare",

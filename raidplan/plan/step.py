@@ -66,7 +66,10 @@ class WriteBlock:
 
 @dataclass(frozen=True, slots=True)
 class SetAttribute:
-    """Write a value into a sysfs attribute, which is not a file on any disk."""
+    """Write a value into a sysfs attribute, which is not a file on any disk.
+
+    A node in braces stands for the kernel's name of the device behind it: `/sys/block/{/dev/md/s0}/md/sync_action`.
+    """
 
     file: str
     content: str

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from raidplan.plan.initramfs import image_makers
-from raidplan.plan.step import PHASES, Plan, Run, Step, Zero
+from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
 
 MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate": "physical_volume"}
 """Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
@@ -121,9 +121,13 @@ def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:
 
 
 def _two_ways(plan: Plan) -> Iterator[str]:
-    """Reasons to reject a step that differs from itself in the whole plan in more than its order and its clearing."""
+    """Reasons to reject a step that differs from itself in the whole plan in more than its order and its clearing.
+
+    The words of a block in a file may differ: they say what it changes on this machine.
+    """
     whole = {step.id: step for step in plan.whole}
     for step in plan.steps:
         same = whole.get(step.id, step)
-        if replace(step, needs=same.needs, follows=same.follows, clears=same.clears) != same:
+        said = same.say if isinstance(step.action, WriteBlock) else step.say
+        if replace(step, say=said, needs=same.needs, follows=same.follows, clears=same.clears) != same:
             yield f"the step {step.id} is one thing among its steps, and another in the whole plan"

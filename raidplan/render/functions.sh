@@ -266,8 +266,16 @@ write_block() {
 	mv -f "$temporary" "$file"
 }
 
-# set_attribute FILE VALUE: of sysfs; a file that is not there is never made.
+# set_attribute FILE VALUE: of sysfs; a node in braces stands for the kernel's name of the device behind it. A file that is
+# not there is never made.
 set_attribute() {
+	case $1 in
+	*'{/'*)
+		node=${1#*'{'}
+		node=$(readlink -f "${node%%'}'*}") || refuse "there is nothing behind $1"
+		set -- "${1%%'{'*}${node##*/}${1#*'}'}" "$2"
+		;;
+	esac
 	[ -f "$1" ] || refuse "there is no attribute $1"
 	printf '%s\n' "$2" >"$1"
 }

@@ -9,14 +9,14 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import TIB, human
 from raidplan.geometry.md_member import superblock_offset
 from raidplan.layout.kinds.array import Array
-from raidplan.layout.kinds.naming import STORED_NAME, kernel_name
+from raidplan.layout.kinds.naming import STORED_NAME, kernel_number
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays
 from raidplan.topology import Topology
 
 MOST_090, MOST_1X, MOST_PPL, MOST_JOURNAL = 27, 1920, 64, 203
-KERNEL_NAME = 31
-"""Characters of `md_NAME`."""
+MOST_CHARACTERS = 28
+"""The most for a name: the kernel takes 31 of `md_NAME`."""
 MOST_NUMBER = 2**20 - 1
 """The largest number of an array that is named by its number: the kernel's largest minor number (`add_named_array`)."""
 
@@ -98,11 +98,11 @@ def _most_devices(array: Array) -> tuple[int, str]:
 def name_too_long(topology: Topology) -> Iterator[Hit]:
     """The name of an array does not fit where it is stored.
 
-    Why: mdadm stores 32 bytes of it. The kernel calls the array `md_NAME` and takes 31 characters for that,
-    so 28 are the most for the name. In the superblock it stands behind the host's name and a colon; if both
-    together have more than 31 characters, the host's name is left out, and a machine that does not find the
-    array in its mdadm.conf, a rescue system for one, takes it for a foreign one: /dev/md/NAME_0. That case is
-    a note.
+    Why: mdadm stores 32 bytes of it. A machine whose mdadm.conf says `CREATE names=yes` calls the array
+    `md_NAME` as well, for which the kernel takes 31 characters, so 28 are the most for the name. In the
+    superblock it stands behind the host's name and a colon; if both together have more than 31 characters, the
+    host's name is left out, and a machine that does not find the array in its mdadm.conf, a rescue system for
+    one, takes it for a foreign one: /dev/md/NAME_0. That case is a note.
 
     Bad:
         hardware:
@@ -122,12 +122,12 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
     """
     host = topology.host
     for name, path, _ in arrays(topology):
-        kernel, stored = f"md_{name}", f"{host}:{name}"
-        if len(kernel) > KERNEL_NAME:
+        stored = f"{host}:{name}"
+        if len(name) > MOST_CHARACTERS:
             yield Hit(
                 path,
-                f"the name {name} has {len(name)} characters, and an array's may have {KERNEL_NAME - 3}",
-                "shorten it; the kernel calls the array md_NAME, with 31 characters at most",
+                f"the name {name} has {len(name)} characters, and an array's may have {MOST_CHARACTERS}",
+                "shorten it; a machine with CREATE names=yes calls the array md_NAME, with 31 characters at most",
             )
         elif len(stored) > STORED_NAME:
             yield Hit(
@@ -164,21 +164,20 @@ def array_named_by_number(topology: Topology) -> Iterator[Hit]:
     Source: https://github.com/md-raid-utilities/mdadm/blob/mdadm-4.6/mdopen.c (`create_mddev`), the same
     since 4.2.
     """
-    first: dict[str, str] = {}
+    first: dict[int, str] = {}
     for name, path, _ in arrays(topology):
-        kernel = kernel_name(name)
-        if kernel.startswith("md_"):
+        number = kernel_number(name)
+        if number is None:
             continue
-        number = kernel.removeprefix("md")
-        if name not in (number, kernel) or int(number) > MOST_NUMBER:
+        if name not in (f"{number}", f"md{number}") or number > MOST_NUMBER:
             message = f"mdadm takes the name {name} for the number {number}"
             hint = f"write md{number}, or a name that is more than a number, such as data{number}"
-            if int(number) > MOST_NUMBER:
+            if number > MOST_NUMBER:
                 hint = f"numbers go up to {MOST_NUMBER}; write a name such as data{number}"
             yield Hit(path, message, hint)
-        elif first.setdefault(kernel, name) != name:
+        elif first.setdefault(number, name) != name:
             yield Hit(
                 path,
-                f"{name} and {first[kernel]} are both the number {number} to mdadm",
+                f"{name} and {first[number]} are both the number {number} to mdadm",
                 "give each array a number or a name of its own",
             )

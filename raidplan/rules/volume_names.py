@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from raidplan.base.findings import Severity
-from raidplan.layout.kinds.naming import kernel_name
+from raidplan.layout.kinds.naming import kernel_number
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.topology import Topology
 
@@ -56,7 +56,8 @@ def reserved_volume_name(topology: Topology) -> Iterator[Hit]:
     Source: lvm(8), "VALID NAMES"; lvm2, `lib/misc/lvm-string.c` and `lib/metadata/metadata.c`
     (`validate_new_vg_name`).
     """
-    ours = {kernel_name(name): name for name in topology.layout.arrays}
+    numbers = {name: kernel_number(name) for name in topology.layout.arrays}
+    ours = {f"md{number}": name for name, number in numbers.items() if number is not None}
     for name, group in topology.layout.volume_groups.items():
         path = ("volume_groups", name)
         if name in ours or IN_DEV.fullmatch(name):

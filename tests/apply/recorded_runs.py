@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, plan_from_json
+from raidplan.plan import Plan, SetAttribute, Step, WriteBlock, WriteFile, plan_from_json
+from raidplan.plan.places import MDADM_CONF
 from tests.apply import runs, wiped
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
@@ -22,6 +25,30 @@ NAMES = sorted(
     file.name.removesuffix(".json.gz") for file in RECORDED.glob("*.json.gz") if "plan" not in file.name
 )
 PLANNED = ("change-planned", "teardown-planned", "create-cut-and-used-since")
+
+
+def as_then(plan: Plan) -> Plan:
+    """A plan of today as 43491e2 wrote it: arrays had their names in the kernel as well, by names=yes in mdadm.conf."""
+
+    def then(step: Step) -> Step:
+        action = step.action
+        match action:
+            case WriteBlock(file, content) if file == MDADM_CONF and content:
+                action = replace(action, content=f"create names=yes\n{content}")
+            case WriteFile(_, content):
+                words = {
+                    "holders/*/": "holders/md_data/",
+                    ', PROGRAM=="/bin/ls %S%p/holders"': "",
+                    "@%c.timer": "@md_data.timer",
+                }
+                for now, before in words.items():
+                    content = content.replace(now, before)
+                action = replace(action, content=content)
+            case SetAttribute(file):
+                action = replace(action, file=re.sub(r"\{/dev/md/(\w+)\}", r"md_\1", file))
+        return replace(step, action=action)
+
+    return replace(plan, steps=tuple(map(then, plan.steps)), whole=tuple(map(then, plan.whole)))
 
 
 class Recorded:
@@ -47,11 +74,11 @@ class Recorded:
         """The plan beside the journal."""
         return plan_from_json((self.root / JOURNAL / "plan.json").read_text())
 
-    def world(self) -> Simulated:
-        return (wiped.Old if self.torn_down else Simulated)(self.layout, self.root, self.state)
+    def world(self, plan: Plan | None = None) -> Simulated:
+        return (wiped.Old if self.torn_down else Simulated)(plan or self.layout, self.root, self.state)
 
     def apply(self, plan: Plan) -> str:
-        world = self.world()
+        world = self.world(plan.complete)
         return (
             wiped.apply(plan, world, set(self.data["agreed"])) if self.torn_down else runs.apply(plan, world)
         )

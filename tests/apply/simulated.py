@@ -103,6 +103,8 @@ class Simulated(World):
         self.watch: Callable[[str, str, str], None] = lambda when, kind, what: None
         """Is told of every effect, before and after it: when, of which kind, what."""
         self.executed: list[str] = []
+        self.looked_at: tuple[set[str], int] = (set(), 0)
+        """What udev looked at last, and after how many effects."""
 
     # the doors
 
@@ -183,6 +185,10 @@ class Simulated(World):
     def array(self, node: str) -> str:
         found = self.state.objects.get("array", {})
         return next((uuid for uuid, each in found.items() if each["node"] == node), "")
+
+    def look_again(self, *nodes: str, settle: bool = False) -> None:
+        if settle:
+            self.looked_at = {*nodes}, len(self.effects)
 
     def hold(self, node: str) -> int:
         return os.open("/dev/null", os.O_RDONLY)

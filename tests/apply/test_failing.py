@@ -397,7 +397,7 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     said = capsys.readouterr().err
     assert said.endswith(
         "the initial sync of data is held, and without it data is not redundant: `apply` again or a reboot lets it run; to let "
-        "it run now, echo idle > /sys/block/md_data/md/sync_action\n"
+        "it run now, echo idle > /sys/block/data/md/sync_action\n"
     )
     world.lie = {}
     monkeypatch.setattr("raidplan.cli.apply.carry_out", carry_out)

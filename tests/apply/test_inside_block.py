@@ -43,7 +43,6 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
 LATER = {
     "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "speaks of /srv/a already"),
     "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "speaks of /dev/md/a already"),
-    "names": ("etc/mdadm/mdadm.conf", "CREATE names=no", "says names=no, which counts more"),
     "more of our array": ("etc/mdadm/mdadm.conf", "  devices=/dev/sdz", "is indented"),
     "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "says AUTOCHECK=true, which counts more than our AUTOCHECK=false above it"),
 }  # fmt: skip

@@ -136,7 +136,7 @@ def test_the_machine_is_read_as_for_the_whole_plan(
     (tmp_path / "plan.json").write_text(plan_to_json(made))
     asked: list[object] = []
 
-    def read(*what: object) -> Machine:
+    def read(*what: object, target: str) -> Machine:
         asked.append(what)
         return box.machine()
 

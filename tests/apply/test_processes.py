@@ -332,7 +332,7 @@ def test_f44_folders_are_for_nobody_else_whatever_the_umask(
     file.write_text(LAYOUT)
     before = os.umask(0)
     try:
-        apply_command.run(argparse.Namespace(layout=str(file), devices=None, color="never"))
+        apply_command.run(argparse.Namespace(layout=str(file), devices=None, target=None, color="never"))
     finally:
         os.umask(before)
     assert seen == [0o022]

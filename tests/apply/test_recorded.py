@@ -16,7 +16,7 @@ from raidplan.cli.progress import events_to
 from raidplan.plan import digest, digests_of, plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.origin import origin_of_id
 from tests.apply import runs
-from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, text_of
+from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, as_then, text_of
 from tests.apply.simulated import Simulated
 from tests.apply.undone import undone_on
 
@@ -33,10 +33,10 @@ def test_each_kind_of_run_is_recorded() -> None:
 def test_it_is_resumed_to_nothing_to_do(name: str, by: str, tmp_path: Path) -> None:
     left = Recorded(name, tmp_path / "left")
     plan = left.layout if by == "its layout" else left.kept_plan()
-    assert plan == left.layout, "the same layout gives the same plan, whoever wrote it"
+    assert plan == (as_then(left.layout) if "plan" in by else left.layout), "but for the names of arrays"
     was_open = read_past(left.root / JOURNAL).is_open
     assert was_open == ("finished" not in name)
-    if was_open:
+    if was_open or "layout" in by:
         assert left.apply(plan) in ("done", "nothing to do")
     assert left.apply(plan) == "nothing to do"
     assert not read_past(left.root / JOURNAL).is_open and not left.state.unfinished
@@ -47,14 +47,14 @@ def test_a_plan_in_a_file_is_applied(name: str, tmp_path: Path) -> None:
     left = Recorded(name, tmp_path / "left")
     plan = plan_from_json(left.data["plan"])
     assert left.apply(plan) == "done"
-    assert left.apply(left.layout) == "nothing to do"
+    assert left.apply(as_then(left.layout)) == "nothing to do"
 
 
 @pytest.mark.parametrize("name", PLANNED)
 def test_a_plan_in_a_file_does_what_the_layout_asks_for_today(name: str, tmp_path: Path) -> None:
     """Whatever words its steps have."""
     left = Recorded(name, tmp_path / "left")
-    kept, now = plan_from_json(left.data["plan"]), left.decide(left.layout).left
+    kept, now = plan_from_json(left.data["plan"]), left.decide(as_then(left.layout)).left
     assert [replace(step, say="") for step in kept.steps] == [replace(step, say="") for step in now.steps]
     assert kept.lost == now.lost and kept.own == now.own
     assert left.decide(kept).refusals == ()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.base.identity import md_form as coloned
 from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout.load import load_layout
@@ -20,6 +21,7 @@ from raidplan.plan import (
     plan_from_json,
     plan_to_json,
 )
+from raidplan.plan.places import MDADM_CONF
 from raidplan.topology import resolve
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
@@ -86,6 +88,18 @@ def test_no_command_names_a_kernel_disk(plan: Plan) -> None:
             assert not [
                 word for word in step.action.argv if word.startswith(("/dev/sd", "/dev/nvme", "/dev/vd"))
             ]
+
+
+def test_what_is_said_of_arrays_is_about_one_of_the_layout(plan: Plan) -> None:
+    """CREATE, HOMEHOST, AUTO and POLICY would count for the arrays of others too; of addresses mdadm takes one for all."""
+    arrays = {step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array"}
+    named = {text for uuid in arrays for text in (uuid, coloned(uuid))}
+    files = {a.file: a.content for s in plan.steps if isinstance(a := s.action, WriteFile | WriteBlock)}
+    for line in files.get(MDADM_CONF, "").splitlines():
+        assert line.startswith("MAILADDR ") or any(f" UUID={uuid}" in line for uuid in named), line
+    rules = (content for file, content in files.items() if file.startswith("/etc/udev/"))
+    for line in (line for content in rules for line in content.splitlines() if not line.startswith("#")):
+        assert any(f'_UUID}}=="{uuid}"' in line for uuid in named), line
 
 
 def test_two_steps_that_write_one_file_share_a_target(plan: Plan) -> None:

@@ -40,7 +40,7 @@ def written(step: Step) -> tuple[str, str]:
 def test_the_address_is_the_first_of_mdadm_conf_and_the_monitor_reads_it(tmp_path: Path) -> None:
     made = steps(MIRROR, "monitoring: {mail: alarm@example.org}", tmp_path)
     file, content = written(made["config.mdadm.conf"])
-    assert file == "/etc/mdadm/mdadm.conf" and "\nMAILADDR alarm@example.org\n" in content
+    assert file == "/etc/mdadm/mdadm.conf" and content.startswith("MAILADDR alarm@example.org\n")
     assert getattr(made["config.mdadm.conf"].action, "at_top")  # noqa: B009
     monitor = made["config.monitor"]
     assert argv(monitor) == ("systemctl", "restart", "mdmonitor.service")
@@ -142,10 +142,9 @@ def test_what_lacks_a_member_at_boot_is_waited_for_and_started(tmp_path: Path) -
     rules, made = found["config.udev"].action, found["array.s.create"].proof
     assert isinstance(rules, WriteFile) and made
     (line,) = (line for line in rules.content.splitlines() if "SYSTEMD_WANTS" in line)
-    assert f'ENV{{ID_FS_UUID}}=="{made.key}"' in line and '"mdadm-last-resort@md_s.timer"' in line
-    assert 'TEST=="holders/md_s/md/array_state", TEST!="holders/md_s/md/sync_action"' in line, (
-        "not one that runs"
-    )
+    assert f'ENV{{ID_FS_UUID}}=="{made.key}"' in line, "no array of others"
+    assert 'TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action"' in line, "not one that runs"
+    assert line.endswith('PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"')
     assert "start 1 array that may lack a member" in found["config.udev"].say
 
 

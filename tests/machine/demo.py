@@ -14,7 +14,7 @@ from raidplan.twin.server.wiring import disks_of
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tel-aviv-jbod.yaml"
 LOOK = (
     "cat /proc/mdstat",
-    "grep . /sys/block/md_*/md/stripe_cache_size /sys/block/md_*/queue/read_ahead_kb",
+    "grep . /sys/block/md*/md/stripe_cache_size /sys/block/md*/queue/read_ahead_kb",
     "ls -l /dev/md/",
     "findmnt --real --output TARGET,SOURCE,FSTYPE,SIZE,OPTIONS",
     "swapon --show",

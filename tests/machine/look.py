@@ -30,14 +30,17 @@ class Arrays:
     """Every array's sysfs attributes, and its members by slot."""
 
     attributes: dict[str, dict[str, str]] = field(default_factory=dict)
-    """kernel name, then attribute."""
+    """Its name (below /dev/md, else the kernel's), then attribute."""
     slots: dict[str, dict[str, str]] = field(default_factory=dict)
-    """kernel name, then the member's kernel name: its slot, or its state if it has none."""
+    """Its name, then the member's kernel name, or the name of an array: its slot, or its state if it has none."""
 
 
 def arrays(host: Any) -> Arrays:
     """Read from /sys/block/*/md."""
     found = Arrays()
+    listed = host.check_output('for link in /dev/md/*; do echo "$(readlink -f "$link") ${link##*/}"; done')
+    pairs = (line.split() for line in listed.splitlines())
+    links = {node.rpartition("/")[2]: name for node, name in pairs}
     text = host.check_output(
         "cd /sys/block; for a in md*/md; do for f in level chunk_size layout component_size consistency_policy metadata_version "
         "raid_disks stripe_cache_size group_thread_cnt sync_speed_min sync_speed_max; do "
@@ -48,9 +51,11 @@ def arrays(host: Any) -> Arrays:
     for line in text.splitlines():
         path, _, value = line.partition(" ")
         kernel, _, name = path.split("/", 2)
+        kernel = links.get(kernel, kernel)
         if name.startswith("dev-"):
             _, slot, state = value.split(":", 2)
-            found.slots.setdefault(kernel, {})[name.removeprefix("dev-")] = slot if slot.isdigit() else state
+            member = name.removeprefix("dev-")
+            found.slots.setdefault(kernel, {})[links.get(member, member)] = slot if slot.isdigit() else state
         else:
             found.attributes.setdefault(kernel, {})[name] = value
     return found

@@ -87,9 +87,9 @@ def test_changes_in_place_keep_every_file_and_outlive_a_reboot(twin: Twin) -> No
     again = apply(twin, changed())
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
     look = {
-        "cat /sys/block/md_parity/md/stripe_cache_size": "1024",
-        "cat /sys/block/md_parity/queue/read_ahead_kb": "2048",
-        "cat /sys/block/md_mirror/md/consistency_policy": "bitmap",
+        "cat /sys/block/$(basename $(readlink -f /dev/md/parity))/md/stripe_cache_size": "1024",
+        "cat /sys/block/$(basename $(readlink -f /dev/md/parity))/queue/read_ahead_kb": "2048",
+        "cat /sys/block/$(basename $(readlink -f /dev/md/mirror))/md/consistency_policy": "bitmap",
         "findmnt -no LABEL /srv/mirror": "new",
         "swapon --noheadings --raw --show=PRIO": "7",
         "mdadm --detail /dev/md/parity | awk '/Spare Devices/ { print $4 }'": "1",

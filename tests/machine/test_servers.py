@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from raidplan.geometry import ext as ext_geometry
@@ -33,10 +35,6 @@ def proof(server: Running, step: str) -> Proof:
     return found
 
 
-def kernel_name(name: str) -> str:
-    return f"md_{name}"
-
-
 def test_the_second_apply_found_nothing_to_do(server: Running) -> None:
     assert server.second_code == 0
     assert "nothing to do" in server.second
@@ -49,15 +47,17 @@ def test_it_still_finds_nothing_to_do_after_the_reboot(server: Running) -> None:
 
 
 def test_exactly_the_arrays_of_the_layout_run_and_under_their_names(server: Running, seen: Arrays) -> None:
-    assert set(seen.attributes) == {kernel_name(name) for name in layout_arrays(server)}
-    links = set(server.host.check_output("ls /dev/md").split())
-    assert set(layout_arrays(server)) <= links
-    assert "md127" not in server.host.check_output("cat /proc/mdstat")
+    assert set(seen.attributes) == set(layout_arrays(server)), (
+        "no other, none without its link, none with another"
+    )
+    assert set(server.host.check_output("ls /dev/md").split()) == set(layout_arrays(server))
+    numbers = re.findall(r"^(md\S+) :", server.host.check_output("cat /proc/mdstat"), re.MULTILINE)
+    assert all(re.fullmatch(r"md\d+", name) for name in numbers), "which GRUB takes"
 
 
 def test_level_chunk_and_layout(server: Running, seen: Arrays) -> None:
     for name, array in layout_arrays(server).items():
-        shown = seen.attributes[kernel_name(name)]
+        shown = seen.attributes[name]
         assert shown["level"] == array.level, name
         if array.effective_chunk and array.level != "linear":
             assert int(shown["chunk_size"]) == array.effective_chunk, name
@@ -71,11 +71,11 @@ def test_members_by_serial_in_the_stated_order(
     assert server.loaded.layout is not None
     disks = server.loaded.layout.hardware.disks
     for name, array in layout_arrays(server).items():
-        slots = seen.slots[kernel_name(name)]
+        slots = seen.slots[name]
         by_slot = [
             device for device, _ in sorted(slots.items(), key=lambda item: item[1]) if slots[device].isdigit()
         ]
-        wanted = [disks[member.partition(".")[0]].serial if member.partition(".")[0] in disks else kernel_name(member)
+        wanted = [disks[member.partition(".")[0]].serial if member.partition(".")[0] in disks else member
                   for member in array.named_members]  # fmt: skip
         found = [
             disk_serials.get(device, device)
@@ -89,9 +89,7 @@ def test_spares_and_journals(server: Running, seen: Arrays, disk_serials: dict[s
     assert server.loaded.layout is not None
     disks = server.loaded.layout.hardware.disks
     for name, array in layout_arrays(server).items():
-        others = {
-            device: state for device, state in seen.slots[kernel_name(name)].items() if not state.isdigit()
-        }
+        others = {device: state for device, state in seen.slots[name].items() if not state.isdigit()}
         spares = sorted(disk_serials[device] for device, state in others.items() if "spare" in state)
         journals = [disk_serials[device] for device, state in others.items() if "journal" in state]
         assert spares == sorted(disks[spare.partition(".")[0]].serial or "" for spare in array.spares), name
@@ -101,7 +99,7 @@ def test_spares_and_journals(server: Running, seen: Arrays, disk_serials: dict[s
 def test_component_size_and_array_size_are_the_planned_ones(server: Running, seen: Arrays) -> None:
     for name in layout_arrays(server):
         expect = proof(server, f"array.{name}.create").expect
-        shown = seen.attributes[kernel_name(name)]
+        shown = seen.attributes[name]
         assert int(shown["size"]) * 512 == expect["size"], name
         if "component" in expect:
             assert int(shown["component_size"]) * 1024 == expect["component"], name
@@ -115,12 +113,12 @@ def test_consistency_policy_name_and_uuid(server: Running, seen: Arrays) -> None
         assert shown["Name"].split()[0] == made.expect["name"], name
         assert shown["Version"] == array.metadata, name
         if array.policy:
-            assert seen.attributes[kernel_name(name)]["consistency_policy"] == array.policy, name
+            assert seen.attributes[name]["consistency_policy"] == array.policy, name
 
 
 def test_tunables_outlive_the_reboot(server: Running, seen: Arrays) -> None:
     for name, array in layout_arrays(server).items():
-        shown = seen.attributes[kernel_name(name)]
+        shown = seen.attributes[name]
         if array.stripe_cache_size:
             assert int(shown["stripe_cache_size"]) == array.stripe_cache_size, name
         if array.group_thread_count is not None:

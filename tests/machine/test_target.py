@@ -58,7 +58,10 @@ def test_made_filled_and_finished_in_a_rescue_system(twin: Twin) -> None:
     again = twin.run(APPLY, check=False, timeout=300)
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
 
-    twin.run("cp -ax /. /mnt/ && cp -ax /boot/. /mnt/boot/ && : > /mnt/etc/fstab && sync", timeout=1200)
+    twin.run(
+        "cp -ax /. /mnt/ && cp -ax /boot/. /mnt/boot/ && rm -r /mnt/var/lib/raidplan && : > /mnt/etc/fstab && sync",
+        timeout=1200,
+    )
     finished = twin.run(APPLY, check=False, timeout=1200)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert "the journal is in /mnt/var/lib/raidplan/fresh from now on" in finished.stderr

@@ -34,9 +34,9 @@ def on_loops(server: Running) -> Iterator[Running]:
 
 def test_arrays_run_on_loop_devices(on_loops: Running) -> None:
     seen = arrays(on_loops.host)
-    assert seen.attributes["md_loop_five"]["level"] == "raid5"
-    assert seen.attributes["md_loop_five"]["chunk_size"] == "65536"
-    assert all(member.startswith("loop") for member in seen.slots["md_loop_five"])
+    assert seen.attributes["loop_five"]["level"] == "raid5"
+    assert seen.attributes["loop_five"]["chunk_size"] == "65536"
+    assert all(member.startswith("loop") for member in seen.slots["loop_five"])
     assert details(on_loops.host, "/dev/md/loop_pair")["Name"].split()[0] == "loops:loop_pair"
     assert on_loops.host.mount_point("/srv/loop-five").filesystem == "ext4"
     assert "/swapfile-loops" in on_loops.host.check_output("swapon --show=NAME --noheadings")

@@ -147,6 +147,16 @@ def test_attributes_are_never_created(bench: Bench) -> None:
     assert file.read_text() == "idle\n"
 
 
+def test_an_attribute_of_a_node_is_that_of_what_it_leads_to(bench: Bench) -> None:
+    node, file = bench.folder / "s0", bench.folder / "md127" / "sync_action"
+    asked = f"set_attribute '{bench.folder}/{{{node}}}/sync_action' idle"
+    assert bench.functions(asked).returncode == 4
+    file.parent.mkdir()
+    file.touch()
+    node.symlink_to(file.parent)
+    assert bench.functions(asked).returncode == 0 and file.read_text() == "idle\n"
+
+
 def test_a_node_is_awaited(bench: Bench) -> None:
     result = bench.functions(f"(sleep 0.4; : >{bench.folder}/node) &\nawait_node {bench.folder}/node")
     assert result.returncode == 0

@@ -150,7 +150,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
 def _below(folder: Path, action: Action) -> Action:
     if isinstance(action, Run | RenewInitramfs):
         return action
-    file = folder / "root" / action.file.lstrip("/")
+    file = folder / "root" / action.file.lstrip("/").replace("{/dev/md/", "").replace("}", "")
     if isinstance(action, SetAttribute):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()

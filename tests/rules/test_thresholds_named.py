@@ -40,7 +40,7 @@ SHOWN_BY = {
     "member_kinds.SLOW": "members::test_slow_member",
     "member_kinds.SLOWER": "members::test_slow_member",
     "member_sizes.SPREAD": "members::test_one_percent",
-    "metadata.KERNEL_NAME": "triggers::test_length_of_a_name",
+    "metadata.MOST_CHARACTERS": "triggers::test_length_of_a_name",
     "metadata.MOST_090": "triggers::test_most_devices",
     "metadata.MOST_1X": "triggers::test_most_devices",
     "metadata.MOST_JOURNAL": "triggers::test_most_members_of_a_log",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.layout.kinds.naming import device_node, kernel_name, stored_name, sync_action
+from raidplan.layout.kinds.naming import device_node, kernel_number, stored_name, sync_action
 from raidplan.plan import Run
 from raidplan.review.pipeline import load, plan
 from tests.rules.stages import HEAD, found, said, stated
@@ -33,17 +33,10 @@ def test_numbers_as_names_of_arrays(first: str, second: str, expected: list[str]
 def test_what_mdadm_makes_of_a_name() -> None:
     """mdadm 4.2 to 4.6, `create_mddev`: d, md or nothing before digits alone is a number."""
     names = ("s0", "5", "md5", "md1234", "d9", "007", "md_d0")
-    assert [kernel_name(name) for name in names] == [
-        "md_s0",
-        "md5",
-        "md5",
-        "md1234",
-        "md9",
-        "md7",
-        "md_md_d0",
-    ]
+    assert [kernel_number(name) for name in names] == [None, 5, 5, 1234, 9, 7, None]
     assert device_node("md1234") == "/dev/md1234" and device_node("1234") == "/dev/md/1234"
-    assert sync_action("1234") == "/sys/block/md1234/md/sync_action"
+    assert sync_action("1234") == "/sys/block/{/dev/md/1234}/md/sync_action"
+    assert sync_action("md5") == "/sys/block/{/dev/md5}/md/sync_action"
 
 
 def test_the_stored_name_loses_the_host_at_32_characters() -> None:
@@ -62,7 +55,7 @@ VOLUMES = {
     "a folder of udev": ("disk", "home", ["6:error"]),
     "the folder of md": ("md", "home", ["6:error"]),
     "a kernel's disk": ("sda", "home", ["6:error"]),
-    "an array of this layout": ("md_s0", "home", ["6:error"]),
+    "no node of an array": ("md_s0", "home", []),
     "begins as a snapshot": ("vg0", "snapshots", ["6:error"]),
     "snapshot elsewhere": ("vg0", "my-snapshots", []),
     "a part of a mirror": ("vg0", "a_mlog", ["6:error"]),
@@ -79,8 +72,8 @@ def test_names_of_groups_and_volumes(group: str, volume: str, expected: list[str
 
 
 def test_what_a_reserved_name_is_told(tmp_path: Path) -> None:
-    assert said("reserved-volume-name", GROUP % ("md_s0", "home"), tmp_path) == [
-        ("there is a /dev/md_s0, which is the array s0", "write a name such as vg0")
+    assert said("reserved-volume-name", GROUP.replace("s0", "md5") % ("md5", "home"), tmp_path) == [
+        ("there is a /dev/md5, which is the array md5", "write a name such as vg0")
     ]
     assert said("reserved-volume-name", GROUP % ("vg0", "a_tdata"), tmp_path) == [
         ("LVM keeps names with '_tdata' for volumes of its own", "write another name")

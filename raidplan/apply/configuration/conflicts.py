@@ -27,8 +27,6 @@ from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
-NAMES = ("names=yes", "names=no")
-"""Words of CREATE: how the kernel calls an array, by its name or by a number."""
 
 
 def conflicting(whole: Plan, machine: Machine) -> Iterator[str]:
@@ -68,16 +66,40 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[str]:
             for name, (number, value) in later.items():
                 if ours.get(name, value) != value:
                     yield f"{DEFAULTS} line {number} says {plain(name)}={plain(value)}, which counts more than our {name}={ours[name]} above it: remove that line"
-    for action, text in _of_mdadm(whole, machine):
+
+
+def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
+    """The address that somebody gave mdadm for alarms, of which it takes the first for all arrays, where ours would count in its
+    place and there are arrays of others."""
+    others = _arrays_of_others(whole, machine)
+    for action, text in _of_mdadm(left, machine):
+        ours = _addresses(numbered(action.content))
         told = [
-            (place, word.lower())
-            for place, (keyword, *words) in _told(text.behind, action, machine)
-            for word in (words if keyword == "CREATE" else ())
-            if word.lower() in NAMES
+            (place, words) for place, words in _told(text.others, action, machine) if words[0] == "MAILADDR"
         ]
-        # Of several, mdadm heeds the last (`createline` in its config.c).
-        if told and told[-1][1] == NAMES[1]:
-            yield f"{told[-1][0]} says names=no, which counts more than our names=yes above it: arrays would be called md127 and on, and not by their names; remove that word"
+        place, words = next(iter(told), ("", []))
+        if ours and others and words[1:] not in ([], ours) and not _addresses(text.inside):
+            yield (
+                f"{place} sends the alarms of all arrays to {plain(words[1])}, also those of {others[0]}, which is not of this layout, and "
+                f"mdadm takes one address: write that one in the layout (monitoring: mail), or {ours[0]} there"
+            )
+
+
+def _addresses(lines: Iterable[Line]) -> list[str]:
+    return [words[1] for _, words in statements(lines) if words[0] == "MAILADDR" and len(words) > 1]
+
+
+def _arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
+    """Arrays that the layout does not describe: running, by the superblocks of members, by lines of mdadm.conf; in words."""
+    ours = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
+    running = {uuid: str(found.get("node", "")) for uuid, found in machine.objects.get("array", {}).items()}
+    members = {
+        trace.uuid: f"that of {disk.node}"
+        for disk in machine.disks
+        for trace in disk.traces
+        if trace.type == "linux_raid_member"
+    }
+    return [plain(words) for uuid, words in {**members, **running}.items() if uuid not in ours]
 
 
 def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[str]:
@@ -119,6 +141,14 @@ def unheard(left: Plan, machine: Machine) -> Iterator[str]:
         for place, words in told:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
                 yield f"{place} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
+        others = _arrays_of_others(left.complete, machine)
+        if (
+            ours
+            and others
+            and all(words[0] != "MAILADDR" for _, words in told)
+            and not _addresses(text.inside)
+        ):
+            yield f"alarms of {', '.join(others)} go to {ours[0][1]} as well: mdadm takes one address for all arrays"
 
 
 def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:

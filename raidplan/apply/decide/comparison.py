@@ -8,6 +8,7 @@ from dataclasses import replace
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.change.difference import NotInPlace
+from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.not_started import not_started
@@ -128,7 +129,7 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
         gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since; where it stood all blank, `raidplan adopt` lets it be made anew"
         return [step], [Refusal("gone", f"{step.because} (line {step.line}) {gone}", step.because, step.line)]
-    return [step], []
+    return in_its_own_step(step, machine), []
 
 
 def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[Refusal]:

@@ -31,9 +31,11 @@ def keep_still(node: str) -> int:
     return descriptor
 
 
-def look_again(node: str) -> None:
-    """Lets udev look at a device once more, and bring its links up to date."""
-    run(["udevadm", "trigger", "--action=change", f"--name-match={node}"])
+def look_again(*nodes: str, settle: bool = False) -> None:
+    """Lets udev look at devices once more, and bring its database and its links up to date; `settle`: waits until it has."""
+    if nodes:
+        wait = ["--settle"] if settle else []
+        run(["udevadm", "trigger", *wait, "--action=change", *(f"--name-match={node}" for node in nodes)])
 
 
 def _lock(descriptor: int, deadline: float) -> None:

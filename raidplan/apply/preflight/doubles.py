@@ -1,4 +1,4 @@
-"""UUIDs of the plan that stand on a disk outside it already, or twice.
+"""UUIDs and names of the plan that stand on a disk outside it already, or twice.
 
 They follow from the layout, so a disk that had the same place in it before, or a copy of one, brings them along.
 """
@@ -53,3 +53,21 @@ def copied(plan: Plan, machine: Machine) -> Iterator[str]:
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
                 names = " and ".join(plain(device.strip("{}")) for device in devices)
                 yield f"{names} have the same {called} {plain(uuid)}: give the copy another one ({tool}), or unplug it"
+
+
+def names_of_arrays(machine: Machine, own: Iterable[DiskFact]) -> dict[str, tuple[str, set[str]]]:
+    """The place of each array, and its names: those of its links too if it runs.
+
+    To one that does not run and has no member on our `own` disks, a boot gives a name without a host only if our host made it.
+    """
+    ours = {disk.node for disk in own}
+    found = {
+        trace.uuid: (disk.node, {trace.label if ":" in trace.label else f"{trace.label}_0"})
+        for disk in machine.disks
+        for trace in disk.traces
+        if disk.node not in ours and trace.type == MEMBER
+    }
+    for uuid, array in machine.objects.get("array", {}).items():
+        names = {str(array.get("name", "")).rpartition(":")[2], *texts(array.get("links"))}
+        found[uuid] = str(array.get("node", "inactive")), names
+    return found

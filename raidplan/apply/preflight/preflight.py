@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from raidplan.apply.configuration.array_names import numbers_needed
 from raidplan.apply.configuration.blocks import file_text
-from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling
+from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.preflight.doubles import copied, doubles
+from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
@@ -182,16 +183,10 @@ def names_free(situation: Situation) -> Iterator[Refusal]:
         if step.proof and "name" in step.proof.expect  # 0.90 metadata stores none
     }
     ours = {step.proof.key for step in names.values() if step.proof}
-    for uuid, array in situation.machine.objects.get("array", {}).items():
-        links = array.get("links")
-        theirs = {str(array.get("name", "")).rpartition(":")[2], *(links if isinstance(links, list) else ())}
-        taken = next((mine for mine in names if mine.rpartition(":")[2] in theirs), None)
+    for uuid, (where, theirs) in names_of_arrays(situation.machine, situation.disks.values()).items():
+        taken = next((mine for mine in names if not {mine, mine.rpartition(":")[2]}.isdisjoint(theirs)), None)
         if taken and uuid not in ours:
-            yield Refusal(
-                "name-taken",
-                f"the name {taken} is taken by the array {uuid} ({array.get('node', 'inactive')})",
-                taken,
-            )
+            yield Refusal("name-taken", f"the name {taken} is taken by the array {uuid} ({where})", taken)
     for step in _created(situation, "volume_group"):
         if step.proof and situation.machine.observe("volume_group", step.proof.key):
             yield Refusal("name-taken", f"there is a volume group {step.proof.key} already", step.proof.key)
@@ -230,6 +225,8 @@ def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
     yield from refused("lines-conflict", conflicting(whole, situation.machine))
     yield from refused("lines-conflict", changed_by_ours(whole, situation.machine))
     yield from refused("lines-conflict", overruling(whole, situation.machine))
+    yield from refused("lines-conflict", numbers_needed(situation.plan, situation.machine))
+    yield from refused("lines-conflict", redirected(situation.plan, whole, situation.machine))
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:

@@ -25,7 +25,7 @@ from raidplan.layout.kinds.model import (
     Size,
     Word,
 )
-from raidplan.layout.kinds.naming import array_state, device_node, kernel_name, sync_action
+from raidplan.layout.kinds.naming import array_state, device_node, sync_action
 from raidplan.layout.kinds.pool import Pool
 from raidplan.plan.step import Proof, Run, SetAttribute, Step, everything_on
 
@@ -273,17 +273,19 @@ class Array(Model, Kind):
             sets = ", ".join(f'ATTR{{{attribute}}}="{value}"' for attribute, value in attributes.items())
             yield Line("udev", f"# {name}\n{match}{guard}, {sets}")
         if LEVELS[self.level].redundant:
-            yield Line("udev of members", _started_late(kernel_name(name), site.devices[name].uuid))
+            yield Line("udev of members", _started_late(site.devices[name].uuid))
 
 
-def _started_late(kernel: str, uuid: str) -> str:
+def _started_late(uuid: str) -> str:
     """The rule that starts an array although members are missing, once it was waited for them.
 
     mdadm's own rule asks for the same timer when a member is added to an array that lacks others. What was added in the
     initramfs is in use when udev looks again, so mdadm refuses to look at it (the O_EXCL in its Incremental.c), says
     nothing of the array, and its rule is silent. An array that runs has sync_action, and one that is being added to has
-    the timer stopped as soon as it runs.
+    the timer stopped as soon as it runs. The timer is called by the number that the kernel gave the array.
     """
     member = f'SUBSYSTEM=="block", ACTION=="add|change", ENV{{ID_FS_TYPE}}=="linux_raid_member", ENV{{ID_FS_UUID}}=="{uuid}"'
-    waits = f'TEST=="holders/{kernel}/md/array_state", TEST!="holders/{kernel}/md/sync_action"'
-    return f'{member}, {waits}, ENV{{SYSTEMD_WANTS}}+="mdadm-last-resort@{kernel}.timer"'
+    waits = (
+        'TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders"'
+    )
+    return f'{member}, {waits}, ENV{{SYSTEMD_WANTS}}+="mdadm-last-resort@%c.timer"'

@@ -55,7 +55,7 @@ class Monitoring(Model):
     """The address of alarms, and how often members are read for latent errors."""
 
     mail: Address | None = None
-    """mdadm's MAILADDR, one address; mdadm sends through the host's sendmail."""
+    """mdadm's MAILADDR, one address for all arrays of the machine; mdadm sends through the host's sendmail."""
     scrub: Literal["monthly", "none"] | None = None
     """monthly: on the first Sunday, 6 h a night until done; none: not even what the distribution does by itself."""
     smart: Boolean | None = None

@@ -10,24 +10,27 @@ STORED_NAME = 31
 """Characters for `homehost:name` in a 1.x superblock; what does not fit loses the host (mdadm `super1.c`)."""
 
 
-def kernel_name(name: str) -> str:
-    """The kernel's name for an array: `md_s0`, by `CREATE names=yes`; md0, d0 and 0 are numbers (`mdopen.c`)."""
+def kernel_number(name: str) -> int | None:
+    """The number that mdadm takes the name of an array for: 0 for md0, d0 and 0 (`create_mddev` in its `mdopen.c`).
+
+    None where it takes the highest that is free from md127 down, another one at each boot.
+    """
     number = re.fullmatch(r"(?:md|d)?([0-9]+)", name)
-    return f"md{int(number[1])}" if number else f"md_{name}"
+    return int(number[1]) if number else None
 
 
 def sync_action(name: str) -> str:
     """The sysfs attribute that holds a sync and lets it go."""
-    return f"/sys/block/{kernel_name(name)}/md/sync_action"
+    return f"/sys/block/{{{device_node(name)}}}/md/sync_action"
 
 
 def array_state(name: str) -> str:
     """The sysfs attribute that opens an array for writing; one that is open already stays so, where mdadm would fail."""
-    return f"/sys/block/{kernel_name(name)}/md/array_state"
+    return f"/sys/block/{{{device_node(name)}}}/md/array_state"
 
 
 def device_node(name: str) -> str:
-    """The node that commands use."""
+    """The node that commands use: by its line in mdadm.conf, whatever number the kernel calls the array by."""
     return f"/dev/{name}" if re.fullmatch(r"md[0-9]+", name) else f"/dev/md/{name}"
 
 

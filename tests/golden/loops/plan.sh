@@ -45,7 +45,6 @@ require_room_for_initramfs /boot
 step 1/35 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf loops top 0644 <<'END'
-create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/loop_pair metadata=1.2 UUID=e4e44bd9:ff5d5f65:968a075f:951f5592
 ARRAY /dev/md/loop_five metadata=1.2 UUID=4c15ef26:c59b5295:9eb9917c:66ca7718
@@ -56,8 +55,8 @@ END
 step 2/35 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-loops.rules'
 write_file /etc/udev/rules.d/65-raidplan-loops.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
-SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="e4e44bd9-ff5d-5f65-968a-075f951f5592", TEST=="holders/md_loop_pair/md/array_state", TEST!="holders/md_loop_pair/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_loop_pair.timer"
-SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="4c15ef26-c59b-5295-9eb9-917c66ca7718", TEST=="holders/md_loop_five/md/array_state", TEST!="holders/md_loop_five/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_loop_five.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="e4e44bd9-ff5d-5f65-968a-075f951f5592", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="4c15ef26-c59b-5295-9eb9-917c66ca7718", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
 END
 
 # let udev read its rules again
@@ -159,12 +158,12 @@ await_node /dev/md/loop_pair
 # hold the initial sync of loop_pair, so that it does not slow down what follows
 # layout line 15 (arrays.loop_pair)
 step 13/35 'hold the initial sync of loop_pair, so that it does not slow down what follows'
-set_attribute /sys/block/md_loop_pair/md/sync_action frozen
+set_attribute '/sys/block/{/dev/md/loop_pair}/md/sync_action' frozen
 
 # open loop_pair for writing
 # layout line 15 (arrays.loop_pair)
 step 14/35 'open loop_pair for writing'
-set_attribute /sys/block/md_loop_pair/md/array_state active
+set_attribute '/sys/block/{/dev/md/loop_pair}/md/array_state' active
 
 # create raid5 loop_five of 3 members (lo2, lo3, lo4), 2.0 GiB usable
 # layout line 16 (arrays.loop_five); destroys everything on lo2.loop_five, everything on lo3.loop_five, everything on lo4.loop_five
@@ -183,12 +182,12 @@ await_node /dev/md/loop_five
 # hold the initial sync of loop_five, so that it does not slow down what follows
 # layout line 16 (arrays.loop_five)
 step 16/35 'hold the initial sync of loop_five, so that it does not slow down what follows'
-set_attribute /sys/block/md_loop_five/md/sync_action frozen
+set_attribute '/sys/block/{/dev/md/loop_five}/md/sync_action' frozen
 
 # open loop_five for writing
 # layout line 16 (arrays.loop_five)
 step 17/35 'open loop_five for writing'
-set_attribute /sys/block/md_loop_five/md/array_state active
+set_attribute '/sys/block/{/dev/md/loop_five}/md/array_state' active
 
 # make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair
@@ -293,12 +292,12 @@ systemctl start /srv/loop-five
 # let the initial sync of loop_pair run
 # layout line 15 (arrays.loop_pair)
 step 34/35 'let the initial sync of loop_pair run'
-set_attribute /sys/block/md_loop_pair/md/sync_action idle
+set_attribute '/sys/block/{/dev/md/loop_pair}/md/sync_action' idle
 
 # let the initial sync of loop_five run
 # layout line 16 (arrays.loop_five)
 step 35/35 'let the initial sync of loop_five run'
-set_attribute /sys/block/md_loop_five/md/sync_action idle
+set_attribute '/sys/block/{/dev/md/loop_five}/md/sync_action' idle
 
 complete=yes
 echo 'done'

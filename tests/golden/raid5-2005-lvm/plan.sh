@@ -64,7 +64,6 @@ require_room_for_initramfs /boot
 step 1/30 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast-lvm top 0644 <<'END'
-create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/storagearray metadata=1.2 UUID=ecadfc6b:dcbf595a:82df3f73:c40e50fa
 END
@@ -74,7 +73,7 @@ END
 step 2/30 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-beast-lvm.rules'
 write_file /etc/udev/rules.d/65-raidplan-beast-lvm.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
-SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="ecadfc6b-dcbf-595a-82df-3f73c40e50fa", TEST=="holders/md_storagearray/md/array_state", TEST!="holders/md_storagearray/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_storagearray.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="ecadfc6b-dcbf-595a-82df-3f73c40e50fa", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
 END
 
 # let udev read its rules again
@@ -228,12 +227,12 @@ await_node /dev/md/storagearray
 # hold the initial sync of storagearray, so that it does not slow down what follows
 # layout line 33 (arrays.storagearray)
 step 16/30 'hold the initial sync of storagearray, so that it does not slow down what follows'
-set_attribute /sys/block/md_storagearray/md/sync_action frozen
+set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' frozen
 
 # open storagearray for writing
 # layout line 33 (arrays.storagearray)
 step 17/30 'open storagearray for writing'
-set_attribute /sys/block/md_storagearray/md/array_state active
+set_attribute '/sys/block/{/dev/md/storagearray}/md/array_state' active
 
 # make storagearray a physical volume, data from 1.3 MiB on
 # layout line 36 (volume_groups.VolumeGroup1); destroys everything on storagearray
@@ -311,7 +310,7 @@ systemctl start /storagearray
 # let the initial sync of storagearray run
 # layout line 33 (arrays.storagearray)
 step 30/30 'let the initial sync of storagearray run'
-set_attribute /sys/block/md_storagearray/md/sync_action idle
+set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' idle
 
 complete=yes
 echo 'done'

@@ -46,7 +46,6 @@ require_room_for_initramfs /boot
 step 1/24 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf journal top 0644 <<'END'
-create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/journaled metadata=1.2 UUID=abd55f68:4f6651c2:87b843f8:177b037a
 END
@@ -58,7 +57,7 @@ write_file /etc/udev/rules.d/65-raidplan-journal.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 # journaled
 SUBSYSTEM=="block", KERNEL=="md*", ENV{DEVTYPE}=="disk", ACTION=="add|change", ENV{MD_UUID}=="abd55f68:4f6651c2:87b843f8:177b037a", TEST=="md/stripe_cache_size", ATTR{md/stripe_cache_size}="2048", ATTR{md/group_thread_cnt}="2", ATTR{queue/read_ahead_kb}="512"
-SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="abd55f68-4f66-51c2-87b8-43f8177b037a", TEST=="holders/md_journaled/md/array_state", TEST!="holders/md_journaled/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_journaled.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="abd55f68-4f66-51c2-87b8-43f8177b037a", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
 END
 
 # let udev read its rules again
@@ -161,12 +160,12 @@ await_node /dev/md/journaled
 # hold the initial sync of journaled, so that it does not slow down what follows
 # layout line 29 (arrays.journaled)
 step 12/24 'hold the initial sync of journaled, so that it does not slow down what follows'
-set_attribute /sys/block/md_journaled/md/sync_action frozen
+set_attribute '/sys/block/{/dev/md/journaled}/md/sync_action' frozen
 
 # open journaled for writing
 # layout line 29 (arrays.journaled)
 step 13/24 'open journaled for writing'
-set_attribute /sys/block/md_journaled/md/array_state active
+set_attribute '/sys/block/{/dev/md/journaled}/md/array_state' active
 
 # let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512
 # layout line 29 (arrays.journaled)
@@ -229,7 +228,7 @@ systemctl start /srv/journaled
 # let the initial sync of journaled run
 # layout line 29 (arrays.journaled)
 step 24/24 'let the initial sync of journaled run'
-set_attribute /sys/block/md_journaled/md/sync_action idle
+set_attribute '/sys/block/{/dev/md/journaled}/md/sync_action' idle
 
 complete=yes
 echo 'done'

@@ -46,7 +46,6 @@ require_room_for_initramfs /boot
 step 1/29 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf rio top 0644 <<'END'
-create names=yes
 MAILADDR root@example.org
 ARRAY /dev/md/rio_swap metadata=1.2 UUID=25f11259:2da65088:8ce3480d:7da021bc
 ARRAY /dev/md/rio_data metadata=1.2 UUID=a453dd1c:696056ab:9417af72:9cd92d41
@@ -57,8 +56,8 @@ END
 step 2/29 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-rio.rules'
 write_file /etc/udev/rules.d/65-raidplan-rio.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
-SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="25f11259-2da6-5088-8ce3-480d7da021bc", TEST=="holders/md_rio_swap/md/array_state", TEST!="holders/md_rio_swap/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_rio_swap.timer"
-SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="a453dd1c-6960-56ab-9417-af729cd92d41", TEST=="holders/md_rio_data/md/array_state", TEST!="holders/md_rio_data/md/sync_action", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@md_rio_data.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="25f11259-2da6-5088-8ce3-480d7da021bc", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
+SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="a453dd1c-6960-56ab-9417-af729cd92d41", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
 END
 
 # let udev read its rules again
@@ -155,12 +154,12 @@ await_node /dev/md/rio_swap
 # hold the initial sync of rio_swap, so that it does not slow down what follows
 # layout line 32 (arrays.rio_swap)
 step 12/29 'hold the initial sync of rio_swap, so that it does not slow down what follows'
-set_attribute /sys/block/md_rio_swap/md/sync_action frozen
+set_attribute '/sys/block/{/dev/md/rio_swap}/md/sync_action' frozen
 
 # open rio_swap for writing
 # layout line 32 (arrays.rio_swap)
 step 13/29 'open rio_swap for writing'
-set_attribute /sys/block/md_rio_swap/md/array_state active
+set_attribute '/sys/block/{/dev/md/rio_swap}/md/array_state' active
 
 # create raid10 rio_data of 4 members (rs0.data, rs1.data, rs2.data, rs3.data), 554.4 GiB usable
 # layout line 31 (arrays.rio_data); destroys everything on rs0.data, everything on rs1.data, everything on rs2.data, everything on rs3.data
@@ -180,12 +179,12 @@ await_node /dev/md/rio_data
 # hold the initial sync of rio_data, so that it does not slow down what follows
 # layout line 31 (arrays.rio_data)
 step 15/29 'hold the initial sync of rio_data, so that it does not slow down what follows'
-set_attribute /sys/block/md_rio_data/md/sync_action frozen
+set_attribute '/sys/block/{/dev/md/rio_data}/md/sync_action' frozen
 
 # open rio_data for writing
 # layout line 31 (arrays.rio_data)
 step 16/29 'open rio_data for writing'
-set_attribute /sys/block/md_rio_data/md/array_state active
+set_attribute '/sys/block/{/dev/md/rio_data}/md/array_state' active
 
 # make swap mirror on rio_swap, 2.0 GiB
 # layout line 38 (swap.mirror); destroys everything on rio_swap
@@ -257,12 +256,12 @@ systemctl start /srv/rio-data
 # let the initial sync of rio_swap run
 # layout line 32 (arrays.rio_swap)
 step 28/29 'let the initial sync of rio_swap run'
-set_attribute /sys/block/md_rio_swap/md/sync_action idle
+set_attribute '/sys/block/{/dev/md/rio_swap}/md/sync_action' idle
 
 # let the initial sync of rio_data run
 # layout line 31 (arrays.rio_data)
 step 29/29 'let the initial sync of rio_data run'
-set_attribute /sys/block/md_rio_data/md/sync_action idle
+set_attribute '/sys/block/{/dev/md/rio_data}/md/sync_action' idle
 
 complete=yes
 echo 'done'

@@ -1,0 +1,165 @@
+"""The names of arrays in the kernel: numbers, from md127 down in the order in which a boot finds them; or by `md_NAME`, where
+mdadm.conf says `CREATE names=yes`.
+
+That line counts for all arrays of the machine, and an earlier version of raidplan wrote it. Where it stands in our block it
+goes in a step of its own, and it stays as long as a line of somebody calls an array by such a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections, wanted_text
+from raidplan.apply.configuration.lines import Line, device, mdadm_conf, numbered, rows, statements
+from raidplan.facts import Machine
+from raidplan.facts.signatures import plain
+from raidplan.plan import ADDED, Plan, Step, WriteBlock
+from raidplan.plan.origin import Origin
+from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+
+NAMES = "create names=yes\n"
+BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")
+"""Nodes of arrays: those that `names=yes` makes, and those with a number; a partition of one counts for it."""
+
+
+def as_it_stands(plan: Plan, machine: Machine) -> Plan:
+    """The plan, with names=yes kept in our block as long as somebody's line needs it."""
+    if not any(BY_NAME.match(node) for _, node in _spoken_of(machine)):
+        return plan
+
+    def kept(step: Step) -> Step:
+        action = step.action
+        if not isinstance(action, WriteBlock) or not _goes(action, machine):
+            return step
+        return replace(step, action=replace(action, content=NAMES + action.content))
+
+    return replace(plan, steps=tuple(map(kept, plan.steps)), whole=tuple(map(kept, plan.whole)))
+
+
+def in_its_own_step(step: Step, machine: Machine) -> list[Step]:
+    """The step that writes our block; before it, or in its place where it would do no more, one that takes names=yes out."""
+    action = step.action
+    if not isinstance(action, WriteBlock) or not _goes(action, machine):
+        return [step]
+    inside = sections(file_text(machine, action.file) or "", action.mark, at_top=True).inside
+    left = replace(action, content="".join(f"{line}\n" for line in inside_without_names(inside)))
+    say = (
+        f"take names=yes out of {MDADM_CONF}, which an earlier version wrote: from the next boot on the kernel calls all arrays by "
+        "numbers (md127), also those that no layout names, and not md_NAME; /dev/md/NAME stays"
+    )
+    first = replace(step, say=say, action=left)
+    if left == action:
+        return [first]
+    first = replace(first, id=f"{step.id}{ADDED}numbers", origin=Origin("change", step.id))
+    return [first, replace(step, needs=(*step.needs, first.id))]
+
+
+def inside_without_names(lines: Iterable[Line]) -> Iterator[str]:
+    """The lines but for those that say names=yes and nothing else."""
+    yield from (line for _, line in lines if line.lower().split() != NAMES.lower().split())
+
+
+def kept_for_others(whole: Plan, machine: Machine) -> Iterator[str]:
+    """Reasons why names=yes stays in our block, in words."""
+    block = next((step.action for step in whole.steps if _is_conf(step)), None)
+    if isinstance(block, WriteBlock) and block.content.startswith(NAMES):
+        places = (f"{place} ({plain(node)})" for place, node in _spoken_of(machine) if BY_NAME.match(node))
+        yield (
+            f"names=yes stays in {MDADM_CONF}, which gives all arrays of the machine such names: {next(places, 'a line')} needs "
+            "it; write UUID= there, and the next `apply` shows the step that takes it out"
+        )
+
+
+def numbers_needed(left: Plan, machine: Machine) -> Iterator[str]:
+    """Lines that call an array of others by a number which an array that is made could take at the next boot, in words."""
+    for name, places in _by_chance(left, machine):
+        yield from (
+            f"{place} calls an array /dev/{name}, a number that it gets by chance at each boot, and that one of the new arrays "
+            "may get: write its UUID= there"
+            for place in places
+        )
+
+
+def numbers_free(left: Plan, machine: Machine) -> Iterator[str]:
+    """The same of numbers that no line needs."""
+    if names := [name for name, places in _by_chance(left, machine) if not places]:
+        yield (
+            f"the arrays {', '.join(names)} are not of this layout, and nothing holds their numbers: from the next boot on they may "
+            "have others, as the new arrays take numbers too; their links below /dev/md and /dev/disk stay"
+        )
+
+
+def _by_chance(left: Plan, machine: Machine) -> Iterator[tuple[str, list[str]]]:
+    """The arrays of others with numbers from md127 down, and the lines that speak of each; a line `ARRAY /dev/md127` in
+    mdadm.conf would hold its number."""
+    made = {
+        step.proof.key for step in left.steps if step.creates and step.proof and step.proof.kind == "array"
+    }
+    if not made:
+        return
+    held = {key for _, keys in mdadm_conf(_conf(machine)) for key in keys}
+    for uuid, found in machine.objects.get("array", {}).items():
+        name = str(found.get("device", ""))
+        if uuid in made or not BY_NUMBER.fullmatch(f"/dev/{name}") or _is_held(name, held):
+            continue
+        yield name, [place for place, node in _spoken_of(machine) if _number(node) == name]
+
+
+def _is_held(name: str, held: set[tuple[str, str]]) -> bool:
+    return not held.isdisjoint({("node", f"/dev/{name}"), ("node", f"/dev/md/{name.removeprefix('md')}")})
+
+
+def _number(node: str) -> str:
+    found = BY_NUMBER.fullmatch(node)
+    return found[1] if found else ""
+
+
+def _is_conf(step: Step) -> bool:
+    return isinstance(step.action, WriteBlock) and step.action.file == MDADM_CONF
+
+
+def _goes(action: WriteBlock, machine: Machine) -> bool:
+    """names=yes counts on the machine by our block alone, and the block that is to be written does not say it."""
+    if action.file != MDADM_CONF or _named(numbered(action.content)) or not action.content:
+        return False
+    try:
+        without = wanted_text(replace(action, content=""), file_text(machine, action.file)) or ""
+    except BrokenBlock:
+        return False  # `compare` has said so
+    return _named(_conf(machine)) and not _named([*numbered(without), *_parts(machine)])
+
+
+def _named(lines: Iterable[Line]) -> bool:
+    """Whether arrays get names: mdadm heeds the last of several words (`createline` in its config.c)."""
+    told = [
+        word.lower() for _, (keyword, *words) in statements(lines) if keyword == "CREATE" for word in words
+    ]
+    return next((word == "names=yes" for word in reversed(told) if word.startswith("names=")), False)
+
+
+def _conf(machine: Machine) -> list[Line]:
+    try:
+        return [*numbered(file_text(machine, MDADM_CONF) or ""), *_parts(machine)]
+    except BrokenBlock:
+        return []
+
+
+def _parts(machine: Machine) -> list[Line]:
+    files = machine.objects.get("file", {}).items()
+    texts = (
+        str(found.get("content", "")) for file, found in files if file.rpartition("/")[0] in MDADM_CONF_PARTS
+    )
+    return [line for text in texts for line in numbered(text)]
+
+
+def _spoken_of(machine: Machine) -> Iterator[tuple[str, str]]:
+    """The nodes that fstab, crypttab and units speak of, and where."""
+    for file, column in ((FSTAB, 0), (CRYPTTAB, 1)):
+        text = str((machine.observe("file", file) or {}).get("content", ""))
+        for number, row in rows(numbered(text)):
+            if len(row) > column:
+                yield f"{file} line {number}", device(row[column])[1]
+    for file, found in machine.objects.get("unit_file", {}).items():
+        yield plain(file), device(str(found.get("what", "")))[1]

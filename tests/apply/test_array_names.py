@@ -1,0 +1,184 @@
+"""No line of ours says how arrays of others are called or watched; and what an earlier version wrote goes in a step that says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.decision import Decision, decide
+from raidplan.apply.journal.past import Past
+from raidplan.plan import Plan, WriteBlock, plan_from_json, plan_to_json
+from tests.apply.earlier import plan_of, set_to
+from tests.apply.recorded_runs import Recorded
+from tests.apply.runs import apply, impatient, machine
+from tests.apply.simulated import Simulated, State
+
+__all__ = ["impatient"]
+
+CONF = "etc/mdadm/mdadm.conf"
+OTHER = "0d0e0a0d-1111-4222-8333-123456789abc"
+
+
+@pytest.mark.parametrize("name", ["create-finished", "change-finished", "teardown-finished"])
+def test_what_an_earlier_version_wrote_goes_in_a_step_that_says_so(name: str, tmp_path: Path) -> None:
+    left = Recorded(name, tmp_path / "left")
+    conf = left.root / CONF
+    assert "create names=yes" in conf.read_text()
+    decision = left.decide(left.layout)
+    step = decision.left.steps[0]
+    assert decision.refusals == () and step.id == "config.mdadm.conf"
+    assert "calls all arrays by numbers (md127), also those that no layout names" in step.say
+    assert all(not step.id.startswith(("array.", "filesystem.", "disk.")) for step in decision.left.steps)
+    assert plan_from_json(plan_to_json(decision.left)) == decision.left
+    assert left.apply(left.layout) == "done"
+    assert "names" not in conf.read_text() and "ARRAY /dev/md/data " in conf.read_text()
+    assert left.apply(left.layout) == "nothing to do"
+
+
+def test_with_another_change_of_the_block_it_is_a_step_of_its_own(tmp_path: Path) -> None:
+    left = Recorded("create-finished", tmp_path / "left")
+    conf = left.root / CONF
+    conf.write_text(
+        conf.read_text().replace("create names=yes\n", "create names=yes\nMAILADDR old@example.org\n")
+    )
+    steps = {step.id: step for step in left.decide(left.layout).left.steps}
+    numbers, block = steps["config.mdadm.conf+numbers"], steps["config.mdadm.conf"]
+    assert numbers.id in block.needs and "by numbers" in numbers.say and "by numbers" not in block.say
+    assert isinstance(numbers.action, WriteBlock) and numbers.action.content.startswith(
+        "MAILADDR old@example.org\nARRAY"
+    )
+    assert left.apply(left.layout) == "done"
+    assert left.apply(left.layout) == "nothing to do"
+
+
+@pytest.mark.parametrize("where", ["before ours", "behind ours"])
+def test_names_that_somebody_else_asks_for_are_theirs(where: str, tmp_path: Path) -> None:
+    left = Recorded("create-finished", tmp_path / "left")
+    conf = left.root / CONF
+    text = conf.read_text()
+    conf.write_text(f"CREATE names=yes\n{text}" if where == "before ours" else f"{text}CREATE names=yes\n")
+    step = left.decide(left.layout).left.steps[0]
+    assert step.id == "config.mdadm.conf" and "by numbers" not in step.say
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("etc/fstab", "/dev/md_lab:foreign /srv/theirs ext4 defaults 0 2"),
+        ("etc/crypttab", "secret /dev/md_data none luks"),
+        ("etc/systemd/system/srv-x.mount", "[Mount]\nWhat=/dev/md_other\nWhere=/srv/x"),
+    ],
+)
+def test_a_line_that_needs_such_a_name_keeps_it(file: str, line: str, tmp_path: Path) -> None:
+    left = Recorded("create-finished", tmp_path / "left")
+    path = left.root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_text() if path.exists() else ""
+    path.write_text(f"{before}{line}\n")
+    decision = left.decide(left.layout)
+    assert decision.refusals == () and all(step.id != "config.mdadm.conf" for step in decision.left.steps)
+    (note,) = (note for note in decision.notes if "names=yes stays" in note)
+    assert f"/{file}" in note and "write UUID= there" in note
+    assert left.apply(left.layout) == "done" and "create names=yes" in (left.root / CONF).read_text()
+    assert left.apply(left.layout) == "nothing to do"
+    path.write_text(before)
+    assert "by numbers" in left.decide(left.layout).left.steps[0].say
+
+
+def beside(tmp_path: Path, plan: Plan, *, device: str = "md127", **files: str) -> Decision:
+    """A blank machine with an array of somebody, and these files."""
+    root = tmp_path / "root"
+    for name, text in files.items():
+        file = root / name.replace("__", "/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    state = State()
+    state.objects["array"] = {
+        OTHER: {"name": "lab:theirs", "node": f"/dev/{device}", "device": device, "links": ["theirs"]}
+    }
+    return decide(plan, Simulated(plan, root, state).read(plan), Past(), here=False)
+
+
+FSTAB_LINE = "/dev/md127 /srv/theirs ext4 defaults 0 2\n"
+HELD = f"ARRAY /dev/md127 UUID={OTHER}\n"
+
+
+def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "plan")
+    (said,) = beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals
+    assert said.startswith(
+        "/etc/fstab line 1 calls an array /dev/md127, a number that it gets by chance at each boot"
+    )
+    held = beside(tmp_path, plan, etc__fstab=FSTAB_LINE, **{"etc__mdadm__mdadm.conf": HELD})
+    assert held.refusals == () and not any("numbers" in note for note in held.notes)
+
+
+def test_numbers_of_others_that_nothing_holds_are_told(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "plan")
+    found = beside(tmp_path, plan)
+    (note,) = (note for note in found.notes if "nothing holds their numbers" in note)
+    assert note.startswith("the arrays md127 are not of this layout") and found.refusals == ()
+    assert not any("numbers" in note for note in beside(tmp_path, plan, device="md_theirs").notes)
+
+
+def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
+    plan, conf = plan_of(tmp_path / "plan"), "etc__mdadm__mdadm.conf"
+    (said,) = beside(tmp_path, plan, **{conf: "# by mkconf\nMAILADDR root\n"}).refusals
+    assert said.startswith(
+        "/etc/mdadm/mdadm.conf line 2 sends the alarms of all arrays to root, also those of /dev/md99"
+    )
+    assert said.endswith("write that one in the layout (monitoring: mail), or root@example.org there")
+    assert beside(tmp_path, plan, **{conf: "MAILADDR root@example.org\n"}).refusals == ()
+    silent = plan_of(tmp_path / "silent", set_to("monitoring", None))
+    assert beside(tmp_path, silent, **{conf: "MAILADDR root\n"}).refusals == ()
+    notes = beside(tmp_path, plan, **{conf: ""}).notes
+    assert (
+        "alarms of /dev/md99, /dev/md127 go to root@example.org as well: mdadm takes one address for all arrays"
+        in notes
+    )
+
+
+def test_without_arrays_of_others_nobody_misses_an_alarm(tmp_path: Path) -> None:
+    plan, root = plan_of(tmp_path / "plan"), tmp_path / "root"
+    (root / "etc/mdadm").mkdir(parents=True)
+    (root / CONF).write_text("MAILADDR root\n")
+    there = Simulated(plan, root, State()).read(plan)
+    alone = replace(there, disks=there.disks[4:], objects=there.objects | {"array": {}}, blocks=())
+    decision = decide(plan, alone, Past(), here=False)
+    assert decision.refusals == () and any(
+        "counts no more: alarms go to root@example.org" in note for note in decision.notes
+    )
+
+
+def test_a_name_that_members_of_an_array_which_does_not_run_have_is_taken(tmp_path: Path) -> None:
+    """A boot would assemble both, and one link would lead to either."""
+    plan = plan_of(tmp_path / "plan")
+    there = Simulated(plan, tmp_path / "root", State()).read(plan)
+    leg = there.disks[1]
+    for label, taken in (("pair:a", True), ("a", False), ("lab:a", False), ("pair:a2", False)):
+        traces = (replace(leg.traces[0], type="linux_raid_member", uuid=OTHER, label=label),)
+        disks = (there.disks[0], replace(leg, traces=traces), *there.disks[2:])
+        refusals = decide(plan, replace(there, disks=disks), Past(), here=False).refusals
+        assert refusals == (
+            (f"the name pair:a is taken by the array {OTHER} (/dev/other0)",) if taken else ()
+        )
+
+
+def test_udev_looks_at_every_device_once_more_after_the_last_write(tmp_path: Path) -> None:
+    """It may have looked before mdadm or mkfs had ended, and then lsblk -f has nothing of a member or a file system."""
+    plan = plan_of(tmp_path / "plan")
+    disks = {f"/dev/d{n}" for n in range(4)}
+    world = Simulated(plan, tmp_path / "root", machine(tmp_path / "root"))
+    world.state.nodes |= disks
+    assert apply(plan, world) == "done"
+    nodes, effects = world.looked_at
+    written = {
+        word for step in plan.steps for word in (*step.guard, *step.awaits) if word.startswith("/dev/")
+    }
+    assert nodes == written | disks
+    last = max(n for n, (kind, _) in enumerate(world.effects, 1) if kind in ("run", "set", "zero"))
+    assert effects >= last
+    world.looked_at = (set(), 0)
+    assert apply(plan, world) == "nothing to do" and world.looked_at == (set(), 0)
