@@ -18,6 +18,7 @@ FLOORS = [
     "base", "geometry", "plan/changes", "plan", "base/filesystems", "facts",
     "apply/refusal", "apply/devices", "apply/reading", "apply/world", "apply/journal", "apply/configuration", "apply/change", "apply/teardown",
     "apply/decide", "apply/adopt", "apply/recheck_target", "apply/syncs", "apply/execute", "apply/preflight", "apply/undo", "apply/stages", "apply/decision", "apply/session",
+    "apply/bring_up",
     "document", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
     "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "twin/loops", "twin/server",
     "cli", "__main__",

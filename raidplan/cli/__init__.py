@@ -18,6 +18,8 @@ COMMANDS = {
     "apply": "do what the plan says; a second run changes nothing",
     "adopt": "enter what stands as planned into a journal that was lost",
     "undo": "put back what the last apply wrote over, as long as that is possible",
+    "mount": "bring a machine's storage up below a folder, in a rescue system",
+    "umount": "take it down again",
     "diff": "say what a change of a layout means, and what it would destroy",
     "estimate": "say how fast the layout can be, what is in its way, and what survives what",
     "draw": "draw the machine: storage and wiring, as SVG or Mermaid",

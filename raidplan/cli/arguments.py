@@ -129,6 +129,37 @@ def _undo(parser: argparse.ArgumentParser) -> None:
     add_colour(parser)
 
 
+def _mount(parser: argparse.ArgumentParser) -> None:
+    """A layout or plan, the folder, and how."""
+    parser.description = (
+        "In a rescue system: assembles the arrays of a machine, activates its volumes and mounts its file systems "
+        "below --target. Makes nothing; refuses where a disk is missing, unless with --degraded. Exit code 3 if something "
+        "could not be brought up."
+    )
+    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    parser.add_argument(
+        "--read-only",
+        action="store_true",
+        help="write nothing to any device, the logs of file systems neither",
+    )
+    parser.add_argument("--degraded", action="store_true", help="assemble arrays that lack a member")
+    add_devices(parser)
+    add_target(parser)
+    add_colour(parser)
+
+
+def _umount(parser: argparse.ArgumentParser) -> None:
+    """A layout or plan, and the folder."""
+    parser.description = (
+        "Unmounts what `mount` or `apply --target` mounted below --target, deactivates the volumes and stops the arrays. Refuses "
+        "as long as something else is mounted there."
+    )
+    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    add_devices(parser)
+    add_target(parser)
+    add_colour(parser)
+
+
 def _diff(parser: argparse.ArgumentParser) -> None:
     """Two layouts, or one and revisions of it."""
     parser.description = (
@@ -271,6 +302,8 @@ ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "apply": _apply,
     "adopt": _adopt,
     "undo": _undo,
+    "mount": _mount,
+    "umount": _umount,
     "diff": _diff,
     "estimate": _estimate,
     "draw": _draw,

@@ -8,7 +8,7 @@ one may have missed the last update of its superblock; then a timer starts the a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from raidplan.apply.decide.leftovers import TYPES
 from raidplan.apply.decide.redo_steps import half_done
@@ -63,11 +63,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
         found = machine.observe("array", step.proof.key)
         if (found and found.get("state") not in STATES) or half_done(step, machine, past):
             continue
-        missing = [
-            device.strip("{}")
-            for device in step.guard
-            if not _is_member(identity_of(device, made), step, machine)
-        ]
+        missing = missing_members(step, machine, made)
         if not found and (len(missing) == len(step.guard) or _given_up(step, past)):
             continue
         there = f"{len(step.guard) - len(missing)} of its {len(step.guard)} devices are there"
@@ -76,6 +72,12 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
             f"{step.because} (line {step.line}): {there}, but {state}, and what stands on it cannot be seen: "
             f"{out}; then try again"
         )
+
+
+def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
+    """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
+    there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
+    return [device.strip("{}") for device, found in zip(step.guard, there, strict=True) if not found]
 
 
 def _started(found: Properties, missing: list[str]) -> tuple[str, str]:

@@ -80,5 +80,6 @@ BTRFS = Btrfs(
     shrunk=by_hand("btrfs filesystem resize {to} {mount}", before=(Before.FILES_FIT,)),
     uuid_mode="btrfstune -U",
     another_uuid="btrfstune -u",
+    unwritten="ro,rescue=nologreplay",
     compared=True,
 )  # fmt: skip

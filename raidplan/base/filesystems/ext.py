@@ -190,5 +190,7 @@ EXT2 = Ext(
     another_uuid="tune2fs -U random",
     repeats=True,
 )  # fmt: skip
-EXT3 = replace(EXT2, name="ext3", converted={"ext4": by_hand("tune2fs -O extents {node}")})
-EXT4 = replace(EXT2, name="ext4", converted={})
+EXT3 = replace(
+    EXT2, name="ext3", converted={"ext4": by_hand("tune2fs -O extents {node}")}, unwritten="ro,noload"
+)
+EXT4 = replace(EXT3, name="ext4", converted={})

@@ -114,6 +114,7 @@ F2FS = F2fs(
     labelled_mounted=False,
     grown=by_hand("resize.f2fs {node}", before=(Before.UNMOUNTED,)),
     flushless=frozenset({"nobarrier", "fsync_mode=nobarrier"}),
+    unwritten="ro,norecovery",
     repeats=True,
     compared=True,
 )  # fmt: skip

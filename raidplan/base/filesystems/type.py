@@ -124,6 +124,8 @@ class FilesystemType:
     """The program that gives it another UUID, and its mode; empty where there is none."""
     another_uuid: str = ""
     """The command that draws a UUID of its own and keeps all data; empty where there is none."""
+    unwritten: str = "ro"
+    """The mount options with which nothing is written to the device, its log neither."""
     removed_options: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Mount options about flushes that the kernel knows no more, and since which version."""
     flushless: frozenset[str] = NO_BARRIERS

@@ -158,4 +158,5 @@ XFS = Xfs(
     removed_options={"barrier": "4.19", "nobarrier": "4.19"},
     flushless=frozenset(),
     repeats=True,
+    unwritten="ro,norecovery",
 )  # fmt: skip

@@ -1,0 +1,57 @@
+"""`raidplan mount LAYOUT --target DIR`: a machine's whole storage, up and mounted below a folder of a rescue system."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+
+from raidplan.apply.bring_up import Command, Wish, bring_up
+from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.world import World
+from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
+from raidplan.cli.apply import plan_of
+from raidplan.cli.output import talk
+from raidplan.facts.match import match
+from raidplan.plan import Plan
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Assembles, activates and mounts."""
+    wish = Wish(arguments.read_only, arguments.degraded)
+    return brought(arguments, lambda plan, world: bring_up(plan, world, wish, say), missing=wish.degraded)
+
+
+def brought(
+    arguments: argparse.Namespace, bring: Callable[[Plan, World], list[str]], *, missing: bool
+) -> int:
+    """The exit code of bringing storage up or down; `missing`: also where a disk of the layout is not there."""
+    if not arguments.target:
+        talk("raidplan: name the folder in a rescue system: --target /mnt")
+        return UNABLE
+    plan = plan_of(arguments)
+    if plan is None:
+        return UNABLE
+    if os.geteuid() != 0:
+        talk("refused: not root: run it with sudo")
+        return REFUSED
+    try:
+        with only_one() as lock:
+            plan, world = plan.complete, World([lock], plan.target)
+            _, mismatches = match(plan.disks, world.read(plan))
+            for mismatch in mismatches:
+                talk(f"{'note' if missing else 'refused'}: {mismatch}")
+            if mismatches and not missing:
+                return REFUSED
+            troubles = bring(plan, world)
+    except Held as error:
+        talk(f"refused: {error}")
+        return REFUSED
+    for trouble in troubles:
+        talk(f"stopped: {trouble}")
+    return STOPPED if troubles else OK
+
+
+def say(command: Command) -> None:
+    """Shows a command before it runs."""
+    talk(f"$ {' '.join(command)}")
