@@ -245,8 +245,9 @@ class Work:
             case RenewInitramfs():
                 if problem := renew(step.action, self.world):
                     raise StepFailed(problem)
-            case Run(argv, stdin):
-                result = self.world.run(tuple(map(self.resolved, argv)), stdin)
+            case Run(argv, stdin, inside):
+                run = self.world.run_inside if inside else self.world.run
+                result = run(tuple(map(self.resolved, argv)), stdin)
                 if result.returncode:
                     raise StepFailed(result.last_words)
             case WriteFile() | WriteBlock():

@@ -130,13 +130,12 @@ class World:
         """Runs a program that changes the machine, to its end: no time limit, nothing is ever killed."""
         return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep, clock=self.clock))
 
-    def run_inside(self, argv: Sequence[str]) -> Result:
+    def run_inside(self, argv: Sequence[str], stdin: str = "") -> Result:
         """The same, as a program of the system below the target sees the machine."""
         if not self.target:
-            return self.run(argv)
-        return self.run(
-            ("unshare", "--mount", "--propagation=private", "sh", "-c", INSIDE, "sh", self.target, *argv)
-        )
+            return self.run(argv, stdin)
+        within = ("unshare", "--mount", "--propagation=private", "sh", "-c", INSIDE, "sh", self.target)
+        return self.run((*within, *argv), stdin)
 
     def set_attribute(self, file: str, content: str) -> None:
         """Writes into a sysfs attribute. Raises OSError."""

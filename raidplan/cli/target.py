@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
+from raidplan.plan import Run
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
@@ -40,7 +41,11 @@ def waiting(decision: Decision) -> Iterator[str]:
     target = decision.whole.target
     later = f"`raidplan apply --target {target}` again, for {counted(len(decision.postponed), 'step')} more: "
     later += listed([step.say for step in decision.postponed])
-    if installed(decision):
+    system = decision.machine.observe("system", "target") or {}
+    if system.get("initramfs"):
+        missing = sorted({step.action.argv[0] for step in decision.postponed if isinstance(step.action, Run)})
+        yield f"the system in {target} lacks {listed(missing, last=' and ')}: install its package in it (grub-pc), then {later}"
+    elif installed(decision):
         yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     else:
         yield f"{target} holds no system yet: install one there, for example with mmdebstrap, then {later}"

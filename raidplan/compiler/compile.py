@@ -8,6 +8,7 @@ from dataclasses import replace
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Finding, Path, error
 from raidplan.base.levels import LEVELS
+from raidplan.compiler.boot import boot_steps
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
 from raidplan.plan import DiskIdentity, Plan, Proof, Run, Step, digest
@@ -26,6 +27,9 @@ def compile_plan(
         return None, missing
     steps = [step for item in topology.items for step in item.kind.steps(item.name, item.path, topology)]
     steps += config_steps(topology)
+    boot = [*boot_steps(topology)]
+    known = {step.id for step in (*steps, *boot)}
+    steps += [step.among(known) for step in boot]
     if target:
         steps = _after_mounts(steps)
     modules = _modules(topology)

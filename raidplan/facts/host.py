@@ -16,6 +16,7 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
+from raidplan.plan.boot_loaders import PROGRAMS
 from raidplan.plan.initramfs import BOOT, GENERATORS
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
 
@@ -118,10 +119,13 @@ def read_units(units: Iterable[str], ask: Ask, target: str = "") -> Objects:
 
 
 def read_system(root: Path) -> Objects:
-    """Whether a system is `installed` below a folder, and whether that has an `initramfs` (os-release(5))."""
+    """Whether a system is `installed` below a folder, whether that has an `initramfs`, and its boot loader's `programs` (os-release(5))."""
     installed = any((root / place).exists() for place in ("etc/os-release", "usr/lib/os-release"))
     images = any(any((root / BOOT.lstrip("/")).glob(each.image.format("*"))) for each in GENERATORS.values())
-    return {"target": {"installed": installed, "initramfs": images}}
+    programs = [
+        name for name in PROGRAMS if any((root / place / name).exists() for place in ("usr/sbin", "usr/bin"))
+    ]
+    return {"target": {"installed": installed, "initramfs": images, "programs": programs}}
 
 
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:

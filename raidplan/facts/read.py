@@ -12,6 +12,7 @@ from pathlib import Path
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
+from raidplan.facts.boot_loaders import read_boot_loaders, read_boot_menu
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import below, mount_objects, read_mounts, read_swaps
@@ -72,6 +73,7 @@ def read_machine(
         objects |= host.read_paths(system, paths)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
+        objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}
         if target:
             objects["mount"] = mount_objects(below(readings.mounts, target), names)
             objects["system"] = host.read_system(system)

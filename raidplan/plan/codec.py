@@ -82,8 +82,8 @@ def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _action_to_data(action: Action) -> dict[str, Any]:
     match action:
-        case Run(argv, stdin):
-            return {"argv": list(argv), **({"stdin": stdin} if stdin else {})}
+        case Run():
+            return {"argv": list(action.argv), **_filled({"stdin": action.stdin, "inside": action.inside})}
         case RenewInitramfs(arrays, generator):
             other = {"generator": generator} if generator != INITRAMFS_TOOLS.name else {}
             return {"initramfs": list(arrays), **other}
@@ -187,7 +187,7 @@ def _action_from_data(data: dict[str, Any]) -> Action:
     if "initramfs" in data:
         return RenewInitramfs(_texts(data["initramfs"]), _generator(data))
     if "argv" in data:
-        return Run(_texts(data["argv"]), _text(data.get("stdin", "")))
+        return Run(_texts(data["argv"]), _text(data.get("stdin", "")), _of(bool, data.get("inside", False)))
     if "zero" in data:
         ranges = tuple((_of(int, start), _of(int, size)) for start, size in data["ranges"])
         return Zero(_text(data["zero"]), ranges, None if data["found"] is None else _texts(data["found"]))

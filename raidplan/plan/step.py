@@ -21,6 +21,8 @@ class Run:
 
     argv: tuple[str, ...]
     stdin: str = ""
+    inside: bool = False
+    """It is a program of the machine's own system, also where that lies below a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +285,15 @@ class Plan:
         named = {step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}
         renewed = {step.action.by.program for step in self.steps if isinstance(step.action, RenewInitramfs)}
         return tuple(sorted(named | renewed))
+
+    @property
+    def tools_inside(self) -> frozenset[str]:
+        """Those of them that are programs of the machine's own system, also where that lies below a target."""
+        actions = [step.action for step in self.steps]
+        named = {action.argv[0] for action in actions if isinstance(action, Run) and action.inside}
+        return frozenset(
+            (*named, *(action.by.program for action in actions if isinstance(action, RenewInitramfs)))
+        )
 
     @property
     def lost(self) -> tuple[Loss, ...]:

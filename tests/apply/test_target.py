@@ -19,10 +19,11 @@ from raidplan.apply.preflight.mounted import in_memory
 from raidplan.apply.preflight.preflight import mount_points_empty
 from raidplan.apply.preflight.situation import Situation
 from raidplan.cli.output import Unable
-from raidplan.cli.target import target_of
+from raidplan.cli.target import target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan import Plan, Proof, Run, Step, plan_from_json, plan_to_json
+from raidplan.plan.boot_loaders import PROGRAMS
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, machine
@@ -35,8 +36,13 @@ LAYOUT = """\
 version: 1
 host: fresh
 hardware:
+  firmware: bios
   disks:
-    a<0-1>: {size: 4GiB, serial: FRESH-<1>, partitions: {boot: {size: 500MiB}, root: {size: 2GiB}, swap: {size: rest}}}
+    a<0-1>:
+      size: 4GiB
+      serial: FRESH-<1>
+      partitions: {bios: {size: 1MiB, type: bios-boot}, boot: {size: 500MiB}, root: {size: 2GiB}, swap: {size: rest}}
+boot: {loader: grub}
 arrays:
   boot: {level: raid1, members: [a<0-1>.boot], initial_sync: freeze-until-reboot}
   root: {level: raid1, members: [a<0-1>.root], initial_sync: freeze-until-reboot}
@@ -48,6 +54,8 @@ swap: {swap: {device: swap}}
 monitoring: {scrub: monthly}
 """
 TARGET = "/mnt"
+INSTALLED = {"boot.grub.a0", "boot.grub.a1", "boot.menu"}
+"""The steps that need GRUB in the system."""
 
 
 @cache
@@ -82,6 +90,9 @@ def install(root: Path) -> None:
     (root / "mnt/etc/default").mkdir(parents=True)
     (root / "mnt/etc/os-release").write_text("ID=debian\n")
     boot(root / "mnt", "6.1")
+    (root / "mnt/usr/sbin").mkdir(parents=True, exist_ok=True)
+    for name in PROGRAMS:
+        (root / "mnt/usr/sbin" / name).touch()
 
 
 def decided(root: Path, state: State, target: str = TARGET) -> Decision:
@@ -140,7 +151,14 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     (root / "mnt/etc/os-release").touch()
     assert apply(plan(), Simulated(plan(), root, state)) == "done"
     assert (root / "mnt/etc/fstab").exists()
-    assert [step.id for step in decided(root, state).postponed] == ["config.initramfs"]
+    without_kernel = decided(root, state)
+    assert {step.id for step in without_kernel.postponed} == {"config.initramfs", *INSTALLED}
+    assert any("has no kernel" in words for words in waiting(without_kernel))
+
+    boot(root / "mnt", "6.1")
+    without_loader = decided(root, state)
+    assert {step.id for step in without_loader.postponed} == INSTALLED
+    assert any("lacks grub-install and update-grub" in words for words in waiting(without_loader))
 
 
 @pytest.mark.slow

@@ -87,9 +87,7 @@ def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
 
 def tools_present(situation: Situation) -> Iterator[Refusal]:
     """Every program of the plan, and the probes' own, must be there before the first of them runs."""
-    actions = (step.action for step in situation.plan.steps)
-    makers = {action.by.program for action in actions if isinstance(action, RenewInitramfs)}
-    inside = makers if situation.plan.target else ()
+    inside = situation.plan.tools_inside if situation.plan.target else ()
     for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
         if tool not in inside and not find_tool(tool):
             yield Refusal("program-missing", f"the program {tool} is missing: install it", tool)

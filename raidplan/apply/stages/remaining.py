@@ -11,7 +11,8 @@ from raidplan.apply.stages.matching import Asked
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
-from raidplan.plan import Plan, RenewInitramfs, Step
+from raidplan.facts.machine import texts
+from raidplan.plan import Plan, RenewInitramfs, Run, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,11 @@ def _waits(step: Step, machine: Machine) -> bool:
     system = machine.observe("system", "target")
     if system is None or step.phase != "configure":
         return False
-    return not system["installed"] or (isinstance(step.action, RenewInitramfs) and not system["initramfs"])
+    if not system["installed"]:
+        return True
+    if isinstance(step.action, Run) and step.action.inside:
+        return not system["initramfs"] or step.action.argv[0] not in texts(system["programs"])
+    return isinstance(step.action, RenewInitramfs) and not system["initramfs"]
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:

@@ -42,8 +42,9 @@ class Boot(Model):
 
     esp: tuple[Reference, ...] = ()
     """The EFI system partitions; of a RAID1, its members are made such partitions."""
-    loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot"] | None = None
-    """The boot loader, GRUB 2 by default; raidplan installs none."""
+    loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot", "none"] | None = None
+    """The boot loader, GRUB 2 by default. Written as grub, and with `firmware: bios`, it is installed on every disk that has a
+    BIOS boot partition; any other is not installed."""
     degraded: Literal["start", "wait"] = "start"
     """The treatment, at boot, of an array that lacks a member: start it after 30 s, or wait for a person.
 

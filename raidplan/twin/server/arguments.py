@@ -59,6 +59,8 @@ class Machine:
     online: bool = False
     kernel_arguments: str = ""
     unplugged: frozenset[str] = field(default=frozenset())
+    boots_itself: bool = False
+    """Its firmware (SeaBIOS) loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
 
 
 def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
@@ -69,7 +71,8 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
     check(machine.disks, machine.links)
     if machine.cache not in _CACHE:
         raise ValueError(f"cache {machine.cache!r}: possible are {', '.join(_CACHE)}")
-    found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port), *_root_disk(paths.root)]
+    found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port)]
+    found += [] if machine.boots_itself else _root_disk(paths.root)
     for name in controllers(machine.disks):
         found += _option("device", controller_device(name, machine.disks))
     for group, rate in _throttle_groups(machine):
@@ -115,6 +118,8 @@ def disk_device(disk: Disk, machine: Machine) -> Properties:
         device["werror"] = "stop"
     if disk.rotational:
         device["discard_granularity"] = 0  # no TRIM: a spinning disk offers none
+    if machine.boots_itself:
+        device["bootindex"] = machine.disks.index(disk) + 1
     if disk.serial:
         device["serial"] = disk.serial
     if disk.wwn:
@@ -151,10 +156,14 @@ def _board(machine: Machine, paths: Paths) -> list[str]:
             "chardev:console",
         ),
         *("-qmp", f"unix:{_comma(paths.monitor)},server=on,wait=off"),
-        *("-kernel", str(paths.kernel), "-initrd", str(paths.initrd)),
-        *("-append", f"{_KERNEL} {machine.kernel_arguments}".strip()),
+        *([] if machine.boots_itself else _kernel(machine, paths)),
         *("-device", "virtio-rng-pci"),
     ]
+
+
+def _kernel(machine: Machine, paths: Paths) -> list[str]:
+    files = ["-kernel", str(paths.kernel), "-initrd", str(paths.initrd)]
+    return [*files, "-append", f"{_KERNEL} {machine.kernel_arguments}".strip()]
 
 
 def _network(online: bool, port: int) -> list[str]:

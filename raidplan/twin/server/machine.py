@@ -186,6 +186,13 @@ class Twin:
         take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
         self._boot(timeout)
 
+    def start_from_disks(self, *, timeout: float = BOOT_SECONDS) -> None:
+        """Boots a machine that is off without its root disk: by firmware and what is on the other disks. Raises BootError."""
+        if self.running:
+            raise TwinError("the machine is on already")
+        self.machine = replace(self.machine, boots_itself=True)
+        self._boot(timeout)
+
     def halted(self) -> bool:
         """Whether a disk has stopped the machine, which waits for `power_cut`. Raises TwinError where it is off."""
         with Monitor(self._paths.monitor) as monitor:
