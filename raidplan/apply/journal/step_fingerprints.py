@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact
 from raidplan.facts.match import comparable
-from raidplan.plan import Plan, digest
+from raidplan.plan import Action, Plan, digest
 
 Marks = Mapping[str, Mapping[str, str]]
 """By step, then by the device that it writes over (as in `guard`)."""
@@ -38,8 +38,13 @@ def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
         step.id: {target: mark(does, target) for target in step.guard}
         for step in plan.steps
         if step.guard and step.proof
-        for does in [[step.id, asdict(step.action), list(step.guard), step.proof.key]]
+        for does in [[step.id, _does(step.action), list(step.guard), step.proof.key]]
     }
+
+
+def _does(action: Action) -> dict[str, object]:
+    """The values of an action, without those that journals of earlier versions did not know, where they are empty."""
+    return {name: value for name, value in asdict(action).items() if (name, value) != ("inside", False)}
 
 
 def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
