@@ -213,19 +213,18 @@ def disk(tmp_path: Path) -> Iterator[tuple[str, str]]:
     make = next(step for step in plan.steps if step.new_partitions)
     link = Path(make.awaits[0])
     link.parent.mkdir(parents=True, exist_ok=True)
-    there = link.is_symlink()
     try:
         assert isinstance(make.action, Run)
         tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", node, stdin=make.action.stdin)
         subprocess.run(["partx", "--add", node], capture_output=True, check=False)
         if not Path(f"{node}p1").exists():
             pytest.skip("this kernel shows no partitions of loop devices")
-        if not there:
+        if link.resolve() != Path(f"{node}p1"):
+            link.unlink(missing_ok=True)  # of a run of this test that was killed
             link.symlink_to(f"{node}p1")
         yield node, str(link)
     finally:
-        if not there:
-            link.unlink(missing_ok=True)
+        link.unlink(missing_ok=True)
         subprocess.run(["partx", "--delete", node], capture_output=True, check=False)
         tool("losetup", "--detach", node)
 
