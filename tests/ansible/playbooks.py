@@ -1,0 +1,92 @@
+"""A real ansible-playbook with the collection of this checkout, and recorded machines for its hosts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidplan.facts import DiskFact, Machine
+
+ROOT = Path(__file__).parents[2]
+COLLECTION = ROOT / "ansible"
+PROGRAMS = Path(sys.executable).parent
+LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+LAYOUT = """\
+version: 1
+host: {host}
+hardware:
+  disks: {{d<0-1>: {{size: 1TB, serial: {host}-<1>}}}}
+arrays:
+  data: {{level: raid1, members: [d<0-1>]}}
+filesystems:
+  data: {{device: data, type: ext4, mount: /srv/data}}
+monitoring: {{mail: root@example.org, scrub: monthly}}
+"""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The result of one task on one host."""
+
+    host: str
+    task: str
+    status: str
+    values: Mapping[str, Any]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment in which Ansible finds the collection, and writes nothing outside of the folder."""
+    place = folder / "collections" / "ansible_collections" / "raidplan"
+    place.mkdir(parents=True, exist_ok=True)
+    if not (place / "storage").exists():
+        (place / "storage").symlink_to(COLLECTION)
+    (folder / "ansible.cfg").touch()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+    return {
+        **kept,
+        "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "ANSIBLE_HOME": str(folder / "home"),
+        "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
+        "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).parent / "callbacks"),
+        "ANSIBLE_CALLBACKS_ENABLED": "told",
+        "ANSIBLE_LOCAL_TMP": str(folder / "tmp"),
+        "ANSIBLE_REMOTE_TMP": str(folder / "remote"),
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_DEPRECATION_WARNINGS": "1",
+        "TOLD": str(folder / "told"),
+    }
+
+
+def playbook(
+    book: Path, hosts: Mapping[str, Mapping[str, Any]], folder: Path, *words: str
+) -> tuple[subprocess.CompletedProcess[str], list[Told]]:
+    """What ansible-playbook said, and the result of each task on each host, in their order."""
+    inventory, told = folder / "inventory.json", folder / "told"
+    inventory.write_text(json.dumps({"all": {"hosts": {host: {**LOCAL, **hosts[host]} for host in hosts}}}))
+    told.write_text("")
+    argv = [str(PROGRAMS / "ansible-playbook"), "--inventory", str(inventory), str(book), *words]
+    done = subprocess.run(argv, cwd=folder, env=environment(folder), capture_output=True, text=True)
+    return done, [Told(**json.loads(line)) for line in told.read_text().splitlines()]
+
+
+def machine(serials: Iterable[str]) -> Machine:
+    """A machine with a blank disk for each serial number."""
+    disks = (DiskFact(f"/dev/sd{n}", f"sd{n}", 10**12, serial=serial) for n, serial in enumerate(serials))
+    modules = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1")}
+    return Machine(tuple(disks), {"module": modules})
+
+
+def pair(host: str, folder: Path) -> Path:
+    """The layout of a host with two disks in the folder, and its recorded machine beside it."""
+    layout = folder / f"{host}.yaml"
+    layout.write_text(LAYOUT.format(host=host))
+    facts = machine(f"{host}-{n}" for n in range(2)).to_data()
+    layout.with_suffix(".json").write_text(json.dumps(facts))
+    return layout
