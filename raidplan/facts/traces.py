@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from raidplan.base.reader import Reader
+from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import GIB, KIB, SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.magic import recognised
@@ -231,5 +231,5 @@ def first_bytes(parts: Iterable[tuple[int, bytes]]) -> Iterator[int]:
             continue
         if blank is None:
             blank = data[0] if data[0] in BLANK else 0
-        if data != bytes([blank]) * len(data):  # a tenth of the time of `lstrip`, which goes byte by byte
+        if not all_are(blank, data):
             yield start + len(data) - len(data.lstrip(bytes([blank])))

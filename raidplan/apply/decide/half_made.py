@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from raidplan.base.checksum import crc32c
-from raidplan.base.reader import Reader, little
+from raidplan.base.reader import Reader, all_are, little
 from raidplan.base.size import SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import length, superblocks
@@ -48,15 +48,16 @@ def _of_others(
 ) -> bytes:
     """The bytes there, with zeroes in place of what mdadm and the kernel write: superblocks, sectors of ones, headers of our bitmap
     and partial parity log, empty blocks of a log."""
-    data = bytearray(read(offset, size))
-    if not data.strip(b"\0"):
-        return bytes(data)
+    whole = read(offset, size)
+    if all_are(0, whole):
+        return whole
+    data = bytearray(whole)
     for start, end in blocks:
         first, last = (min(max(0, at - offset), len(data)) for at in (start, end))
         data[first:last] = bytes(last - first)
     for at in range(0, len(data), SECTOR):
         sector = bytes(data[at : at + SECTOR])
-        if not any(sector):
+        if all_are(0, sector):
             continue
         if journal and _empty_block(bytes(data[at : at + LOG_BLOCK])):
             data[at : at + LOG_HEADER] = bytes(LOG_HEADER)

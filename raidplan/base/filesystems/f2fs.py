@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
-from raidplan.base.reader import Own, Reader, blanked, little, without
+from raidplan.base.reader import Own, Reader, all_are, blanked, little, without
 from raidplan.base.size import GIB, KIB, MIB, TIB, human
 from raidplan.plan.changes import Before, by_hand
 from raidplan.plan.step import Value
@@ -84,7 +84,7 @@ class F2fs(FilesystemType):
         current = (main + number * SEGMENT for number in numbers if number != NO_SEGMENT)
         own = self.own_again(again)
         parts = [*range(0, main, MIB), *(start + at for start in current for at in (0, MIB))]
-        return not any(without(own, read, at, MIB).strip(b"\0") for at in parts)
+        return all(all_are(0, without(own, read, at, MIB)) for at in parts)
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         return (node, "--", label) if label.startswith("-") else (node, label)

@@ -12,7 +12,7 @@ from raidplan.base.filesystems.type import BadLabel, Below, FilesystemType, Want
 from raidplan.base.identity import fat_form
 from raidplan.base.magic import Magic
 from raidplan.base.packages import Behaviour, Package
-from raidplan.base.reader import Reader, little, without
+from raidplan.base.reader import Reader, all_are, little, without
 from raidplan.base.size import MIB, human
 from raidplan.plan.changes import Before, by_hand
 
@@ -55,7 +55,7 @@ class Vfat(FilesystemType):
         """Each sector up to the root folder is empty or mkfs's."""
         end = _files(again)
         parts = (without(self.own_again(again), read, at, min(MIB, end - at)) for at in range(0, end, MIB))
-        return not any(part.strip(b"\0") for part in parts)
+        return all(all_are(0, part) for part in parts)
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         return (node, label) if label else ("--reset", node)

@@ -14,7 +14,7 @@ from raidplan.base.checksum import crc32c
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
-from raidplan.base.reader import Own, Reader, blanked, little
+from raidplan.base.reader import Own, Reader, all_are, blanked, little
 from raidplan.base.size import KIB, SECTOR, human
 from raidplan.geometry import xfs
 from raidplan.plan.changes import by_hand
@@ -110,7 +110,7 @@ class Xfs(FilesystemType):
             return False
         headers = max(1, -(-size // HEADED))
         end = start + (headers + -(-length // SECTOR)) * SECTOR
-        return not read(end, 64 * KIB).strip(b"\0")
+        return all_are(0, read(end, 64 * KIB))
 
     def own(self, read: Reader, uuid: str) -> Own:
         """A block of metadata, which begins a sector or a block; mkfs.xfs writes some of them twice."""
