@@ -41,6 +41,18 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of one value of a layout, in which all ranges are written out.
+
+    A path whose end is not there yet inserts the value. The paths of several edits are those before any of them.
+    """
+
+    path: Path
+    new: str | int | tuple[str, ...] | None
+    """The value as it is written; None removes the key or the item."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One statement of fact with its numbers (`message`) and what to do about it (`hint`)."""
 
@@ -52,6 +64,8 @@ class Finding:
     on_key: bool = False
     """Point at the key, not at the value (an unknown key, a name that is used twice)."""
     related: tuple[Related, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    """The part of the hint that a program can do: without this finding afterwards, and with none as grave in its place."""
 
 
 def error(rule: str, path: Path, message: str, hint: str = "", *, on_key: bool = False) -> Finding:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from raidplan.base.plain import flow, scalar
 from raidplan.base.size import exact, human
 from raidplan.discover.hardware import IDENTIFIERS, Found, FoundDisk, readable_size
 from raidplan.render.visible import json_safe
-from raidplan.render.yaml_text import flow, scalar
 
 HEAD = """\
 # The hardware of {host}, by `raidplan discover hardware`. Keep it beside a layout, which then says

@@ -66,6 +66,13 @@ class Document:
         """The layout file's name as the user gave it."""
         return next(iter(self.sources))
 
+    def at(self, path: Path) -> Node | None:
+        """The node at a path; None if nothing is written there."""
+        node: Node | None = self.root
+        for part in path:
+            node = dict(node.children()).get(part) if node is not None else None
+        return node
+
     def locate(self, path: Path, *, on_key: bool = False) -> Span:
         """The span of the deepest thing that exists on the path.
 

@@ -12,7 +12,7 @@ from raidplan.render.visible import json_safe
 if TYPE_CHECKING:
     from raidplan.document import Span
     from raidplan.render.forms import Look
-    from raidplan.review.located import Accepted, Located
+    from raidplan.review.located import Accepted, Change, Located
     from raidplan.review.pipeline import Loaded
 
 FORMAT_VERSION = 1
@@ -32,7 +32,7 @@ def findings_json(findings: Sequence[Located], accepted: Sequence[Accepted] = ()
 def findings_to_data(findings: Sequence[Located], accepted: Sequence[Accepted] = ()) -> dict[str, Any]:
     """The findings, their counts and what was accepted as plain values."""
     return {
-        "findings": [finding_to_data(item) for item in findings],
+        "findings": [{**finding_to_data(item), "edits": [*map(_edit, item.changes)]} for item in findings],
         **{f"{s.value}s": sum(item.finding.severity is s for item in findings) for s in Severity},
         "accepted": [accepted_to_data(each) for each in accepted],
     }
@@ -57,6 +57,16 @@ def finding_to_data(item: Located) -> dict[str, Any]:
             {"message": place.message, "path": dotted(place.path), **_place(span)}
             for place, span in zip(finding.related, item.related, strict=True)
         ],
+    }
+
+
+def _edit(change: Change) -> dict[str, Any]:
+    return {
+        "action": change.action,
+        "path": dotted(change.edit.path),
+        "old": change.old,
+        "new": change.edit.new,
+        **_place(change.span),
     }
 
 

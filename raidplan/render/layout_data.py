@@ -6,11 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, get_args
 
+from raidplan.base.plain import Plain
 from raidplan.base.size import exact
 from raidplan.layout.kinds import model
 from raidplan.layout.kinds.model import Model, fields
-
-Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
 
 
 def layout_to_data(layout: Model) -> dict[str, Plain]:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from raidplan.base.findings import Finding
+from raidplan.base.findings import Edit, Finding
 from raidplan.document import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An edit with the value that it takes the place of."""
+
+    edit: Edit
+    span: Span
+    """The place of that value; without one, of what is to hold the new one."""
+    old: object = field(default=None, compare=False)
+    """As it is written; None where nothing is."""
+
+    @property
+    def action(self) -> str:
+        """`insert`, `replace` or `remove`."""
+        return "remove" if self.edit.new is None else "insert" if self.old is None else "replace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +32,8 @@ class Located:
     span: Span
     related: tuple[Span, ...] = ()
     """The places of the finding's `related`, in their order."""
+    changes: tuple[Change, ...] = ()
+    """The finding's `edits`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

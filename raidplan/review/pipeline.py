@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from raidplan.base.findings import Finding, has_errors
+from raidplan.base.findings import Edit, Finding, has_errors
 from raidplan.document import Document, Reader, parse_document, read_text
 from raidplan.layout.load import load_layout
 from raidplan.layout.model import Layout
 from raidplan.plan import Plan
-from raidplan.review.located import Accepted, Located
+from raidplan.review.located import Accepted, Change, Located
 from raidplan.review.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve
 
@@ -146,10 +146,16 @@ def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
             f,
             document.locate(f.path, on_key=f.on_key),
             tuple(document.locate(place.path, on_key=True) for place in f.related),
+            tuple(_change(document, edit) for edit in f.edits),
         )
         for f in findings
     ]
     return replace(loaded, findings=_in_order([*loaded.findings, *located], document.sources))
+
+
+def _change(document: Document, edit: Edit) -> Change:
+    there = document.at(edit.path)
+    return Change(edit, document.locate(edit.path), there.plain() if there is not None else None)
 
 
 def _in_order(located: Iterable[Located], files: Iterable[str]) -> tuple[Located, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.layout.kinds.array import Array
+from raidplan.rules.copies import partners_that_share
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays
 from raidplan.rules.workloads import RANDOM, work_on
@@ -99,7 +100,8 @@ def far_copies_for_writes(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "layout"),
                 f"the workload is database, and each write to {name} seeks between {copies} far zones of the disks",
-                f"choose n{copies} or o{copies}",
+                f"or layout: o{copies}" if array.read_ahead is None else f"choose n{copies} or o{copies}",
+                edits=(Edit((*path, "layout"), f"n{copies}"),) if array.read_ahead is None else (),
             )
 
 
@@ -135,10 +137,15 @@ def near_copies_for_streams(topology: Topology) -> Iterator[Hit]:
             continue
         word, count = _copies(array), len(array.named_members)
         if word.startswith("n") and _turning(topology, array):
+            far, safe = f"f{word[1:]}", not partners_that_share(topology, array, f"f{word[1:]}")
+            mild = safe and array.read_ahead is None
             yield Hit(
                 (*path, "layout" if array.layout else "level"),
                 f"the workload is large-files, and a single stream reads {name} ({word}) like {count / int(word[1:]):g} of its {count} disks",
-                f"choose f{word[1:]}, or o{word[1:]} where much is written",
+                (f"or o{word[1:]}" if mild else f"choose {far}, or o{word[1:]}")
+                + " where much is written"
+                + ("" if safe else ", with members in an order in which no neighbours fail together"),
+                edits=(Edit((*path, "layout"), far),) if mild else (),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import exact, human
 from raidplan.base.words import counted, listed
@@ -58,7 +58,8 @@ def whole_disk_on_uefi(topology: Topology) -> Iterator[Hit]:
                 (*path, "whole_disks"),
                 f"{listed(disks)} of {name} have no partition table, which UEFI firmware may try to repair: "
                 "some boards overwrite the superblock",
-                "remove 'whole_disks': each disk gets a partition of type Linux RAID",
+                "so that each disk gets a partition of type Linux RAID",
+                edits=(Edit((*path, "whole_disks"), None),),
             )
 
 
@@ -96,7 +97,8 @@ def no_slack_for_replacement(topology: Topology) -> Iterator[Hit]:
                 (*path, "whole_disks"),
                 f"{name} takes {counted(len(disks), 'disk')} to the last sector: a replacement that is smaller by "
                 "one is refused",
-                f"remove 'whole_disks': a partition leaves {human(slack)} at the end of each disk",
+                f"for a partition leaves {human(slack)} at the end of each disk",
+                edits=(Edit((*path, "whole_disks"), None),),
             )
 
 
@@ -134,12 +136,14 @@ def nested_array_off_stripe(topology: Topology) -> Iterator[Hit]:
         off = [leg for leg in legs if offset % topology.devices[leg].stripe]
         if off:
             stripe = topology.devices[off[0]].stripe
+            logged = array.policy == "journal"  # which metadata 1.0 cannot have
             yield Hit(
                 (*path, "members"),
                 f"the data of {name} begin {exact(offset)} into {listed(off, last=' and ')}, "
                 f"{human(offset % stripe)} into a stripe of {exact(stripe)}",
-                'write metadata: "1.0", whose data begin at 0',
+                "choose 2, 4 or 8 data disks for them" if logged else "whose data begin at 0",
                 related=places("array", ("arrays",), off),
+                edits=() if logged else (Edit((*path, "metadata"), "1.0"),),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import listed
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays, places, redundant
@@ -81,6 +81,7 @@ def degraded_autostart(topology: Topology) -> Iterator[Hit]:
             unreliable[component_name],
             f"{component_name} is known to lose disks ({listed(disks)}), and {listed(list(members), last=' and ')} "
             f"would start without them after 30 s{cost}",
-            "write boot: {degraded: wait}, and look for the cause: cable, port, firmware",
+            "and look for the cause: cable, port, firmware",
+            edits=(Edit(("boot", "degraded"), "wait"),),
             related=places("array", ("arrays",), members),
         )

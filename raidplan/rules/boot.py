@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import SHOWN, listed
 from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import place
+from raidplan.rules.lib.subjects import mounted, place
 from raidplan.topology import Topology
 
 
@@ -131,15 +133,19 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"{device} has the type {described.partitions[part].type}, and firmware looks for the type esp",
-                f"write type: esp at {device}, or leave its type out",
+                "or leave its type out",
+                edits=(Edit(("hardware", "disks", disk, "partitions", part, "type"), "esp"),),
                 related=(place("partition", ("hardware", "disks", disk, "partitions", part)),),
             )
         name, kind = made.get(device, ("", "vfat"))
         if kind != "vfat":
+            given = topology.layout.filesystems[name].given
+            simple = given <= {"device", "type", "mount"} and _holds_fat(topology, device)
             yield Hit(
                 ("filesystems", name, "type"),
                 f"{device} is an EFI system partition, and firmware reads FAT there, not {kind}",
-                "write type: vfat",
+                "" if simple else "choose vfat, and leave out what it does not have",
+                edits=(Edit(("filesystems", name, "type"), "vfat"),) if simple else (),
             )
 
 
@@ -183,12 +189,31 @@ def unformatted_esp(topology: Topology) -> Iterator[Hit]:
     for device, path in esps(topology).items():
         # Of a whole disk another rule speaks.
         if device not in made and device not in topology.layout.hardware.disks:
+            made_here = _filesystem_for(topology, device)
             yield Hit(
                 path,
                 f"{device} is to hold a boot loader, and nothing makes a file system on it",
-                f"add a file system with device: {device}, type: vfat and a mount point of its own such as "
-                "/boot/efi2, and have the boot loader installed on each",
+                ("" if made_here else "make it larger, add a file system of type vfat, ")
+                + "and have the boot loader installed on each",
+                edits=made_here,
             )
+
+
+def _holds_fat(topology: Topology, device: str) -> bool:
+    there = topology.devices.get(device)
+    return there is not None and there.size >= FILESYSTEMS["vfat"].least(4096)
+
+
+def _filesystem_for(topology: Topology, device: str) -> tuple[Edit, ...]:
+    """A file system on an EFI system partition, under a name and a mount point that are free; none if it is too small."""
+    if not _holds_fat(topology, device):
+        return ()
+    mounts, taken = topology.once(mounted), topology.layout.filesystems.keys() | topology.provider.keys()
+    names = (f"efi{number}" if number > 1 else "efi" for number in count(1))
+    name = next(each for each in names if each not in taken and f"/boot/{each}" not in mounts)
+    path: Path = ("filesystems", name)
+    values = {"device": device, "type": "vfat", "mount": f"/boot/{name}"}
+    return tuple(Edit((*path, key), value) for key, value in values.items())
 
 
 @rule(Severity.ERROR, acceptable=True)

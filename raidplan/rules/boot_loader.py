@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
@@ -172,14 +172,17 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
         bad = _obstacle(loader, array) if array is not None else None
         if array is not None and bad is not None:
             key, why = bad
+            mends = key == "metadata" and array.policy != "journal"
             yield Hit(
                 (*item.path, key) if key in array.given else item.path,
                 f"{loader} has to read {name} from {item.name}, and {why}",
-                "put /boot on a raid1"
-                + (
-                    ' with metadata: "1.0", or use GRUB 2' if loader in FLAT else " or a partition of its own"
-                ),
+                "or use GRUB 2"
+                if mends
+                else 'put /boot on a raid1 with metadata: "1.0", or use GRUB 2'
+                if loader in FLAT
+                else "put /boot on a raid1 or a partition of its own",
                 related=(place("file system", ("filesystems", str(name))),),
+                edits=(Edit((*item.path, "metadata"), "1.0"),) if mends else (),
             )
 
 

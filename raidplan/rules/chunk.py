@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.size import GIB, KIB, exact, is_power_of_two
+from raidplan.base.size import GIB, KIB, MIB, exact, is_power_of_two
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays
@@ -52,16 +52,21 @@ def invalid_chunk(topology: Topology) -> Iterator[Hit]:
             continue
         if chunk < LEAST:
             yield Hit(
-                (*path, "chunk"), f"the chunk {exact(chunk)} is smaller than 4KiB", "write 64KiB or more"
-            )
+                (*path, "chunk"), f"the chunk {exact(chunk)} is smaller than 4KiB", "or more",
+                edits=(Edit((*path, "chunk"), "64KiB"),),
+            )  # fmt: skip
         elif chunk > MOST:
-            yield Hit((*path, "chunk"), f"the chunk {exact(chunk)} is larger than 1GiB", "write 1MiB or less")
+            yield Hit(
+                (*path, "chunk"), f"the chunk {exact(chunk)} is larger than 1GiB", "or less",
+                edits=(Edit((*path, "chunk"), "1MiB"),),
+            )  # fmt: skip
         elif not is_power_of_two(chunk):
-            below = 1 << (chunk.bit_length() - 1)
+            below = min(1 << (chunk.bit_length() - 1), MIB)
             yield Hit(
                 (*path, "chunk"),
                 f"the chunk {exact(chunk)} is {chunk} bytes, which is not a power of two",
-                f"write {exact(below)} or {exact(2 * below)}",
+                f"or {exact(2 * below)}",
+                edits=(Edit((*path, "chunk"), exact(below)),),
             )
 
 
@@ -94,7 +99,7 @@ def chunk_on_raid1(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "chunk"),
                 f"{name} is {array.level}, which has no chunks, and is given one of {exact(array.chunk)}",
-                "remove 'chunk'",
+                edits=(Edit((*path, "chunk"), None),),
             )
 
 
@@ -135,14 +140,25 @@ def chunk_for_workload(topology: Topology) -> Iterator[Hit]:
         (workload,) = works
         if workload == "large-files" and chunk < STREAMS_LEAST:
             fact = f"{name} moves to the next disk after {exact(chunk)}, and the workload is {workload}"
-            yield Hit((*path, "chunk"), fact, "write chunk: 512KiB, or leave it out")
+            yield _other_chunk(topology, name, array, fact, "512KiB", "leave it out")
         elif (
             workload in ("database", "small-files")
             and chunk > RANDOM_MOST
             and _parity_on_hard_disks(topology, array)
         ):
             fact = f"the chunk of {name} has {exact(chunk)}, and the workload is {workload}: small writes to parity on hard disks"
-            yield Hit((*path, "chunk"), fact, "write chunk: 64KiB, or measure which one suits your work")
+            yield _other_chunk(topology, name, array, fact, "64KiB", "measure which one suits your work")
+
+
+def _other_chunk(topology: Topology, name: str, array: Array, fact: str, chunk: str, other: str) -> Hit:
+    """Advice on a chunk; a person makes the change where something else is written for the stripe as it is."""
+    path, user = ("arrays", name, "chunk"), topology.used_by.get(name)
+    above = topology.layout.filesystems.get(str(user.path[1])) if user is not None else None
+    alone = above is not None and not any("=" in option for option in above.options)
+    nested = any(member in topology.layout.arrays for member in array.named_members)
+    if (user is None or alone) and array.read_ahead is None and not nested:
+        return Hit(path, fact, f"or {other}", edits=(Edit(path, chunk),))
+    return Hit(path, fact, f"choose chunk: {chunk}, with all that is written for this stripe, or {other}")
 
 
 def _parity_on_hard_disks(topology: Topology, array: Array) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
 from raidplan.layout.kinds.array import Array
@@ -49,55 +49,78 @@ def conflicting_consistency(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         conflict = _without_redundancy(name, array) if not redundant(array) else _conflict(name, array)
         if conflict is not None:
-            key, message, hint = conflict
-            yield Hit((*path, key), message, hint)
+            key, message, values, hint = conflict
+            edits = (Edit((*path, each), value) for each, value in values.items())
+            yield Hit((*path, key), message, hint, edits=tuple(edits))
 
 
-def _without_redundancy(name: str, array: Array) -> tuple[str, str, str] | None:
-    for key in ("consistency", "bitmap", "journal"):
-        if getattr(array, key) not in (None, "none"):
-            return (
-                key,
-                f"{name} is {array.level}, which has no redundancy to keep consistent, and is given a '{key}'",
-                f"remove '{key}', or choose a level with redundancy",
-            )
-    return None
+Conflict = tuple[str, str, dict[str, str | None], str]
+"""Its key and message, the values of keys that end it, and further advice."""
 
 
-def _conflict(name: str, array: Array) -> tuple[str, str, str] | None:
-    """Key, message and hint of the first conflict."""
+def _without_redundancy(name: str, array: Array) -> Conflict | None:
+    given = [key for key in ("consistency", "bitmap", "journal") if getattr(array, key) not in (None, "none")]
+    if not given:
+        return None
+    message = (
+        f"{name} is {array.level}, which has no redundancy to keep consistent, and is given a '{given[0]}'"
+    )
+    return given[0], message, dict.fromkeys(given), "or choose a level with redundancy"
+
+
+def _plain(array: Array) -> dict[str, str | None]:
+    """The values of keys that leave an array with a bitmap."""
+    given: dict[str, str | None] = dict.fromkeys(
+        key for key in ("consistency", "journal") if key in array.given
+    )
+    return given | ({"bitmap": "internal"} if array.bitmap == "none" else {})
+
+
+def _conflict(name: str, array: Array) -> Conflict | None:
+    """The first conflict."""
     policy, bitmap = array.policy, array.bitmap
     if policy == "ppl" and not LEVELS[array.level].ppl:
         return (
             "consistency",
             f"ppl works on raid5 only, and {name} is {array.level}",
-            "choose bitmap or journal",
+            _plain(array),
+            "for a bitmap",
         )
     if policy == "journal" and array.journal is None:
-        return "consistency", f"{name} has the policy journal and no journal device", "add journal: nvme0.log"
+        message = f"{name} has the policy journal and no journal device"
+        return (
+            "consistency",
+            message,
+            _plain(array),
+            "for a bitmap, or add a device such as journal: nvme0.log",
+        )
     if array.journal is not None and policy != "journal":
         return (
             "journal",
             f"{name} has a journal device and the policy {policy}, which makes no use of it",
-            "write consistency: journal, or remove 'journal'",
+            {"journal": None},
+            "or write consistency: journal",
         )
     if array.journal is not None and LEVELS[array.level].parity == 0:
         return (
             "journal",
             f"only raid4, raid5 and raid6 take a journal, and {name} is {array.level}",
-            "remove 'journal'",
+            _plain(array),
+            "",
         )
     if bitmap == "internal" and policy != "bitmap":
         return (
             "bitmap",
             f"{name} has a bitmap and the policy {policy}, which exclude each other",
-            "remove one of the two",
+            {"consistency" if policy == "resync" else "bitmap": None},
+            "",
         )
     if bitmap == "none" and policy == "bitmap":
         return (
             "bitmap",
             f"{name} has the policy bitmap and no bitmap",
-            "write bitmap: internal, or consistency: resync",
+            {"bitmap": "internal"},
+            "or consistency: resync",
         )
     return None
 
@@ -140,7 +163,7 @@ def no_bitmap(topology: Topology) -> Iterator[Hit]:
             (*path, "bitmap" if array.bitmap is not None else "consistency"),
             f"{name} keeps no bitmap: after a crash, or when a member comes back, all {gb(size)} of each "
             f"are synced{hours}",
-            "write bitmap: internal, and leave out 'consistency'",
+            edits=tuple(Edit((*path, key), value) for key, value in _plain(array).items()),
         )
 
 
@@ -174,22 +197,34 @@ def write_hole(topology: Topology) -> Iterator[Hit]:
     """
     for name, path, array in arrays(topology):
         if LEVELS[array.level].parity and array.policy in ("bitmap", "resync"):
+            user = topology.used_by.get(name)
+            apart = user is None or user.path[0] != "arrays"  # all legs of an array are to stay alike
+            log = _log(array) if apart and "database" not in work_on(topology, path) else {}
             yield Hit(
                 (*path, "level"),
                 f"a crash of {name} while a member is missing can spoil data that nobody was writing (the write hole)",
-                _protection(topology, array),
+                "which costs up to 40 % of the rate of writes, or have a UPS stop it cleanly"
+                if log
+                else _protection(topology, array),
+                edits=tuple(Edit((*path, key), value) for key, value in log.items()),
             )
+
+
+def _log(array: Array) -> dict[str, str | None]:
+    """The values of keys that give an array a partial parity log; none where it can have none."""
+    if not LEVELS[array.level].ppl or array.metadata == "0.90" or len(array.named_members) > MOST_PPL:
+        return {}
+    return {"consistency": "ppl"} | ({"bitmap": None} if array.bitmap == "internal" else {})
 
 
 def _protection(topology: Topology, array: Array) -> str:
     """Ways to protect this array, with the parts of this machine."""
-    if LEVELS[array.level].ppl and array.metadata != "0.90" and len(array.named_members) <= MOST_PPL:
-        instead = " in place of the bitmap" if array.bitmap == "internal" else ""
-        return f"write consistency: ppl{instead}, which costs up to 40 % of the rate of writes, or have a UPS stop it cleanly"
+    if _log(array):
+        return "have a UPS stop it cleanly, or choose consistency: ppl, which costs up to 40 % of the rate of writes"
     disks = topology.layout.hardware.disks
     solid = [name for name in topology.once(free_disks) if disks[name].rotational is False][:2]
     if len(solid) == 2:
-        return f"{are_free(solid)}: a raid1 of them can be its journal; or have a UPS stop it cleanly"
+        return f"have a UPS stop it cleanly, or make a raid1 for its journal: {are_free(solid)}"
     return "have a UPS stop it cleanly, or add a journal on a raid1 of two solid-state disks"
 
 

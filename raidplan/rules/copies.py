@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from raidplan.base.findings import Path, Related, Severity
+from raidplan.base.findings import Edit, Path, Related, Severity
 from raidplan.base.levels import LEVELS, copy_sets
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted, listed
@@ -57,30 +57,37 @@ def mirror_pair_shares_component(topology: Topology) -> Iterator[Hit]:
     Source: md(4), "RAID10"; mdadm(8), "CREATE MODE" (the order of the devices).
     """
     for name, path, array in arrays(topology):
-        disks = own_disks(topology, array) if LEVELS[array.level].arranged else []
-        try:
-            sets = copy_sets(array.layout or "n2", len(disks)) if disks else []
-        except ValueError:
-            continue
-        fits = {part: n <= most_together(array) for part, n in members_of_parts(topology, disks).items()}
-        copies = ([disks[slot] for slot in slots] for slots in sets)
-        together = [(pair, part) for pair in copies if (part := _shared(topology, pair, fits)) is not None]
+        disks = own_disks(topology, array)
+        together = partners_that_share(topology, array, array.layout or "n2")
         if together:
             pair, part = together[0]
             rest = len(together) - 1
             more = f"; so {'do' if rest > 1 else 'does'} {counted(rest, 'other pair')}" if rest else ""
             order = _interleaved(topology, array, disks, part.kind)
+            better = array.changed(members=tuple(order)) if 0 < len(order) <= MOST_ORDER else array
+            parted = not partners_that_share(topology, better, array.layout or "n2")
             yield Hit(
                 (*path, "members"),
                 f"{listed(pair, last=' and ')} of {name} hold the same data and fail with "
                 f"the {KINDS[part.kind]} {part.name}{more}",
-                f"change their order: members: [{', '.join(order)}]"
-                if 0 < len(order) <= MOST_ORDER
-                else f"change the order of the members, one of each {KINDS[part.kind]} in turn",
+                "" if parted else f"change the order of the members, one of each {KINDS[part.kind]} in turn",
                 related=tuple(
                     place(KINDS[p.kind], p.path) for p in {p.path: p for _, p in together}.values()
                 ),
+                edits=(Edit((*path, "members"), better.named_members),) if parted else (),
             )
+
+
+def partners_that_share(topology: Topology, array: Array, layout: str) -> list[tuple[list[str], Component]]:
+    """The disks that hold the same data in a layout of raid10 and fail together, though the array could be safe from it."""
+    disks = own_disks(topology, array) if LEVELS[array.level].arranged else []
+    try:
+        sets = copy_sets(layout, len(disks)) if disks else []
+    except ValueError:
+        return []
+    fits = {part: n <= most_together(array) for part, n in members_of_parts(topology, disks).items()}
+    copies = ([disks[slot] for slot in slots] for slots in sets)
+    return [(pair, part) for pair in copies if (part := _shared(topology, pair, fits)) is not None]
 
 
 def _shared(topology: Topology, disks: Sequence[str], fits: Mapping[Path, bool]) -> Component | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
+from raidplan.base.levels import DEFAULT_CHUNK
 from raidplan.base.size import exact, human
 from raidplan.geometry.ext import FSTYPES, MOST_STRIDE, default_block
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import ext_filesystems, filesystems
+from raidplan.rules.lib.made import Made, ext_filesystems, filesystems
 from raidplan.rules.lib.subjects import gb, tb
 from raidplan.topology import Topology
 
@@ -60,7 +61,8 @@ def filesystem_too_large(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"{name} has {human(size)}, and {kind.called} ends at {human(end)}",
-                "choose ext4 or xfs",
+                "or choose xfs" if made.entry.type in FSTYPES else "choose ext4 or xfs",
+                edits=(Edit(path, "ext4"),) if made.entry.type in FSTYPES else (),
             )
 
 
@@ -132,7 +134,8 @@ def reserved_on_bulk_data(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             made.path,
             f"{made.name} keeps {made.entry.reserved}% for root, {gb(kept)} of {tb(geometry.size_bytes)}",
-            f"write reserved: 1%, which leaves {gb(kept * 4 / 5)} more for data",
+            f"which leaves {gb(kept * 4 / 5)} more for data",
+            edits=(Edit((*made.path, "reserved"), "1%"),),
         )
 
 
@@ -171,11 +174,13 @@ def chunk_beyond_stride(topology: Topology) -> Iterator[Hit]:
         block = default_block(made.device.size, made.device.logical_block)
         stride = made.device.chunk // block
         if stride > MOST_STRIDE:
+            edits = _chunk(topology, made, DEFAULT_CHUNK)
             yield Hit(
                 (*made.path, "device"),
                 f"the chunk of {made.device.name}, {human(made.device.chunk)}, is {stride:,} blocks of stride; "
                 f"{made.entry.type} has 16 bits for it, 0 to {MOST_STRIDE:,}",
-                "choose a chunk such as 512KiB for the array, or xfs",
+                "or choose xfs" if edits else "choose a chunk such as 512KiB for the array, or xfs",
+                edits=edits,
             )
 
 
@@ -212,9 +217,20 @@ def stripe_beyond_group(topology: Topology) -> Iterator[Hit]:
             continue
         group = geometry.blocks_per_group * geometry.block_size
         most = 1 << (group // made.device.data_disks).bit_length() - 1
+        edits = _chunk(topology, made, min(most, DEFAULT_CHUNK))
         yield Hit(
             (*made.path, "device"),
             f"a full stripe of {made.device.name} has {human(made.device.stripe)}, more than a block group of "
             f"{made.name}, {human(group)}: ext4 does not align to it",
-            f"choose a chunk of at most {exact(most)} for the array, or xfs",
+            f"at most {exact(most)}, or choose xfs"
+            if edits
+            else f"choose a chunk of at most {exact(most)} for the array, or xfs",
+            edits=edits,
         )
+
+
+def _chunk(topology: Topology, made: Made, chunk: int) -> tuple[Edit, ...]:
+    """Another chunk for the array right below; none where there is no such array, or more is written for its stripe."""
+    array = topology.layout.arrays.get(made.entry.device)
+    tuned = array is None or array.read_ahead is not None or any("=" in each for each in made.entry.options)
+    return () if tuned else (Edit(("arrays", made.entry.device, "chunk"), exact(chunk)),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity, shortened
+from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.words import counted, listed
 from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
@@ -173,12 +173,12 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
     for path, text in _paths(topology):
         if text.startswith("/") and not KERNEL_NAME.fullmatch(text):
             by_path = text.removeprefix("/dev/disk/by-path/")
+            told = by_path != text and "/" not in by_path and "-part" not in by_path
             yield Hit(
                 path,
                 f"'{shortened(text)}' is a file, and ID_PATH never begins with a slash",
-                f"write {shortened(by_path)}"
-                if by_path != text
-                else "write ID_PATH, or use 'serial' or 'wwn'",
+                "" if told else "write ID_PATH, or use 'serial' or 'wwn'",
+                edits=(Edit(path, by_path),) if told else (),
             )
     for path, text in _marks(topology):
         if text.startswith("/dev/") and not KERNEL_NAME.fullmatch(text):

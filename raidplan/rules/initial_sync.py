@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.layout.kinds.array import Array
@@ -45,7 +45,8 @@ def assume_clean_on_parity(topology: Topology) -> Iterator[Hit]:
                 (*path, "initial_sync"),
                 f"{name} is {array.level}, and without an initial sync its parity stays wrong: "
                 "a lost member would come back as garbage",
-                "write initial_sync: run, or zero where the disks can write zeroes quickly",
+                "or zero where the disks can write zeroes quickly",
+                edits=(Edit((*path, "initial_sync"), "run"),),
             )
 
 
@@ -78,7 +79,7 @@ def initial_sync_without_redundancy(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "initial_sync"),
                 f"{name} is {array.level}, which has no initial sync, and is told to '{array.initial_sync}'",
-                "remove 'initial_sync'",
+                edits=(Edit((*path, "initial_sync"), None),),
             )
 
 
@@ -114,7 +115,8 @@ def assume_clean_on_mirror(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "initial_sync"),
                 f"the members of {name} are hard disks and never made equal: each scrub will report mismatches",
-                "remove 'initial_sync', and let the sync run beside the work",
+                "and let the sync run beside the work",
+                edits=(Edit((*path, "initial_sync"), None),),
             )
 
 
@@ -157,7 +159,8 @@ def zeroing_hard_disks(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             (*path, "initial_sync"),
             f"{len(hard)} hard disks of {name}{each} are written full of zeroes before anything else{wait}",
-            "write initial_sync: run, which takes as long in the background",
+            "which takes as long in the background",
+            edits=(Edit((*path, "initial_sync"), "run"),),
         )
 
 

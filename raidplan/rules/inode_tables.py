@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import human
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems
 from raidplan.topology import Topology
 
+INODE = 256
+"""Bytes of an inode as mke2fs makes it."""
+DENSE = 16 * 1024
+"""Bytes for each inode below 4 TiB (mke2fs.conf)."""
 MUCH, SOME = 0.05, 0.02
 """Shares of the space that inode tables take: worth a warning, worth a note."""
 
@@ -45,15 +49,19 @@ def inode_table_overhead(topology: Topology) -> Iterator[Hit]:
         if not made.inodes_key or share <= SOME or geometry.requested_inodes > geometry.blocks:
             continue
         files = made.entry.files
-        spared = files is not None and files * 3 // 2 < geometry.inodes
+        wanted = files * 3 // 2 if files is not None else 0
+        spared = 0 < wanted < geometry.inodes and wanted * INODE <= SOME * geometry.size_bytes
+        edits = [Edit((*made.path, "inodes"), wanted)] if spared else []
+        edits += [Edit((*made.path, "inode_ratio"), None)] if spared and made.entry.inode_ratio else []
         yield Hit(
             (*made.path, made.inodes_key),
             f"the {geometry.inodes:,} inodes of {made.name} take {human(geometry.inode_table_bytes)}, "
             f"{share:.1%} of its {human(geometry.size_bytes)}",
-            f"write inodes: {files * 3 // 2}, half as many again as the files that are expected"
-            if files is not None and spared
+            "half as many again as the files that are expected"
+            if spared
             else "ask for fewer, choose xfs, which makes them as they are needed, or accept it",
             severity=None if share > MUCH else Severity.NOTE,
+            edits=tuple(edits),
         )
 
 
@@ -83,9 +91,13 @@ def more_inodes_than_blocks(topology: Topology) -> Iterator[Hit]:
     """
     for made, geometry in ext_filesystems(topology):
         if made.inodes_key and geometry.requested_inodes > geometry.blocks:
+            dense = (made.entry.files or 0) * 3 // 2 <= geometry.size_bytes // DENSE
+            edits = [Edit((*made.path, "inode_ratio"), "16KiB")] if dense else []
+            edits += [Edit((*made.path, "inodes"), None)] if dense and made.entry.inodes is not None else []
             yield Hit(
                 (*made.path, made.inodes_key),
                 f"{made.name} gets {geometry.inodes:,} inodes and has {geometry.blocks:,} blocks of "
                 f"{human(geometry.block_size)}; the inodes take {human(geometry.inode_table_bytes)}",
-                f"ask for at most {geometry.blocks}, or for one inode for each 16KiB",
+                "or" * dense + f" ask for at most {geometry.blocks}".removeprefix("" if dense else " "),
+                edits=tuple(edits),
             )

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.size import TIB, exact, human
 from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, ExtGeometry, default_ratio
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.rules.inode_tables import MUCH
+from raidplan.rules.inode_tables import DENSE, INODE, MUCH
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import Made, ext_filesystems, xfs_filesystems
 from raidplan.topology import Topology
 
-INODE = 256
-"""Bytes of an inode as mke2fs makes it."""
 FULL = 0.7
 """The share of the inodes beyond which the files that are expected leave too little room for others."""
 MEANT = 0.99
 """The same where their number is given: a hundredth is left for folders and links."""
-DENSE = 16 * 1024
-"""Bytes for each inode below 4 TiB (mke2fs.conf)."""
 
 
 @rule(Severity.ERROR)
@@ -52,8 +48,9 @@ def impossible_inode_count(topology: Topology) -> Iterator[Hit]:
             continue
         problem = _inodes(name, entry, topology)
         if problem is not None:
-            key, message, hint = problem
-            yield Hit(("filesystems", name, key), message, hint)
+            path: Path = ("filesystems", name, problem[0])
+            edits = (Edit(path, "16KiB"),) if problem[0] == "inode_ratio" else ()
+            yield Hit(path, *problem[1:], edits=edits)
 
 
 def _inodes(name: str, entry: Filesystem, topology: Topology) -> tuple[str, str, str] | None:
@@ -73,7 +70,7 @@ def _inodes(name: str, entry: Filesystem, topology: Topology) -> tuple[str, str,
             return "inodes", message, "choose fewer, or XFS, which makes them as they are needed"
     elif ratio is not None and not LEAST_RATIO <= ratio <= MOST_RATIO:
         message = f"{name} asks for an inode for each {exact(ratio)}; mke2fs takes 1KiB to 64MiB"
-        return "inode_ratio", message, "write 16KiB, or leave it out"
+        return "inode_ratio", message, "or leave it out"
     return None
 
 
@@ -112,28 +109,29 @@ def not_enough_inodes(topology: Topology) -> Iterator[Hit]:
             message = (
                 f"{made.name} is to hold {files:,} files, and its {made.entry.type} gets {inodes:,} inodes"
             )
-            yield Hit(
-                (*made.path, "files"), f"{message}; no more can be added later", _enough(files, geometry)
-            )
+            yield _enough(made, files, geometry, f"{message}; no more can be added later", None)
         elif files > (FULL if made.entry.inodes is None else MEANT) * inodes:
-            yield Hit(
-                (*made.path, "files"),
+            yield _enough(
+                made, files, geometry,
                 f"the {files:,} files of {made.name} take {files / inodes:.0%} of its {inodes:,} inodes, "
                 "folders and links take one each too, and no more can be added later",
-                _enough(files, geometry),
-                severity=Severity.WARNING,
-            )
+                Severity.WARNING,
+            )  # fmt: skip
 
 
-def _enough(files: int, geometry: ExtGeometry) -> str:
+def _enough(made: Made, files: int, geometry: ExtGeometry, fact: str, severity: Severity | None) -> Hit:
     """Advice on inodes for half as many files again, and their cost."""
+    path = (*made.path, "files")
     if files + files * INODE // geometry.block_size >= geometry.blocks:
-        return f"choose a larger device: each file takes a block, and this one has {geometry.blocks:,}"
+        advice = f"choose a larger device: each file takes a block, and this one has {geometry.blocks:,}"
+        return Hit(path, fact, advice, severity=severity)
     wanted = min(files + files // 2, geometry.blocks)
     cost = f"{human(wanted * INODE)}, {wanted * INODE / geometry.size_bytes:.1%} of the space"
-    if wanted * INODE > MUCH * geometry.size_bytes:
-        return f"choose xfs, which makes inodes as they are needed, or write inodes: {wanted} and accept their cost ({cost})"
-    return f"write inodes: {wanted} ({cost}), or choose xfs, which makes inodes as they are needed"
+    if wanted * INODE > MUCH * geometry.size_bytes or files > MEANT * wanted:
+        advice = f"choose xfs, which makes inodes as they are needed, or write inodes: {wanted} and accept their cost ({cost})"
+        return Hit(path, fact, advice, severity=severity)
+    advice = f"which take {cost}, or choose xfs, which makes inodes as they are needed"
+    return Hit(path, fact, advice, severity=severity, edits=(Edit((*made.path, "inodes"), wanted),))
 
 
 @rule(Severity.WARNING)
@@ -182,7 +180,8 @@ def _density(made: Made, geometry: ExtGeometry) -> Hit:
         (*made.path, "type"),
         f"{made.name} has {human(made.device.size)}, so mke2fs makes an inode for each {exact(ratio)}: "
         f"{geometry.inodes:,}; at the 16KiB of smaller file systems it would be {dense:,}",
-        f"write inode_ratio: 16KiB ({human(dense * INODE)} of inodes), or inodes and files as you expect them",
+        f"with {human(dense * INODE)} of inodes, or inodes and files as you expect them",
+        edits=(Edit((*made.path, "inode_ratio"), exact(DENSE)),),
     )
 
 

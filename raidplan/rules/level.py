@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity, did_you_mean
+from raidplan.base.findings import Edit, Severity, nearest
 from raidplan.base.levels import LEVELS
 from raidplan.base.mistake import Mistake
 from raidplan.base.words import counted, listed
@@ -78,7 +78,8 @@ def spares_without_redundancy(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "spares"),
                 f"{array.level} cannot use a spare, and {name} has {len(array.spares)}",
-                "remove 'spares', or choose a level with redundancy",
+                "or choose a level with redundancy",
+                edits=(Edit((*path, "spares"), None),),
             )
 
 
@@ -111,23 +112,27 @@ def invalid_array_layout(topology: Topology) -> Iterator[Hit]:
     for _, path, array in arrays(topology):
         problem = _layout_problem(array) if array.layout is not None else None
         if problem is not None:
-            yield Hit((*path, "layout"), *problem)
+            message, hint, instead = problem
+            yield Hit((*path, "layout"), message, hint, edits=(Edit((*path, "layout"), instead),))
 
 
-def _layout_problem(array: Array) -> tuple[str, str] | None:
-    """The fault of the layout word, and its remedy."""
+def _layout_problem(array: Array) -> tuple[str, str, str | None] | None:
+    """The fault of the layout word, other remedies, and the word for its place."""
     word, known = array.layout or "", LEVELS[array.level].layouts
     if not known:
-        return f"{array.level} takes no layout", "remove 'layout'"
+        return f"{array.level} takes no layout", "", None
     if LEVELS[array.level].arranged:
         try:
             # As if there were members enough: too few of them is another rule's finding.
             raid10_layout(word, max(len(array.named_members), LEVELS[array.level].minimum))
         except Mistake as mistake:
-            return mistake.message, "write n2, f2 or o2: near, far or offset, and the number of copies"
+            return mistake.message, "or f2 or o2: near, far or offset, and the number of copies", "n2"
     elif word not in known:
-        hint = did_you_mean(word, known) or f"write one of {', '.join(known)}"
-        return f"'{word}' is not a layout of {array.level}", hint
+        return (
+            f"'{word}' is not a layout of {array.level}",
+            f"or one of {', '.join(known)}",
+            nearest(word, known) or None,
+        )
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import TIB, human
 from raidplan.geometry.md_member import superblock_offset
@@ -51,7 +51,10 @@ def metadata_limits(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         old = _old_superblock(name, array, topology) if array.metadata in ("0.90", "1.0") else None
         if old is not None:
-            yield Hit((*path, "metadata"), old, 'write metadata: "1.2", or leave it out')
+            # A boot loader may have to read a mirror as a plain partition.
+            new = "1.0" if array.level == "raid1" and array.policy != "journal" else "1.2"
+            edits = (Edit((*path, "metadata"), new),)
+            yield Hit((*path, "metadata"), old, "or leave it out" if new == "1.2" else "", edits=edits)
             continue
         most, why = _most_devices(array)
         spares = len(array.spares) if most == MOST_1X else 0
@@ -127,7 +130,7 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"the name {name} has {len(name)} characters, and an array's may have {MOST_CHARACTERS}",
-                "shorten it; a machine with CREATE names=yes calls the array md_NAME, with 31 characters at most",
+                "shorten it: a machine with CREATE names=yes calls the array md_NAME, with 31 characters at most",
             )
         elif len(stored) > STORED_NAME:
             yield Hit(
@@ -136,7 +139,7 @@ def name_too_long(topology: Topology) -> Iterator[Hit]:
                 "rescue system, take the array for a foreign one",
                 f"shorten the name to {STORED_NAME - len(host) - 1} characters"
                 if len(host) < STORED_NAME - 4
-                else "",
+                else "shorten the host's name",
                 severity=Severity.NOTE,
             )
 
@@ -171,9 +174,9 @@ def array_named_by_number(topology: Topology) -> Iterator[Hit]:
             continue
         if name not in (f"{number}", f"md{number}") or number > MOST_NUMBER:
             message = f"mdadm takes the name {name} for the number {number}"
-            hint = f"write md{number}, or a name that is more than a number, such as data{number}"
+            hint = f"choose the name md{number}, or one that is more than a number, such as data{number}"
             if number > MOST_NUMBER:
-                hint = f"numbers go up to {MOST_NUMBER}; write a name such as data{number}"
+                hint = f"choose a name such as data{number}: numbers go up to {MOST_NUMBER}"
             yield Hit(path, message, hint)
         elif first.setdefault(number, name) != name:
             yield Hit(

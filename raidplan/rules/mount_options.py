@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from raidplan.base.findings import Path, Severity, shortened
+from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
@@ -62,19 +62,30 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
         if not entry.mount or entry.mount in SYSTEM_MOUNTS or not footing(topology, entry.device).arrays:
             continue
         wait, mount = device_timeout(entry.options), shortened(entry.mount)
+        short = wait is not None and wait < SHORTEST
         if entry.stops_boot:
             yield Hit(
                 ("filesystems", name, "options", entry.options.index("auto")),
                 f"without {entry.device} the boot stops, though the system itself does not need {mount}",
-                "remove 'auto': raidplan then writes nofail and a wait of 120 s, or write nofail beside it",
+                "so that raidplan writes nofail and a wait of 120 s, or write nofail beside it",
+                edits=_without(name, entry, ("auto", TIMEOUT) if short else ("auto",)),
             )
-        elif wait is not None and wait < SHORTEST:
+        elif short:
             number = next(n for n, option in enumerate(entry.options) if option.startswith(f"{TIMEOUT}="))
             yield Hit(
                 ("filesystems", name, "options", number),
                 f"{mount} is given up after {wait:g} s, and a degraded {entry.device} is only started after 30 s",
-                "remove the option, for a wait of 120 s, or write a minute or more",
+                "for a wait of 120 s, or write a minute or more",
+                edits=_without(name, entry, (TIMEOUT,)),
             )
+
+
+def _without(name: str, entry: Filesystem, unwanted: Collection[str]) -> tuple[Edit, ...]:
+    """A file system without some of its mount options, by their keys."""
+    given = enumerate(option.partition("=")[0] for option in entry.options)
+    return tuple(
+        Edit(("filesystems", name, "options", number), None) for number, key in given if key in unwanted
+    )
 
 
 @rule(Severity.WARNING)
@@ -110,9 +121,11 @@ def no_write_barriers(topology: Topology) -> Iterator[Hit]:
             message = (
                 f"{kind.called} has no option '{option}' since Linux {since}, so {name} would not be mounted"
             )
-            yield Hit(path, message, f"remove it; {kind.called} always flushes", severity=Severity.ERROR)
+            hint, edits = f"since {kind.called} always flushes", (Edit(path, None),)
+            yield Hit(path, message, hint, severity=Severity.ERROR, edits=edits)
         elif option in kind.flushless:
-            yield Hit(path, f"'{option}' leaves {name} open to corruption by a power cut", "remove it")
+            message = f"'{option}' leaves {name} open to corruption by a power cut"
+            yield Hit(path, message, edits=(Edit(path, None),))
 
 
 @rule(Severity.WARNING)
@@ -153,12 +166,10 @@ def xfs_stripe_options(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 ("filesystems", name, "options", entry.options.index(given[0])),
                 f"{shortened(', '.join(given))} override what mkfs.xfs notes of {entry.device}, and count 512 bytes",
-                "remove them"
-                + (
-                    f"; the stripe is noted as sunit={right // 512}, swidth={device.stripe // 512}"
-                    if device is not None and right
-                    else ""
-                ),
+                f"for the stripe is noted as sunit={right // 512}, swidth={device.stripe // 512}"
+                if device is not None and right
+                else "",
+                edits=_without(name, entry, ("sunit", "swidth")),
             )
 
 
@@ -203,7 +214,8 @@ def ext4_stripe_option(topology: Topology) -> Iterator[Hit]:
                     (*made.path, "options", number),
                     f"'{shortened(option)}' overrides the stripe of {made.device.name}, which has {right} blocks of "
                     f"{human(geometry.block_size)}: {human(made.device.stripe)}",
-                    f"remove it; mke2fs notes the stripe by itself (stripe={right})",
+                    f"for mke2fs notes the stripe by itself (stripe={right})",
+                    edits=(Edit((*made.path, "options", number), None),),
                 )
 
 
@@ -249,9 +261,9 @@ def discard_on_parity(topology: Topology) -> Iterator[Hit]:
                 path,
                 f"{name} is {topology.layout.arrays[name].level}, which passes no TRIM on unless md is told "
                 "that its disks read zeroes afterwards",
-                "choose raid10, or remove 'discard'; set raid456.devices_handle_discard_safely=Y only if the "
-                "maker promises it",
+                "or choose raid10; set raid456.devices_handle_discard_safely=Y only if the maker promises it",
                 related=(place("array", ("arrays", name)),),
+                edits=(Edit(path, None),),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.words import counted, listed
 from raidplan.estimate.power import DISK_WATTS, DISK_WATTS_LEAST, START_AMPS, START_AMPS_LEAST, Load, loads
 from raidplan.layout.kinds.hardware import Power
@@ -212,7 +212,8 @@ def late_disks_at_boot(topology: Topology) -> Iterator[Hit]:
                 ("hardware", "power", name, "staggered_spinup"),
                 f"{len(disks)} disks of arrays start one after another, at {START_GAP} s each in {len(disks) * START_GAP} s; "
                 f"an incomplete array is started after {LAST_RESORT} s",
-                "write boot: {degraded: wait}, or look up that the controller starts them faster",
+                "or look up that the controller starts them faster",
+                edits=(Edit(("boot", "degraded"), "wait"),),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.size import KIB, MIB, align_down, align_up, exact
 from raidplan.geometry import md
 from raidplan.layout.kinds.array import Array
@@ -81,8 +81,9 @@ def read_ahead_below_stripe(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             (*path, "read_ahead"),
             f"{name} reads {exact(ahead)} ahead, and a full stripe of it has {exact(stripe)}{shape}",
-            f"write read_ahead: {exact(2 * stripe)}, two full stripes, or leave it out: md takes as much by itself",
+            "two full stripes, or leave it out: md takes as much by itself",
             severity=None if ahead < stripe else Severity.NOTE,
+            edits=(Edit((*path, "read_ahead"), exact(2 * stripe)),),
         )
 
 
@@ -113,8 +114,9 @@ def large_read_ahead(topology: Topology) -> Iterator[Hit]:
     """
     for path, name, ahead, stripe in _given(topology):
         if ahead > max(LARGE, 2 * stripe):
-            enough = f"{exact(2 * stripe)} are two full stripes" if stripe else "1MiB to 4MiB are usual"
-            yield Hit(path, f"{name} reads {exact(ahead)} ahead for every open file", f"write less: {enough}")
+            enough, why = (2 * stripe, "two full stripes") if stripe else (4 * MIB, "1MiB to 4MiB are usual")
+            fact = f"{name} reads {exact(ahead)} ahead for every open file"
+            yield Hit(path, fact, why, edits=(Edit(path, exact(enough)),))
 
 
 @rule(Severity.ERROR)
@@ -148,7 +150,8 @@ def read_ahead_off_page(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"the read-ahead of {name}, {exact(ahead)}, is {ahead / KIB:g} KiB, which is no multiple of 4 KiB",
-                f"write {exact(below)} or {exact(above)}" if below else f"write {exact(above)}",
+                f"or {exact(below)}" if below else "",
+                edits=(Edit(path, exact(above)),),
             )
 
 

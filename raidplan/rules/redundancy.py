@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks
 from raidplan.rules.lib.parts import disks_of_parts, fatal_parts
@@ -87,19 +88,33 @@ def degenerate_parity(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         count, parity = len(array.named_members), LEVELS[array.level].parity
         if parity == 1 and count == 2:
+            kinds = {topology.layout.hardware.disks[disk].rotational for disk in array_disks(topology, array)}
+            edits = () if kinds >= {True, False} else _mirror(path, array)
             yield Hit(
                 (*path, "level"),
                 f"{name} is {array.level} of 2 members: a mirror that computes parity",
-                "choose raid1",
+                "" if edits else "choose raid1, and mark a member that is slower write-mostly",
+                edits=edits,
             )
         elif parity == 2 and count == 4:
             yield Hit(
                 (*path, "level"),
                 f"{name} is raid6 of 4 members: it holds 2 members' worth, as raid10 would, and small writes "
                 "cost 6 disk operations instead of 2",
-                "keep it if any 2 losses must be survived; else choose raid10",
+                "decide whether any 2 losses must be survived; if not, choose raid10",
                 severity=Severity.NOTE,
             )
+
+
+ALSO_OF_MIRRORS = ("level", "members", "spares", "whole_disks", "metadata", "bitmap", "read_ahead", "sync_speed_min",
+                   "sync_speed_max", "initial_sync")  # fmt: skip
+"""The keys that raid1 takes."""
+
+
+def _mirror(path: Path, array: Array) -> tuple[Edit, ...]:
+    """The array as a raid1, without the keys that are of parity."""
+    beside = (Edit((*path, key), None) for key in array.given if key not in ALSO_OF_MIRRORS)
+    return (Edit((*path, "level"), "raid1"), *beside)
 
 
 @rule(Severity.NOTE)
@@ -130,7 +145,8 @@ def dedicated_parity_disk(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "level"),
                 f"every write to {name} also writes {array.named_members[-1]}, which holds all of its parity",
-                "choose raid5",
+                "" if not array.spares else "choose raid5, or raid6 with the spare as a member",
+                edits=(Edit((*path, "level"), "raid5"),) if not array.spares else (),
             )
 
 
@@ -246,5 +262,5 @@ def spare_instead_of_raid6(topology: Topology) -> Iterator[Hit]:
                 (*path, "spares"),
                 f"{name} is raid5 of {count} with {counted(len(array.spares), 'spare')}, and has no redundancy "
                 "while a spare is filled",
-                f"raid6 of {count + 1} members takes the same disks and survives any two losses",
+                f"choose raid6 of {count + 1} members, which takes the same disks and survives any two losses",
             )

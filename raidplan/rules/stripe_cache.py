@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, human
 from raidplan.base.words import listed
@@ -108,27 +108,37 @@ def stripe_cache_memory(topology: Topology) -> Iterator[Hit]:
             "add its memory to the hardware, such as memory: 16GiB", severity=Severity.NOTE, related=related,
         )  # fmt: skip
         return
+    entries = _fitting(topology, memory)
     yield Hit(
         at,
         f"{fact}: {part:.0%} of the {human(memory)} of memory",
-        _advice(topology, memory),
+        _advice(entries, given),
         severity=Severity.ERROR if part > TOO_MUCH else None,
         related=related,
+        edits=tuple(
+            Edit(("arrays", cache.array, "stripe_cache_size"), entries if entries > DEFAULT_ENTRIES else None)
+            for cache in given
+            if cache.entries > entries or entries == DEFAULT_ENTRIES
+        ),
     )
 
 
-def _advice(topology: Topology, memory: int) -> str:
-    """The largest value that leaves the memory alone."""
-    members = sum(cache.members for cache in topology.once(caches) if cache.given)
+def _fitting(topology: Topology, memory: int) -> int:
+    """The largest number of entries with which all caches leave the memory alone."""
     entries = USEFUL_ENTRIES
-    while entries > DEFAULT_ENTRIES and stripe_cache_bytes(entries, members) > MUCH * memory:
+    every = topology.once(caches)
+    while entries > DEFAULT_ENTRIES and (
+        sum(stripe_cache_bytes(min(entries, cache.entries), cache.members) for cache in every) > MUCH * memory
+    ):
         entries //= 2
-    size = human(stripe_cache_bytes(entries, members))
+    return entries
+
+
+def _advice(entries: int, given: Sequence[Cache]) -> str:
+    size = human(stripe_cache_bytes(entries, sum(cache.members for cache in given)))
     if entries > DEFAULT_ENTRIES:
-        return f"write stripe_cache_size: {entries}, which takes {size}, and measure whether more helps"
-    return (
-        f"remove stripe_cache_size: the kernel's {DEFAULT_ENTRIES} entries take {size}, and grow when needed"
-    )
+        return f"which takes {size}, and measure whether more helps"
+    return f"for the kernel's {DEFAULT_ENTRIES} entries take {size}, and grow when needed"
 
 
 @rule(Severity.NOTE)
@@ -167,7 +177,8 @@ def large_stripe_cache(topology: Topology) -> Iterator[Hit]:
                 ("arrays", cache.array, "stripe_cache_size"),
                 f"the stripe cache of {cache.array} has {cache.entries} entries, {human(cache.size)}; beyond "
                 f"{USEFUL_ENTRIES} writes gained nothing where it was measured, and reads never do",
-                f"write {USEFUL_ENTRIES} or 4096, or measure that more helps your work",
+                "or 4096, or measure that more helps your work",
+                edits=(Edit(("arrays", cache.array, "stripe_cache_size"), USEFUL_ENTRIES),),
             )
 
 
@@ -202,7 +213,8 @@ def single_parity_thread(topology: Topology) -> Iterator[Hit]:
                 (*path, "level" if array.group_thread_count is None else "group_thread_count"),
                 f"one thread computes the parity of {name}, whose {len(array.named_members)} members are "
                 "solid-state disks",
-                "write group_thread_count: 4, and measure 2 to 8",
+                "and measure 2 to 8",
+                edits=(Edit((*path, "group_thread_count"), 4),),
             )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from raidplan.base.findings import Related, Severity
+from raidplan.base.findings import Edit, Related, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
 from raidplan.rules.lib.areas import Area, spread_swap, swap_areas
@@ -115,14 +115,27 @@ def equal_swap_priorities(topology: Topology) -> Iterator[Hit]:
         disks = frozenset[str]().union(*(area.on.exposed for area in areas_of_it))
         first = areas_of_it[0]
         if any(area.on.exposed != first.on.exposed for area in areas_of_it):
+            lower = _lower(topology, areas_of_it, priority)
             yield Hit(
                 ("swap", first.name, "priority"),
                 f"{len(areas_of_it)} swap areas without a mirror ({listed([a.name for a in areas_of_it])}) have "
                 f"the priority {priority}: the kernel stripes swap over {len(disks)} disks, and any one takes "
                 "pages of nearly every process with it",
-                "give them different priorities, so that one fills before the next, or put swap on a raid1",
+                "so that one fills before the next, or put swap on a raid1"
+                if lower
+                else "give them different priorities, so that one fills before the next, or put swap on a raid1",
                 related=tuple(_places(areas_of_it, first)),
+                edits=lower,
             )
+
+
+def _lower(topology: Topology, areas_of_it: Sequence[Area], priority: int) -> tuple[Edit, ...]:
+    """Lower priorities for all of some areas but the first; none if too few are free."""
+    taken = {area.priority for area in topology.once(swap_areas)}
+    free = [number for number in range(priority - 1, -1, -1) if number not in taken]
+    pairs = zip(areas_of_it[1:], free, strict=False)
+    edits = tuple(Edit(("swap", area.name, "priority"), number) for area, number in pairs)
+    return edits if len(edits) == len(areas_of_it) - 1 else ()
 
 
 @rule(Severity.WARNING)

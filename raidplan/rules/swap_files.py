@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from raidplan.base.findings import Severity, shortened
+from raidplan.base.findings import Edit, Severity, shortened
 from raidplan.base.size import MIB, align_up, human
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import filesystem_of, mounted, place
@@ -171,5 +171,6 @@ def swap_priority_range(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 ("swap", name, "priority"),
                 f"{name} has the priority {swap.priority}; swapon takes {least} to {most}",
-                "write a number in between, or leave it out",
+                "or write a number in between",
+                edits=(Edit(("swap", name, "priority"), None),),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import exact
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
@@ -64,11 +64,12 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
             continue
         hours, fewer = hours_at(SYNC_SPEED_MAX, size), hours_at(known[0], size)
         if hours >= LONG_SYNC_HOURS:
+            limit = max((slowest.pace or known[0]) // 10**6, (array.sync_speed_min or 0) / 1e6)
             yield Hit(
                 path,
                 f"the members of {name} could sync at {mb(known[0])} MB/s each, and the kernel stops at "
                 f"{mb(SYNC_SPEED_MAX)}: {hours:.1f} h where {fewer:.1f} would do",
-                f"write sync_speed_max: {(slowest.pace or known[0]) // 10**6:.0f}MB/s",
+                edits=(Edit((*path, "sync_speed_max"), f"{limit:.0f}MB/s"),),
             )
 
 
@@ -107,5 +108,6 @@ def sync_starves_users(topology: Topology) -> Iterator[Hit]:
                 (*path, "sync_speed_min"),
                 f"sync_speed_min of {name}, {exact(least)}/s, is {least / slowest.pace:.0%} of what {slowest.disk} "
                 f"can do, {mb(slowest.pace)} MB/s: little is left while it syncs",
-                f"write {slowest.pace / 3e6:.0f}MB/s or less",
+                "or less",
+                edits=(Edit((*path, "sync_speed_min"), f"{max(slowest.pace // 3e6, 1):.0f}MB/s"),),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, exact
 from raidplan.rules.lib.engine import Hit, rule
@@ -50,7 +50,8 @@ def stripe_cache_range(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "stripe_cache_size"),
                 f"the stripe cache of {name} has {entries} entries; the kernel takes {least} to {most}",
-                f"write {most} or less" if entries > most else "write 256, the kernel's default, or more",
+                f"or write {least} to {most}",
+                edits=(Edit((*path, "stripe_cache_size"), None),),
             )
 
 
@@ -85,7 +86,7 @@ def stripe_cache_without_parity(topology: Topology) -> Iterator[Hit]:
                 yield Hit(
                     (*path, key),
                     f"{name} is {array.level}, and only raid4, raid5 and raid6 have a '{key}'",
-                    f"remove '{key}'",
+                    edits=(Edit((*path, key), None),),
                 )
 
 
@@ -122,7 +123,8 @@ def thread_count_range(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "group_thread_count"),
                 f"{name} is given {threads} group threads; the kernel takes {least} to {most}",
-                "write 2 to 8, or 0 for a single thread",
+                "or 2 to 8, or 0 for a single thread",
+                edits=(Edit((*path, "group_thread_count"), 4),),
             )
 
 
@@ -158,7 +160,8 @@ def sync_speed_range(topology: Topology) -> Iterator[Hit]:
                 yield Hit(
                     (*path, key),
                     f"{key} of {name} is {exact(rate)}/s; the kernel takes at least 1KiB/s and less than 2TiB/s",
-                    "write a rate such as 50MB/s",
+                    "or write a rate such as 50MB/s",
+                    edits=(Edit((*path, key), None),),
                 )
 
 
@@ -194,5 +197,9 @@ def sync_speed_order(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "sync_speed_min"),
                 f"sync_speed_min of {name}, {exact(low)}/s, is above its sync_speed_max, {exact(high)}/s",
-                "exchange them, or remove one",
+                "or remove one of them",
+                edits=(
+                    Edit((*path, "sync_speed_min"), f"{exact(high)}/s"),
+                    Edit((*path, "sync_speed_max"), f"{exact(low)}/s"),
+                ),
             )

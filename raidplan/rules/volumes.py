@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from math import lcm
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, MIB, align_up, exact, human
 from raidplan.layout.kinds.device import Device
@@ -64,6 +64,8 @@ def volume_read_ahead_low(topology: Topology) -> Iterator[Hit]:
     """
     for name, path, group, parts in _groups(topology):
         widest = max(parts, key=lambda part: part.stripe)
+        first, two = topology.layout.arrays.get(parts[0].name), exact(2 * widest.stripe)
+        auto = widest is parts[0] and first is not None and first.read_ahead is None
         for volume, entry in group.volumes.items():
             ahead, use = entry.read_ahead, topology.used_by.get(f"{name}.{volume}")
             if ahead == "auto" or int(ahead) >= 2 * widest.stripe or (use and use.role == "swap"):
@@ -75,9 +77,10 @@ def volume_read_ahead_low(topology: Topology) -> Iterator[Hit]:
                 (*path, "volumes", volume, "read_ahead"),
                 f"{name}.{volume} reads {exact(int(ahead))} ahead, and a full stripe of {widest.name} has "
                 f"{exact(widest.stripe)} on {widest.data_disks} data disks",
-                f"write read_ahead: auto, which takes over that of {parts[0].name}, or {exact(2 * widest.stripe)}",
+                f"which takes over that of {parts[0].name}, or {two}" if auto else "two full stripes",
                 severity=None if int(ahead) < widest.stripe else Severity.NOTE,
                 related=(place("array", widest.path),) if widest.kind == "array" else (),
+                edits=(Edit((*path, "volumes", volume, "read_ahead"), "auto" if auto else two),),
             )
 
 
@@ -165,12 +168,15 @@ def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
         off = [(v, start % stripe) for v, start in zip(group.volumes, starts, strict=False) if start % stripe]
         if off:
             better = fitting_extent(stripe)
+            whole = sum(align_up(device.size, better) for device in devices if device is not None)
+            fits = all(devices) and whole + better + 2 * stripe <= part.size
             yield Hit(
                 (*path, "volumes", off[0][0]),
                 f"{name}.{off[0][0]} begins {human(off[0][1])} into a stripe of {part.name}, which has "
                 f"{human(stripe)}; the extents of {exact(group.extent)} do not fit into it",
-                f"write extent: {exact(better)} for {name}",
+                "" if fits else f"choose extent: {exact(better)} for {name}, and smaller volumes",
                 related=(place("array", part.path),),
+                edits=(Edit((*path, "extent"), exact(better)),) if fits else (),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import listed
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, arrays, redundant
@@ -51,7 +51,7 @@ def no_alarm(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             _section(topology),
             f"nobody is told when a disk of {listed(watched, last=' or ')} fails",
-            "write monitoring: {mail: root@example.org}, with an address that is read",
+            "choose an address that is read, and write monitoring: {mail: root@example.org} with it",
         )
 
 
@@ -86,7 +86,7 @@ def no_scrub(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("monitoring", "scrub") if scrub else _section(topology),
             f"the members of {listed(watched, last=' and ')} are never read for latent errors",
-            "write scrub: monthly under monitoring",
+            edits=(Edit(("monitoring", "scrub"), "monthly"),),
         )
 
 
@@ -121,5 +121,8 @@ def monitoring_without_redundancy(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("monitoring",),
             f"{listed(names, last=' and ')} {verb} no redundancy, so mdadm neither watches nor scrubs anything",
-            "let smartd watch the disks, and remove 'monitoring', or choose a level with redundancy",
+            "and let smartd watch the disks, or choose a level with redundancy",
+            edits=tuple(
+                Edit(("monitoring", key), None) for key in ("mail", "scrub") if key in monitoring.given
+            ),
         )

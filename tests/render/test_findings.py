@@ -162,7 +162,7 @@ def test_json_is_the_contracts() -> None:
     assert data["findings"][0] == {
         "rule": "some-rule", "severity": "error", "message": "x", "hint": "", "path": "arrays.s0",
         "file": "f.yaml", "line": 3, "column": 5, "end_line": 3, "end_column": 9,
-        "related": [],
+        "related": [], "edits": [],
     }  # fmt: skip
     assert json.loads(findings_json([]))["findings"] == []
 

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidplan.base.hidden import is_seen
+from raidplan.base.plain import scalar
 from raidplan.document.read import parse_document
 from raidplan.layout.kinds.host import ADDRESS
 from raidplan.layout.load import layout_of, load_layout
 from raidplan.layout.model import Layout
 from raidplan.render.layout_data import layout_to_data
-from raidplan.render.yaml_text import WIDTH, scalar, yaml_text
+from raidplan.render.yaml_text import WIDTH, yaml_text
 from raidplan.review import pipeline
 from tests.examples import EXAMPLES
 

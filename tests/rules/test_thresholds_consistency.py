@@ -42,7 +42,7 @@ def test_the_hours_without_a_bitmap_are_said(tmp_path: Path) -> None:
     text = array("level: raid5, bitmap: none", "3TB, rate: 100MB/s, rotational: false")
     assert said("no-bitmap", text, tmp_path) == [
         ("s keeps no bitmap: after a crash, or when a member comes back, all 3,000 GB of each are synced, 8.3 h at 100 MB/s",
-         "write bitmap: internal, and leave out 'consistency'")
+         "write bitmap: internal")
     ]  # fmt: skip
     unknown = array("level: raid5, bitmap: none", "3TB").replace(", size: 3TB", "")
     assert found("no-bitmap", unknown, tmp_path) == []
@@ -72,9 +72,9 @@ UPS = "have a UPS stop it cleanly"
     ("text", "solid", "hint"),
     [
         ("level: raid5", True, f"write consistency: ppl, which costs up to 40 % of the rate of writes, or {UPS}"),
-        ("level: raid5, bitmap: internal", True, f"write consistency: ppl in place of the bitmap, which costs up to 40 % of the rate of writes, or {UPS}"),
-        ('level: raid5, metadata: "0.90"', True, f"x0 and x1 are free: a raid1 of them can be its journal; or {UPS}"),
-        ("level: raid6", True, f"x0 and x1 are free: a raid1 of them can be its journal; or {UPS}"),
+        ("level: raid5, bitmap: internal", True, f"write consistency: ppl and remove 'bitmap', which costs up to 40 % of the rate of writes, or {UPS}"),
+        ('level: raid5, metadata: "0.90"', True, f"{UPS}, or make a raid1 for its journal: x0 and x1 are free"),
+        ("level: raid6", True, f"{UPS}, or make a raid1 for its journal: x0 and x1 are free"),
         ("level: raid6", False, f"{UPS}, or add a journal on a raid1 of two solid-state disks"),
     ],
 )  # fmt: skip

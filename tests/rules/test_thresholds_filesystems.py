@@ -105,7 +105,7 @@ def test_the_largest_chunk_that_fits_is_named(tmp_path: Path) -> None:
     text = striped("raid5", 10, "16MiB", "ext4")
     ((message, hint),) = said("stripe-beyond-group", text, tmp_path)
     assert "144 MiB, more than a block group of x, 128 MiB" in message
-    assert hint == "choose a chunk of at most 8MiB for the array, or xfs"
+    assert hint == "write chunk: 512KiB for s, at most 8MiB, or choose xfs"
 
 
 ARRAY = (
@@ -179,7 +179,7 @@ def test_the_stripe_that_mkfs_notes_is_told(tmp_path: Path) -> None:
     text = (MOUNT % ("/srv", "sunit=128, swidth=384")).replace("type: ext4", "type: xfs")
     ((message, hint),) = said("xfs-stripe-options", text, tmp_path)
     assert figures(message, "s", "sunit", "swidth") == "sunit 128 swidth 384 s 512"
-    assert hint == "remove them; the stripe is noted as sunit=1024, swidth=2048"
+    assert hint == "remove 'sunit=128' and 'swidth=384', for the stripe is noted as sunit=1024, swidth=2048"
 
 
 DISCARD = {

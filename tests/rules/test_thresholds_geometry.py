@@ -90,7 +90,7 @@ def test_the_slack_of_a_partition_is_said(size: str, slack: str, tmp_path: Path)
     ((_, hint),) = said(
         "no-slack-for-replacement", WHOLE % ("", size, "raid5", ", whole_disks: true"), tmp_path
     )
-    assert hint == f"remove 'whole_disks': a partition leaves {slack} at the end of each disk"
+    assert hint == f"remove 'whole_disks', for a partition leaves {slack} at the end of each disk"
 
 
 NESTED = """\

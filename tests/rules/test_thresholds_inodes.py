@@ -60,7 +60,7 @@ def test_the_message_has_the_numbers_and_the_cure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "hint"),
     [
-        (40000000, "write inodes: 60000000 (14.3 GiB, 3.1% of the space)"),
+        (40000000, "write inodes: 60000000, which take 14.3 GiB, 3.1% of the space, or choose xfs"),
         (
             114889900,
             "choose xfs, which makes inodes as they are needed, or write inodes: 122070528 and accept ",
@@ -84,7 +84,7 @@ def test_inodes_whose_tables_cost_little_are_advised_first_and_follow_without_a_
 ) -> None:
     text = filesystem("500GB", "type: ext4, files: 40000000")
     ((_, hint),) = said("not-enough-inodes", text, tmp_path)
-    assert hint.startswith("write inodes: 60000000 ")
+    assert hint.startswith("write inodes: 60000000, ")
     followed = text.replace("files:", "inodes: 60000000, files:")
     assert found("not-enough-inodes", followed, tmp_path) == []
     assert found("inode-table-overhead", followed, tmp_path) == ["7:note"]

@@ -31,8 +31,8 @@ SHOWN_BY = {
     "filesystems.BULK": "filesystems::test_reserved_on_bulk_data",
     "inode_tables.MUCH": "inodes::test_inode_table_overhead",
     "inode_tables.SOME": "inodes::test_inode_table_overhead",
-    "inodes.DENSE": "inodes::test_inode_density_drops",
-    "inodes.INODE": "inodes::test_impossible_inode_count",
+    "inode_tables.DENSE": "inodes::test_inode_density_drops",
+    "inode_tables.INODE": "inodes::test_impossible_inode_count",
     "inodes.FULL": "inodes::test_not_enough_inodes",
     "inodes.MEANT": "inodes::test_not_enough_inodes",
     "links.UNEQUAL": "links::test_slow_path_in_stripe",
@@ -77,6 +77,7 @@ SHOWN_BY = {
 """`test_x` of `tests/rules/test_thresholds_y.py`, or of `test_y.py`, by the number it is about."""
 
 NO_THRESHOLD = {
+    "advice.ENTRY": "parts of a path",
     "copies.MOST_ORDER": "so many members are written out in a hint",
     "disk_care.GREEN_PARKS": "what a family of disks does by itself, counted with",
     "free.LOOKED_AT": "bounds the work of a hint",

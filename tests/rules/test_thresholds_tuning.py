@@ -49,7 +49,7 @@ def test_stripe_cache_memory(
 def test_the_memory_is_said_with_its_figures(tmp_path: Path) -> None:
     assert said("stripe-cache-memory", caches("16GiB", *[(8, 32768)] * 5), tmp_path) == [
         ("the stripe caches of a, b, c, d and 1 more take 5 GiB (32768 entries x 8 members x 4 KiB for a): 31% of the 16 GiB of memory",
-         "write stripe_cache_size: 8192, which takes 1.2 GiB, and measure whether more helps")
+         "write stripe_cache_size: 8192 for a, b, c, d and 1 more, which takes 1.2 GiB, and measure whether more helps")
     ]  # fmt: skip
 
 
@@ -57,7 +57,10 @@ def test_the_memory_is_said_with_its_figures(tmp_path: Path) -> None:
     ("memory", "hint"),
     [
         ("2GiB", "write stripe_cache_size: 4096, which takes 128 MiB, and measure whether more helps"),
-        ("100MiB", "remove stripe_cache_size: the kernel's 256 entries take 8 MiB, and grow when needed"),
+        (
+            "100MiB",
+            "remove 'stripe_cache_size', for the kernel's 256 entries take 8 MiB, and grow when needed",
+        ),
     ],
 )
 def test_the_size_to_write_fits_the_memory(memory: str, hint: str, tmp_path: Path) -> None:
@@ -86,7 +89,10 @@ def test_the_range_of_the_stripe_cache(tmp_path: Path) -> None:
     for entries, expected in ((16, 1), (17, 0), (32768, 0), (32769, 1), (32786, 1)):
         assert len(found("stripe-cache-range", caches("", (8, entries)), tmp_path)) == expected
     assert said("stripe-cache-range", caches("", (8, 32786)), tmp_path) == [
-        ("the stripe cache of a has 32786 entries; the kernel takes 17 to 32768", "write 32768 or less")
+        (
+            "the stripe cache of a has 32786 entries; the kernel takes 17 to 32768",
+            "remove 'stripe_cache_size', or write 17 to 32768",
+        )
     ]
 
 
@@ -212,9 +218,9 @@ def test_large_read_ahead(text: str, expected: list[str], tmp_path: Path) -> Non
     [
         ("4KiB", []),
         ("0B", []),
-        ("6KiB", ["write 4KiB or 8KiB"]),
-        ("512B", ["write 4KiB"]),
-        ("2MB", ["write 1952KiB or 1956KiB"]),
+        ("6KiB", ["write read_ahead: 8KiB, or 4KiB"]),
+        ("512B", ["write read_ahead: 4KiB"]),
+        ("2MB", ["write read_ahead: 1956KiB, or 1952KiB"]),
     ],
 )
 def test_read_ahead_is_counted_in_pages(ahead: str, hints: list[str], tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_volume_off_stripe(text: str, expected: list[str], tmp_path: Path) -> No
 def test_the_extent_that_is_advised_cures_it(tmp_path: Path) -> None:
     ((message, hint),) = said("volume-off-stripe", placed("raid5", 8, TWO), tmp_path)
     assert message.startswith("v.z begins 2 MiB into a stripe of s, which has 3.5 MiB")
-    assert hint == "write extent: 7MiB for v"
+    assert hint == "write extent: 7MiB"
     assert found("volume-off-stripe", placed("raid5", 8, f"extent: 7MiB\n    {TWO}"), tmp_path) == []
 
 

@@ -200,7 +200,9 @@ def test_length_of_a_name(host: str, name: str, expected: list[str], tmp_path: P
     assert [f"{f.line}:{f.severity}" for f in stated(text, tmp_path) if f.rule == "name-too-long"] == expected
 
 
-@pytest.mark.parametrize(("host", "hint"), [(26, "shorten the name to 4 characters"), (27, "")])
+@pytest.mark.parametrize(
+    ("host", "hint"), [(26, "shorten the name to 4 characters"), (27, "shorten the host's name")]
+)
 def test_a_name_is_shortened_to_four_characters_at_least(host: int, hint: str, tmp_path: Path) -> None:
     text = f"version: 1\nhost: {'h' * host}\nhardware: {{disks: {{d<0-1>: {{}}}}}}\narrays: {{array: {{level: raid1, members: [d<0-1>]}}}}"
     assert [f.hint for f in stated(text, tmp_path) if f.rule == "name-too-long"] == [hint]

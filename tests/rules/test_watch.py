@@ -44,5 +44,5 @@ def test_the_arrays_are_named_once(tmp_path: Path) -> None:
     text = DISKS + "arrays: {a: {level: raid1, members: [d<0-1>]}, b: {level: raid10, members: [d<2-3>]}}"
     assert said("no-alarm", text, tmp_path) == [
         ("nobody is told when a disk of a or b fails",
-         "write monitoring: {mail: root@example.org}, with an address that is read"),
+         "choose an address that is read, and write monitoring: {mail: root@example.org} with it"),
     ]  # fmt: skip

@@ -52,15 +52,15 @@ def spread_over_controllers(topology: Topology, name: str, controller: str, exce
     need = -(-count // keeps)
     if need > len(there):
         return (
-            f"with at most {keeps} of {count} members on one it takes {need} controllers, and there "
-            f"{agreeing(there, 'is', 'are')} {len(there)}; keep another card at hand"
+            f"keep another card at hand: with at most {keeps} of {count} members on one it takes {need} controllers, "
+            f"and there {agreeing(there, 'is', 'are')} {len(there)}"
         )
     unknown = [each for each in there if each != controller and there[each] is None]
     if unknown:
         return (
             f"write ports: at {listed(unknown, last=' and ')}, so that it can be seen whether there is room"
         )
-    return "the other controllers have too few free ports to change that; keep a second card at hand"
+    return "keep a second card at hand: the other controllers have too few free ports to change that"
 
 
 def _attached(topology: Topology) -> dict[str, int | None]:
@@ -93,8 +93,8 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
     if left and most < len(disks):
         lacking = -(-(len(disks) - most) // keeps)
         return (
-            f"with at most {keeps} of them to one {KINDS[kind]} there is room for {most} of {len(disks)}: "
-            f"add {counted(lacking, KINDS[kind])}, or accept this finding"
+            f"add {counted(lacking, KINDS[kind])}, or accept this finding: with at most {keeps} of them to one "
+            f"{KINDS[kind]} there is room for {most} of {len(disks)}"
         )
     return "; ".join((leave, *([are_free(taken)] if taken else ()), *moves))
 

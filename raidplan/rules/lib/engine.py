@@ -11,7 +11,8 @@ from functools import cache
 from textwrap import dedent
 from typing import Any
 
-from raidplan.base.findings import Finding, Path, Related, Severity
+from raidplan.base.findings import Edit, Finding, Path, Related, Severity
+from raidplan.rules.lib.advice import advice
 from raidplan.topology import Topology
 
 
@@ -22,10 +23,13 @@ class Hit:
     path: Path
     message: str
     hint: str = ""
+    """The advice; behind edits, the end of a sentence that begins with them."""
     severity: Severity | None = None
     """The severity of this case, where it is milder or graver than the rule usually is."""
     related: tuple[Related, ...] = ()
     """Other places that the finding is about: the disk, the array, the swap area."""
+    edits: tuple[Edit, ...] = ()
+    """The part of the advice that a program can do."""
 
 
 Search = Callable[["Topology"], Iterator[Hit]]
@@ -157,7 +161,10 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     if any(finding.rule == "cycle" for finding in found):
         return found
     findings = [
-        _stamp(each, hit) for _, each in sorted(RULES.items()) if each.search for hit in each.search(topology)
+        _stamp(topology, each, hit)
+        for _, each in sorted(RULES.items())
+        if each.search
+        for hit in each.search(topology)
     ]
     errors = (finding for finding in findings if finding.severity is Severity.ERROR)
     explained = {finding.path[:2] for finding in errors if SHAPE.intersection(finding.path[2:3])}
@@ -165,7 +172,7 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     return [*kept, *findings]
 
 
-def _stamp(each: Rule, hit: Hit) -> Finding:
-    return Finding(
-        each.name, hit.severity or each.severity, hit.path, hit.message, hit.hint, related=hit.related
-    )
+def _stamp(topology: Topology, each: Rule, hit: Hit) -> Finding:
+    hint = advice(topology.layout, hit.path, hit.edits, hit.hint)
+    severity = hit.severity or each.severity
+    return Finding(each.name, severity, hit.path, hit.message, hint, related=hit.related, edits=hit.edits)

@@ -1,0 +1,65 @@
+"""Every hint is safe to follow: its finding is gone afterwards, and none that is as grave has come in its place.
+
+What a program cannot do is a decision, and its sentence begins with that.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.review.pipeline import check
+from raidplan.rules import CATALOGUE, Rule
+from tests.examples import EXAMPLES
+from tests.rules.hints import failed_hints
+from tests.rules.stages import HEAD
+
+DECISIONS = Path(__file__).with_name("decisions.txt")
+
+
+def plain(file: Path) -> dict[str, object] | None:
+    """The layout of a file as plain values, ranges written out; None for what is no layout."""
+    loaded = check(str(file))
+    found = loaded.document.root.plain() if loaded.document else None
+    return found if isinstance(found, dict) and loaded.layout is not None else None
+
+
+@pytest.mark.parametrize("each", CATALOGUE.values(), ids=CATALOGUE)
+def test_the_hints_of_a_bad_example_can_be_followed(each: Rule, tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(HEAD + each.bad)
+    layout = plain(file)
+    assert layout is None or failed_hints(layout, tmp_path) == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_the_hints_of_an_example_can_be_followed(example: Path, tmp_path: Path) -> None:
+    layout = plain(example)
+    assert layout is not None and failed_hints(layout, tmp_path) == []
+
+
+def test_what_is_left_to_a_person_begins_with_the_decision(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Each rule whose bad example has no edit, and what it asks; every sentence begins with a verb, or asks."""
+    file, left = tmp_path / "layout.yaml", dict[str, str]()
+    for name, each in CATALOGUE.items():
+        file.write_text(HEAD + each.bad)
+        found = (item.finding for item in check(str(file), today="2026-01-01").findings)
+        finding = next(finding for finding in found if finding.rule == name)
+        if not finding.edits:
+            left[name] = finding.hint
+    assert {hint.split()[0] for hint in left.values()} <= VERBS | {"did"}, left
+    text = "".join(f"{name}: {hint}\n" for name, hint in sorted(left.items()))
+    if request.config.getoption("--update-golden"):
+        DECISIONS.write_text(text)
+    assert text == DECISIONS.read_text()
+
+
+VERBS = frozenset(
+    ("add", "ask", "boot", "change", "choose", "connect", "correct", "count", "decide", "describe", "exchange", "feed",
+     "give", "have", "keep", "leave", "let", "list", "look", "make", "mark", "mend", "mix", "move", "name", "plug", "put",
+     "raise", "remove", "replace", "run", "scrub", "shorten", "spread", "stagger", "switch", "take", "use", "write")
+)  # fmt: skip
+"""Verbs that tell a person what to decide or to do."""
