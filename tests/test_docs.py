@@ -17,7 +17,7 @@ from bench.predicted import table
 from raidplan.render.rules_markdown import rules_markdown
 from raidplan.review.pipeline import check, plan
 from tests.manuals.layout import layout_manual
-from tests.manuals.links import links_manual
+from tests.manuals.links import disks_manual, links_manual
 from tests.manuals.versions import versions_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -101,7 +101,8 @@ def test_generated_pages_are_fresh(
 
 
 @pytest.mark.parametrize(
-    ("mark", "made"), [("links", links_manual), ("predicted", lambda: "\n".join(table()) + "\n")]
+    ("mark", "made"),
+    [("links", links_manual), ("disks", disks_manual), ("predicted", lambda: "\n".join(table()) + "\n")],
 )
 def test_the_tables_of_the_page_of_estimates_are_fresh(
     mark: str, made: Callable[[], str], request: pytest.FixtureRequest

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import inf
 
 from raidplan.base.findings import Path
+from raidplan.estimate.data_sheets import DiskClass, disk_class
 from raidplan.estimate.fair import FULL
 from raidplan.estimate.links import Links, Missing
 from raidplan.topology import Topology
@@ -38,19 +39,24 @@ class Resource:
     """disk, or the kind of a link: bus, controller, multiplier, expander, port."""
     path: Path
     bytes_per_second: float
+    assumed: bool = False
+    """The layout does not state the rate; it is that of the fastest disks of the kind."""
 
 
 class Machine:
-    """The capacity of a machine's links and disks; an unstated one is no limit, and is listed."""
+    """The capacity of a machine's links and disks.
+
+    An unstated link is no limit, and is listed; a disk of unstated rate is as fast as the fastest of its class.
+    """
 
     def __init__(self, topology: Topology) -> None:
         self._disks = topology.layout.hardware.disks
+        self._buses = topology.layout.hardware.buses
         self._links = Links(topology.layout.hardware, topology.wiring)
         self.resources: dict[Path, Resource] = {}
         for name, disk in self._disks.items():
-            if disk.rate:
-                head = Resource(name, "disk", _head(name), float(disk.rate))
-                self.resources[head.path] = head
+            rate = float(disk.rate) if disk.rate else self._class(name).rate
+            self.resources[_head(name)] = Resource(name, "disk", _head(name), rate, assumed=not disk.rate)
             for link in self._links.of(name):
                 if link.bytes_per_second is not None:
                     found = Resource(link.name, link.kind, link.path, link.bytes_per_second)
@@ -63,6 +69,16 @@ class Machine:
             _head(name): float(disk.iops) for name, disk in self._disks.items() if disk.iops and disk.iops > 0
         }
         """Small operations per second of each disk that states them."""
+
+    def stated(self, disks: Iterable[str]) -> bool:
+        """Whether the layout states the rate of each of these disks."""
+        return all(self._disks[disk].rate for disk in disks)
+
+    def _class(self, name: str) -> DiskClass:
+        disk = self._disks[name]
+        bus = self._buses.get(disk.behind or "")
+        pcie = (bus.generation or 0) if bus and bus.type == "pcie" else None
+        return disk_class(disk.size, rotational=disk.rotational, pcie=pcie)
 
     def needs(self, load: Load) -> dict[Path, float]:
         """The need of each resource for a load, for one byte at the top."""
@@ -97,7 +113,10 @@ class Machine:
         """The unstated facts about the way to these disks, or about their rates."""
         for disk in disks:
             if not self._disks[disk].rate:
-                yield Missing("rate", disk)
+                known = self._class(disk)
+                yield Missing(
+                    f"rate ({known.rate / 1e6:.0f} MB/s are assumed, as of the fastest {known.name})", disk
+                )
             for link in self._links.of(disk):
                 if link.missing is not None:
                     yield link.missing

@@ -84,7 +84,8 @@ def _pace(
         ):
             rate *= ZONE_AVERAGE
         if rate < pace:
-            pace, limit = rate, f"{resource.kind} {resource.component}"
+            assumed = ", assumed" if resource.assumed else ""
+            pace, limit = rate, f"{resource.kind} {resource.component}{assumed}"
     if pace == inf:
         return None, ""
     most = sync_speed_max or SPEED_MAX

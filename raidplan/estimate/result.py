@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from raidplan.estimate.links import Missing
 from raidplan.estimate.machine import Resource
 from raidplan.estimate.rebuild import NO_REBUILD, Rebuild
+from raidplan.estimate.survival import Sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Rate:
 
 
 NOTHING = Rate()
+NO_SETS = Sets(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,10 @@ class Fate:
     """The loss of every component that it stands on."""
     losses_always_survived: int | None
     """Disks, whichever they are; 3 stands for three or more. None if it stands on nothing that is known."""
+    sets: Sets = NO_SETS
+    """The smallest sets of components of any kind that stop it."""
+    disk_sets: Sets = NO_SETS
+    """The smallest sets of disks that stop it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from raidplan.estimate.levels import reading, writing
 from raidplan.estimate.loads import Demand, Loads, Work
 from raidplan.estimate.machine import Machine, binding, bound
 from raidplan.estimate.result import Figures, Gain, Rate
-from raidplan.estimate.survival import Structure
+from raidplan.estimate.survival import BOOT, MACHINE, Structure
 from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
 
@@ -77,8 +77,14 @@ class Together:
     def __init__(self, topology: Topology, structure: Structure, loads: Loads, machine: Machine) -> None:
         self._topology, self._structure = topology, structure
         self._loads, self._machine = loads, machine
-        self._outermost = [path for path in _outermost(structure) if path in loads.work]
+        outermost = [path for path in _outermost(structure) if path in loads.work]
+        # Swap is idle until memory runs out: its arrays are no streams beside which the others would be slower.
+        idle = set(_below_swap_alone(structure, outermost))
+        self._outermost = [path for path in outermost if path not in idle]
         self._figures = self._shared(self._outermost)
+        if idle:
+            found = self._shared(outermost)
+            self._figures |= {path: found[path] for path in idle}
         for path in reversed(list(structure.stands)):
             if path[0] == "arrays" and path in self._figures:
                 self._inside(path)
@@ -100,6 +106,8 @@ class Together:
             for resource in (*figures.read.bottlenecks, *figures.write.bottlenecks):
                 by_kind.setdefault(resource.kind, {})[resource.path] = None
         gains = (self._gain(tuple(paths)) for paths in by_kind.values())
+        # No advice rests on a rate that is assumed.
+        gains = (gain for gain in gains if self._machine.stated(gain.disks))
         return tuple(sorted(gains, key=lambda gain: gain.size, reverse=True))
 
     def _gain(self, paths: tuple[Path, ...]) -> Gain:
@@ -159,6 +167,21 @@ def _carriers(structure: Structure, path: Path) -> Iterator[Path]:
         new = [each for each in dict.fromkeys(below) if each not in seen]
         seen.update(new)
         waiting += new
+
+
+def _below_swap_alone(structure: Structure, arrays: Iterable[Path]) -> Iterator[Path]:
+    """The arrays on which swap areas lie and nothing else does."""
+    for array in arrays:
+        users, waiting = set[Path](), [array]
+        while waiting:
+            above = {
+                user for user, _ in structure.above.get(waiting.pop(), ()) if user not in (MACHINE, BOOT)
+            }
+            waiting += above - users
+            users |= above
+        ends = {user[0] for user in users if user[0] != "volume_groups"}
+        if ends == {"swap"}:
+            yield array
 
 
 def _bare_disks(structure: Structure) -> list[Path]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Gain, MachineEstimate, Rate
+from raidplan.estimate.survival import Sets
 from raidplan.render.findings_json import json_text
 
 FORMAT_VERSION = 1
@@ -73,6 +74,7 @@ def _bottleneck(rate: Rate) -> dict[str, Any] | None:
         "component": first.component,
         "kind": first.kind,
         "bytes_per_second": _whole(first.bytes_per_second),
+        "assumed": any(each.assumed for each in rate.bottlenecks),
         "also": [each.component for each in others],
         "without_it_bytes_per_second": _whole(rate.relieved),
     }
@@ -83,7 +85,20 @@ def _fate(fate: Fate) -> dict[str, Any]:
     for loss in fate.losses:
         # Of two components with one name, both.
         survives[loss.component] = survives.get(loss.component, True) and loss.survived
-    return {"survives": survives, "losses_always_survived": fate.losses_always_survived}
+    return {
+        "survives": survives,
+        "losses_always_survived": fate.losses_always_survived,
+        "smallest_sets": _sets(fate.sets),
+        "smallest_disk_sets": _sets(fate.disk_sets),
+    }
+
+
+def _sets(sets: Sets) -> dict[str, Any]:
+    choices = [
+        [{"any": part.count, "kind": part.kind, "of": list(part.names)} for part in choice]
+        for choice in sets.choices
+    ]
+    return {"losses": sets.losses, "choices": choices, "complete": sets.complete}
 
 
 def _machine(machine: MachineEstimate) -> dict[str, Any]:

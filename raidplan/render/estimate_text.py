@@ -19,6 +19,7 @@ from raidplan.render.estimate_words import (
     named,
     shape,
 )
+from raidplan.render.sets_words import sets_shape, sets_words
 from raidplan.render.visible import visible
 
 MANY = 8
@@ -41,7 +42,7 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
     if len(groups) > MANY:
         hidden = sum(map(len, groups[MANY:]))
         lines += ["", f"and {counted(hidden, 'array')} more; --format json has them all"]
-    for section in (_users(estimates), _survival(estimates), _gains(estimates)):
+    for section in (_users(estimates), _survival(estimates), _stopped(estimates), _gains(estimates)):
         lines += ["", *section] if section else []
     lines += ["", *_machine(estimates.machine), *_missing(estimates)]
     return "\n".join(lines) + "\n"
@@ -88,9 +89,7 @@ def _users(estimates: Estimates) -> list[str]:
 
 def _survival(estimates: Estimates) -> list[str]:
     """A row for each fate: of every kind of component, which losses are not survived."""
-    things = [(each.name, each.fate) for each in (*estimates.arrays, *estimates.filesystems, *estimates.swap)]
-    things += [(WHOLE[name], fate) for name, fate in estimates.machine.fates.items()]
-    things = [(name, fate) for name, fate in things if fate.losses]
+    things = _fates(estimates)
     kinds = [kind for kind in KINDS if any(loss.kind == kind for _, fate in things for loss in fate.losses)]
     rows = alike(things, lambda thing: _fate(thing[1], kinds))
     table: list[Sequence[str]] = [("survives the loss of", *kinds, "any disks")]
@@ -100,6 +99,29 @@ def _survival(estimates: Estimates) -> list[str]:
     ]
     if len(rows) > MANY:
         table.append((f"and {sum(map(len, rows[MANY:]))} more", *[""] * (len(kinds) + 1)))
+    return list(_table(table, styles(False))) if things else []
+
+
+def _fates(estimates: Estimates) -> list[tuple[str, Fate]]:
+    things = [(each.name, each.fate) for each in (*estimates.arrays, *estimates.filesystems, *estimates.swap)]
+    things += [(WHOLE[name], fate) for name, fate in estimates.machine.fates.items()]
+    return [(name, fate) for name, fate in things if fate.losses]
+
+
+def _stopped(estimates: Estimates) -> list[str]:
+    """A row for the smallest sets that stop each thing; nothing where no three components do."""
+    things = [(name, fate) for name, fate in _fates(estimates) if fate.sets.choices or fate.disk_sets.choices]
+    rows = alike(things, lambda each: (sets_shape(each[1].sets), sets_shape(each[1].disk_sets)))
+    table = [("stopped by the loss of", "")]
+    table += [
+        (
+            named(list(dict.fromkeys(name for name, _ in group))),
+            sets_words(group[0][1].sets, group[0][1].disk_sets),
+        )
+        for group in rows[:MANY]
+    ]
+    if len(rows) > MANY:
+        table.append((f"and {sum(map(len, rows[MANY:]))} more", ""))
     return list(_table(table, styles(False))) if things else []
 
 
@@ -125,7 +147,7 @@ def _gains(estimates: Estimates) -> list[str]:
 
 def _missing(estimates: Estimates) -> list[str]:
     lines = [f"  {words}" for words in missing_words(estimates.missing)]
-    return ["not stated, and no limit here:", *lines] if lines else []
+    return ["not stated, and no limit here where nothing is assumed:", *lines] if lines else []
 
 
 def _machine(machine: MachineEstimate) -> Iterator[str]:

@@ -66,12 +66,16 @@ def bottleneck(resources: Sequence[Resource]) -> str:
         return "not known"
     first = resources[0]
     if len(resources) == 1:
-        return f"{first.kind} {first.component}, {mb(first.bytes_per_second)} MB/s"
+        return f"{first.kind} {first.component}, {mb(first.bytes_per_second)} MB/s{_assumed(resources)}"
     kinds = {each.kind for each in resources}
     what = plural(first.kind) if len(kinds) == 1 else "components"
     same = len({mb(each.bytes_per_second) for each in resources}) == 1
     rate = f", {mb(first.bytes_per_second)} MB/s each" if same else ""
-    return f"{len(resources)} {what} ({named([each.component for each in resources])}){rate}"
+    return f"{len(resources)} {what} ({named([each.component for each in resources])}){rate}{_assumed(resources)}"
+
+
+def _assumed(resources: Sequence[Resource]) -> str:
+    return ", assumed" if any(each.assumed for each in resources) else ""
 
 
 def more(array: Estimate) -> Iterator[str]:

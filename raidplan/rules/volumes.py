@@ -9,6 +9,7 @@ from math import lcm
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, MIB, align_up, exact, human
+from raidplan.base.words import listed
 from raidplan.layout.kinds.device import Device
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.rules.lib.engine import Hit, rule
@@ -160,24 +161,76 @@ def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
     """
     for name, path, group, (part, *others) in _groups(topology):
         array = topology.layout.arrays.get(part.name)
-        if others or array is None or not LEVELS[array.level].parity:
+        if array is None or not LEVELS[array.level].parity or _unlike(part, others):
             continue
         stripe = part.stripe
         devices = [topology.devices.get(f"{name}.{volume}") for volume in group.volumes]
         starts = accumulate((device.size if device else 0 for device in devices), initial=0)
         off = [(v, start % stripe) for v, start in zip(group.volumes, starts, strict=False) if start % stripe]
-        if off:
+        # Where a volume goes over from one array to the next, it is in the middle of a stripe as well.
+        if off or (others and group.extent % stripe):
             better = fitting_extent(stripe)
             whole = sum(align_up(device.size, better) for device in devices if device is not None)
-            fits = all(devices) and whole + better + 2 * stripe <= part.size
+            room = sum(each.size - better - 2 * stripe for each in (part, *others))
+            fits = all(devices) and whole <= room
+            which = (
+                f"{name}.{off[0][0]} begins {human(off[0][1])}" if off else f"a volume of {name} can go on"
+            )
             yield Hit(
-                (*path, "volumes", off[0][0]),
-                f"{name}.{off[0][0]} begins {human(off[0][1])} into a stripe of {part.name}, which has "
+                (*path, "volumes", off[0][0]) if off else path,
+                f"{which} into a stripe of {part.name}, which has "
                 f"{human(stripe)}; the extents of {exact(group.extent)} do not fit into it",
                 "" if fits else f"choose extent: {exact(better)} for {name}, and smaller volumes",
                 related=(place("array", part.path),),
                 edits=(Edit((*path, "extent"), exact(better)),) if fits else (),
             )
+
+
+@rule(Severity.NOTE)
+def unlike_stripes_in_group(topology: Topology) -> Iterator[Hit]:
+    """A volume group stands on arrays with stripes of different sizes.
+
+    Why: a volume may lie on any of them, or on several, so no stripe is right for the file system on it: raidplan
+    tells mkfs none, and the kernel reports the least common multiple, which is a stripe of none of them. Files
+    then begin anywhere in a stripe, and with parity every such write has to read first.
+
+    Bad:
+        hardware:
+          disks: {d<0-9>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>]}
+          s1: {level: raid6, members: [d<5-9>]}
+        volume_groups:
+          vg0:    # <-- here
+            devices: [s0, s1]
+            volumes: {home: {size: 1TiB}}
+
+    Good:
+        hardware:
+          disks: {d<0-9>: {size: 1TB}}
+        arrays:
+          s0: {level: raid5, members: [d<0-4>]}
+          s1: {level: raid5, members: [d<5-9>]}
+        volume_groups:
+          vg0: {devices: [s0, s1], volumes: {home: {size: 1TiB}}}
+
+    Source: Linux, `blk_stack_limits` (block/blk-settings.c), which `dm_calculate_queue_limits` calls for every
+    device of a volume.
+    """
+    for name, path, _, (part, *others) in _groups(topology):
+        if _unlike(part, others):
+            stripes = (f"{each.name} {human(each.stripe)}" for each in (part, *others) if each.stripe)
+            yield Hit(
+                path,
+                f"{name} stands on devices with different stripes ({listed(list(stripes))}): no stripe is right for "
+                "a volume that can lie on any of them",
+                "decide whether to make a volume group on each, or arrays of the same chunk and number of data disks",
+                related=tuple(place("array", each.path) for each in (part, *others) if each.kind == "array"),
+            )
+
+
+def _unlike(part: Device, others: list[Device]) -> bool:
+    return any((part.chunk, part.data_disks) != (each.chunk, each.data_disks) for each in others)
 
 
 def fitting_extent(stripe: int) -> int:

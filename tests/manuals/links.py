@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.estimate.data_sheets import CLASSES
 from raidplan.estimate.links.rates import TABLE, pci_line, pcie_line, serial_line, thunderbolt, usb
 
 SATA, SAS = (1.5, 3, 6), (3, 6, 12, 22.5)
@@ -28,6 +29,12 @@ LINES: dict[str, list[tuple[str, float]]] = {
 def links_manual() -> str:
     """A Markdown table of every row: what a link carries, how much is left for data, and why."""
     return "\n".join(_rows()) + "\n"
+
+
+def disks_manual() -> str:
+    """A Markdown table of the rates that are assumed of disks."""
+    rows = (f"| {each.name} | {each.rate / 1e6:.0f} | {each.source} |" for each in CLASSES)
+    return "\n".join(("| disk | MB/s | the fastest of its kind |", "| --- | --- | --- |", *rows)) + "\n"
 
 
 def _rows() -> Iterator[str]:

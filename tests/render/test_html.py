@@ -131,9 +131,11 @@ def test_the_matrix_of_a_mirrored_and_a_plain_thing() -> None:
     names = [each.text for each in table.all("th", "name")]
     assert names == ["rio_sata", "rs0", "rs1", "rs2", "rs3"]
     rows = {row.only("th").text: [cell.text for cell in row.all("td")] for row in table.all("tr")[2:]}
-    assert rows["rio_data array"] == ["✕", "✓", "✓", "✓", "✓", "1"]
-    assert rows["swap1 swap"] == ["✕", "·", "✕", "·", "·", "0"]
-    assert rows["the running system"] == ["✕", "✕", "✕", "✕", "✕", "0"]
+    sets = "controller rio_sata; 2 disks (2 sets, such as rs0 and rs1)"
+    assert rows["rio_data array"] == ["✕", "✓", "✓", "✓", "✓", "1", sets]
+    assert rows["swap1 swap"] == ["✕", "·", "✕", "·", "·", "0", "controller rio_sata; disk rs1"]
+    every = "controller rio_sata; any of 4 disks (rs0, rs1, rs2 and 1 more)"
+    assert rows["the running system"] == ["✕", "✕", "✕", "✕", "✕", "0", every]
 
 
 def test_of_many_components_the_disks_have_no_columns_and_of_very_many_each_kind_has_one(
@@ -157,7 +159,11 @@ arrays: {m<0-14>: {level: raid1, members: [d<1:0-14>, d<1:15-29>]}}
     table = page(loaded).only("table", "matrix")
     assert [each.text for each in table.all("th", "name")] == ["all"]
     first = table.all("tr")[2]
-    assert [cell.text for cell in first.all("td")] == ["✓", "1"]
+    assert [cell.text for cell in first.all("td")] == [
+        "✓",
+        "1",
+        "both controllers; a controller and a disk (2 sets, such as c0 and d15); both disks",
+    ]
     assert first.all("td")[0].attributes["title"] == "survives any of 30"
 
 

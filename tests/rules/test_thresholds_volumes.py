@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.base.size import KIB, MIB
+from raidplan.compiler import compile_plan
 from raidplan.geometry.lvm import check_extent
+from raidplan.plan import Run
+from raidplan.review import pipeline
 from raidplan.rules.volumes import fitting_extent
 from tests.rules.stages import HEAD, found, said, stated
 
@@ -109,7 +112,7 @@ PLACES = {
     "raid10, which reads nothing first": (placed("raid10", 6, TWO), []),
     "raid0": (placed("raid0", 3, TWO), []),
     "a group of two arrays": (
-        placed("raid5", 4, TWO).replace("}\nvol", ", t: {level: raid5, members: [d<4-7>]}}\nvol").replace("[s]", "[s, t]"), []),
+        placed("raid5", 4, TWO).replace("}\nvol", ", t: {level: raid5, members: [d<4-7>]}}\nvol").replace("[s]", "[s, t]"), ["8:note"]),
 }  # fmt: skip
 
 
@@ -137,3 +140,40 @@ def test_the_first_volume_that_begins_off_a_stripe_is_marked(tmp_path: Path) -> 
     three = "volumes: {a: {size: 1GiB}, b: {size: 1GiB}, c: {size: 1GiB}}"
     ((message, _),) = said("volume-off-stripe", placed("raid5", 4, three), tmp_path)
     assert message.startswith("v.b begins 1 MiB into a stripe of s, which has 1.5 MiB")
+
+
+TWO_ARRAYS = (
+    "hardware: {disks: {d<0-7>: {serial: S<1>, size: 1TB}}}\n"
+    "arrays: {a: {level: raid5, chunk: %s, members: [d<0-3>]}, b: {level: %s, chunk: 512KiB, members: [d<4-7>]}}\n"
+    "volume_groups: {v: {devices: [a, b], extent: %s, volumes: {x: {size: 100GiB}, z: {size: 100%%free}}}}\n"
+    "filesystems: {x: {device: v.x, type: ext4, mount: /x}, z: {device: v.z, type: xfs, mount: /z}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "level", "extent", "geometry", "rules"),
+    [
+        ("512KiB", "raid5", "4608KiB", "su=524288,sw=3", []),
+        ("512KiB", "raid5", "4MiB", "su=524288,sw=3", ["volume-off-stripe"]),
+        ("256KiB", "raid5", "4608KiB", "noalign", ["unlike-stripes-in-group"]),
+        ("512KiB", "raid6", "4608KiB", "noalign", ["unlike-stripes-in-group"]),
+    ],
+)
+def test_a_group_of_two_arrays_has_their_stripe_if_it_is_one(
+    chunk: str, level: str, extent: str, geometry: str, rules: list[str], tmp_path: Path
+) -> None:
+    """Two equal arrays were made with noalign, and nothing was said: blk_stack_limits() keeps a stripe that both have."""
+    file = tmp_path / "layout.yaml"
+    file.write_text(HEAD + TWO_ARRAYS % (chunk, level, extent))
+    loaded = pipeline.check(str(file))
+    assert loaded.topology is not None, loaded.findings
+    ours = ("volume-off-stripe", "unlike-stripes-in-group")
+    assert [each.finding.rule for each in loaded.findings if each.finding.rule in ours] == rules
+    plan, _ = compile_plan(loaded.topology, loaded.document)
+    assert plan is not None
+    made = {step.id: " ".join(step.action.argv) for step in plan.steps if isinstance(step.action, Run)}
+    xfs, ext = (
+        next(argv for argv in made.values() if argv.startswith(name)) for name in ("mkfs.xfs", "mke2fs")
+    )
+    assert geometry in xfs
+    assert ("stride=128,stripe_width=384" in ext) is (geometry != "noalign")

@@ -135,3 +135,27 @@ def smallest_sets(machine: Machine, thing: tuple[str, str]) -> set[frozenset[str
         if found:
             return found
     return set()
+
+
+def parts(machine: Machine) -> list[tuple[str, str]]:
+    """Every component, by kind and name."""
+    kinds = {"buses": "bus", "power": "power"}
+    return [
+        (kinds.get(section, section.removesuffix("s")), name)
+        for section, entries in machine["hardware"].items()
+        for name in entries
+    ]
+
+
+def smallest_component_sets(machine: Machine, thing: tuple[str, str]) -> set[frozenset[tuple[str, str]]]:
+    """All sets of the least number of components of any kind, at most three, that stop a thing."""
+    lost = {part: lost_with(machine, *part) for part in parts(machine)}
+    for count in (1, 2, 3):
+        found = {
+            frozenset(some)
+            for some in combinations(lost, count)
+            if not goes_on(machine, thing, set().union(*(lost[part] for part in some)))
+        }
+        if found:
+            return found
+    return set()

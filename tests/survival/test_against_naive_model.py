@@ -14,6 +14,7 @@ from raidplan.estimate.survival import MACHINE, Outcome, Survival, survive
 from raidplan.layout.load import layout_of
 from raidplan.topology import resolve
 from tests.survival import naive
+from tests.survival.layouts import expanded
 
 MOUNTS = ("/", "/usr", "/srv", "/srv/a", "/srv/ab", "/data")
 
@@ -155,6 +156,22 @@ def test_every_set_of_three_disks(machine: naive.Machine) -> None:
             for thing in naive.things(machine):
                 expected = naive.goes_on(machine, thing, lost)
                 assert after.get(thing, Outcome.INTACT).survives == expected, (lost, thing)
+
+
+@settings(max_examples=60, deadline=None)
+@given(machines())
+def test_the_smallest_sets_of_components_are_all_there_are(machine: naive.Machine) -> None:
+    survival = survival_of(machine)
+    for thing in naive.things(machine):
+        found, expected = survival.sets(thing), naive.smallest_component_sets(machine, thing)
+        names = expanded(found)
+        assert found.complete and found.losses == (len(min(expected, key=len)) if expected else None), thing
+        # Components that take the same disks along fail as one; the one nearest to the disks stands for all.
+        lost = {part: frozenset(naive.lost_with(machine, *part)) for part in naive.parts(machine)}
+        by_name = {name: disks for (_, name), disks in lost.items()}
+        assert {frozenset(by_name[name] for name in each) for each in names} == {
+            frozenset(lost[part] for part in each) for each in expected
+        }, thing
 
 
 @settings(max_examples=150, deadline=None)

@@ -5,21 +5,10 @@ from __future__ import annotations
 import pytest
 
 from raidplan.base.findings import Path
-from raidplan.document.read import parse_document
-from raidplan.estimate.survival import BOOT, MACHINE, AnyOf, Outcome, Survival, survive
-from raidplan.layout.load import load_layout
-from raidplan.topology import resolve
+from raidplan.estimate.survival import BOOT, MACHINE, AnyOf, Outcome, Survival
+from tests.survival.layouts import survival
 
-H = "version: 1\nhost: h\n"
 FOUR = "hardware: {controllers: {c<0-1>: {}}, disks: {d<0-3>: {behind: c<1:0/0/1/1>, size: 1TB}}}\n"
-
-
-def survival(text: str) -> Survival:
-    document, problems = parse_document(H + text, "x.yaml")
-    assert document is not None and not problems
-    layout, findings = load_layout(document)
-    assert layout is not None, findings
-    return survive(resolve(layout)[0])
 
 
 def fate(found: Survival, thing: Path, component: str) -> Outcome:

@@ -2,6 +2,7 @@
 
 from raidplan.estimate.survival.components import Component, components
 from raidplan.estimate.survival.loss import Outcome
+from raidplan.estimate.survival.sets import Sets, Some
 from raidplan.estimate.survival.smallest import AnyOf, Smallest
 from raidplan.estimate.survival.structure import BOOT, MACHINE, Structure, structure
 from raidplan.estimate.survival.survive import Survival, survive
@@ -12,7 +13,9 @@ __all__ = [
     "AnyOf",
     "Component",
     "Outcome",
+    "Sets",
     "Smallest",
+    "Some",
     "Structure",
     "Survival",
     "components",

@@ -24,6 +24,10 @@ class Component:
     """In the layout's order."""
     board: bool = False
     """The machine itself is fed by it alone."""
+    shared: tuple[str, ...] = ()
+    """Disks that a supply feeds and that go on without it, since another one feeds them too."""
+    one_of_boards: bool = False
+    """The machine itself is fed by it, and by another one."""
 
 
 def components(topology: Topology) -> tuple[Component, ...]:
@@ -56,21 +60,28 @@ def _supplies(hardware: Hardware, wiring: Wiring) -> Iterator[Component]:
     """A supply takes along what nothing else feeds: a disk, or a component that the disk hangs on."""
     feeders: dict[str, set[str]] = defaultdict(set)
     for supply, entry in hardware.power.items():
-        for fed in entry.feeds:
-            feeders[fed].add(supply)
+        for name in entry.feeds:
+            feeders[name].add(supply)
     dark: dict[str, list[str]] = defaultdict(list)
+    light: dict[str, list[str]] = defaultdict(list)
     for disk in hardware.disks if feeders else ():
-        for supply in _needed(disk, feeders, wiring):
+        feeding = _feeding(disk, feeders, wiring)
+        for supply in set().union(*feeding):
+            light[supply].append(disk)
+        for supply in set().union(*(supplies for supplies in feeding if len(supplies) == 1)):
             dark[supply].append(disk)
     boards = [supply for supply, entry in hardware.power.items() if entry.base_watts]
     for supply in hardware.power:
         path = ("hardware", "power", supply)
-        yield Component(supply, "power", path, tuple(dark[supply]), boards == [supply])
+        needed, fed = tuple(dark[supply]), light[supply]
+        others = tuple(disk for disk in fed if disk not in needed)
+        yield Component(
+            supply, "power", path, needed, boards == [supply], others, supply in boards and boards != [supply]
+        )
 
 
-def _needed(disk: str, feeders: Mapping[str, set[str]], wiring: Wiring) -> set[str]:
-    """The supplies that a disk is gone without."""
+def _feeding(disk: str, feeders: Mapping[str, set[str]], wiring: Wiring) -> list[set[str]]:
+    """The supplies of a disk, and of each component that it hangs on; of each, one that has power is enough."""
     around = [disk, *wiring.enclosures.get(disk, ())]
     own: set[str] = set().union(*(feeders[name] for name in around if name in feeders))
-    above = [feeders[plug.name] for plug in wiring.above(disk) if plug.name in feeders]
-    return set().union(*(supplies for supplies in (own, *above) if len(supplies) == 1))
+    return [own, *(feeders[plug.name] for plug in wiring.above(disk) if plug.name in feeders)]

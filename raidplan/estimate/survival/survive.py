@@ -9,6 +9,7 @@ from functools import cached_property
 from raidplan.base.findings import Path
 from raidplan.estimate.survival.components import Component, components
 from raidplan.estimate.survival.loss import Outcome, outcomes
+from raidplan.estimate.survival.sets import Sets, SmallestSets
 from raidplan.estimate.survival.smallest import Smallest, smallest
 from raidplan.estimate.survival.structure import MACHINE, Structure, structure
 from raidplan.topology import Topology
@@ -52,6 +53,18 @@ class Survival:
         """The smallest sets of disks that stop a thing."""
         return smallest(self.structure, thing)
 
+    def sets(self, thing: Path) -> Sets:
+        """The smallest sets of components of any kind that stop a thing."""
+        return self._sets.of(thing, self.killers(thing))
+
+    def sets_of_disks(self, thing: Path) -> Sets:
+        """The smallest sets of disks that stop a thing, as those of components are described."""
+        return self._sets.of_disks(thing)
+
+    @cached_property
+    def _sets(self) -> SmallestSets:
+        return SmallestSets(self.structure, self.components, self.smallest)
+
 
 def survive(topology: Topology) -> Survival:
     """The survival of everything in the layout that may stop, for every component.
@@ -64,6 +77,10 @@ def survive(topology: Topology) -> Survival:
         found = outcomes(whole, component.disks)
         if component.board:
             found[MACHINE] = Outcome.LOST
+        if component.one_of_boards:
+            found.setdefault(MACHINE, Outcome.INTACT)
+        for path in outcomes(whole, component.shared):
+            found.setdefault(path, Outcome.INTACT)
         for path, outcome in found.items():
             fates[path][component.path] = outcome
     return Survival(all_components, whole, fates)

@@ -38,7 +38,7 @@ class VolumeGroup(Model, Kind):
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         parts = [site.taken(use) for use in self.uses(name, path)]
-        shared = parts[0] if len(parts) == 1 else None
+        shared = parts[0] if len({(part.chunk, part.data_disks) for part in parts}) == 1 else None
         extents = self._extents(name, path, site)
         for volume in self.volumes:
             yield Device(
@@ -52,7 +52,7 @@ class VolumeGroup(Model, Kind):
                 uuid=f"{name}/{volume}",
                 logical_block=max(part.logical_block for part in parts),
                 physical_block=max(part.physical_block for part in parts),
-                # md's stripe shows through a linear volume on one physical volume only.
+                # Stripes that are alike show through: blk_stack_limits() takes their least common multiple.
                 chunk=shared.chunk if shared else 0,
                 data_disks=shared.data_disks if shared else 0,
                 rotational=any(part.rotational is not False for part in parts),

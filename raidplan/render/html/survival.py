@@ -11,6 +11,7 @@ from raidplan.estimate.survival import Component, Survival, survive
 from raidplan.estimate.survival.loss import Outcome
 from raidplan.render.draw.words import kind_of, name_of
 from raidplan.render.estimate_words import alike, named
+from raidplan.render.sets_words import sets_words
 from raidplan.topology import Topology
 
 MOST_COLUMNS = 24
@@ -48,6 +49,8 @@ class Row:
     cells: tuple[Cell, ...]
     disks: str
     """The number of disks that may be lost, whichever they are."""
+    sets: str
+    """The smallest sets of components that stop the first of the things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +79,15 @@ def matrix(topology: Topology) -> Matrix | None:
         for kind in groups
     )
     made = [(path, _cells(survival, path, groups, condensed), _disks(survival, path)) for path in things]
-    rows = [_row(group) for group in alike(made, lambda row: (row[1], row[2], kind_of(row[0])))]
+    rows = [_row(survival, group) for group in alike(made, lambda row: (row[1], row[2], kind_of(row[0])))]
     return Matrix(columns, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
 
 
-def _row(group: Sequence[tuple[Path, tuple[Cell, ...], str]]) -> Row:
+def _row(survival: Survival, group: Sequence[tuple[Path, tuple[Cell, ...], str]]) -> Row:
     path, cells, disks = group[0]
     names = [name_of(path) for path, _, _ in group]
-    return Row(kind_of(path) if len(path) > 1 else "", named(names), ", ".join(names), cells, disks)
+    sets = sets_words(survival.sets(path), survival.sets_of_disks(path))
+    return Row(kind_of(path) if len(path) > 1 else "", named(names), ", ".join(names), cells, disks, sets)
 
 
 def _cells(
@@ -96,6 +100,8 @@ def _cells(
 
 def _cell(survival: Survival, thing: Path, component: Component) -> Cell:
     outcome = survival.outcome(thing, component)
+    if outcome is Outcome.INTACT and component.path in survival.fates[thing]:
+        return Cell("✓", f"without {component.name}: goes on, fed by another supply", "degraded")
     return Cell(SIGNS[outcome], f"without {component.name}: {WORDS[outcome]}", outcome.name.lower())
 
 

@@ -1,0 +1,180 @@
+"""The smallest sets of components, disks among them, whose loss at one instant stops a thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from math import comb
+
+from raidplan.base.findings import Path
+from raidplan.estimate.survival.components import Component
+from raidplan.estimate.survival.loss import Outcome, outcomes
+from raidplan.estimate.survival.smallest import MOST_LOSSES, Smallest
+from raidplan.estimate.survival.structure import Structure
+from raidplan.topology.resolve import DISKS
+
+MOST_TRIED = 2500
+"""With more sets to try, only those of components that take most disks along are looked at."""
+
+Mask = int
+"""Disks as bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Any `count` of these components of one kind."""
+
+    count: int
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """The smallest sets, described: one set for each way to choose from every part of one of them."""
+
+    losses: int | None
+    """The number of components in each; None if no three stop the thing, or too many would have to be tried."""
+    choices: tuple[tuple[Some, ...], ...] = ()
+    complete: bool = True
+    """False if a component was left out because another one takes the same disks along, and more."""
+
+
+class SmallestSets:
+    """The smallest sets of everything in a layout. `smallest` gives those of disks alone."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        components: Sequence[Component],
+        smallest: Callable[[Path], Smallest],
+    ) -> None:
+        self._structure, self._components, self._smallest = structure, components, smallest
+        self._bits = {disk: 1 << number for number, disk in enumerate(_disks(components))}
+        self._known: dict[object, Sets] = {}
+
+    def of(self, thing: Path, alone: Sequence[Component]) -> Sets:
+        """The sets of a thing, and `alone` are the components without any of which it stops."""
+        if alone:
+            return _described(1, [(each,) for each in alone])
+        below = self._mask(self._structure.disks.get(thing, ()))
+        parts = [(each, self._mask(each.disks) & below) for each in self._components]
+        # A bus and the one card on it fail as one: the one that is nearer to the disks stands for both.
+        near = {(each.kind == "disk", each.disks): (each, mask) for each, mask in parts if mask}
+        parts = list(near.values())
+        if all(each.kind == "disk" for each, _ in parts):
+            return self.of_disks(thing)
+        needs = self._needs(thing)
+        if needs is None:
+            return self._tried(parts, lambda lost: self._stops(thing, lost))
+        key = tuple(needs)
+        if key not in self._known:
+            self._known[key] = self._tried(
+                parts, lambda lost: any((lost & mask).bit_count() > most for mask, most in needs)
+            )
+        return self._known[key]
+
+    def of_disks(self, thing: Path) -> Sets:
+        """The sets of disks alone."""
+        found = self._smallest(thing)
+        choices = (tuple(Some(part.count, "disk", part.disks) for part in choice) for choice in found.choices)
+        return Sets(found.losses, tuple(choices), found.complete)
+
+    def _mask(self, disks: Iterable[str]) -> Mask:
+        return sum(self._bits[disk] for disk in disks if disk in self._bits)
+
+    def _needs(self, thing: Path) -> list[tuple[Mask, int]] | None:
+        """Groups of disks, and how many of each may be lost; None where arrays with redundancy are inside others."""
+        found: list[tuple[Mask, int]] = []
+        for stand in self._structure.stands[thing]:
+            below = [part for part in stand.parts if part[:-1] != DISKS]
+            leaves = [str(part[-1]) for part in stand.parts if part[:-1] == DISKS]
+            if stand.whole:
+                every = [disk for part in below for disk in self._structure.disks[part]]
+                found.append((self._mask({*leaves, *every}), 0))
+            elif not stand.may_lose or len(stand.parts) == 1:
+                found += [(self._bits[leaf], 0) for leaf in leaves]
+                for part in below:
+                    inner = self._needs(part)
+                    if inner is None:
+                        return None
+                    found += inner
+            elif below or len(set(leaves)) < len(leaves):
+                return None
+            else:
+                found.append((self._mask(leaves), stand.may_lose))
+        return found
+
+    def _stops(self, thing: Path, lost: Mask) -> bool:
+        disks = [disk for disk, bit in self._bits.items() if lost & bit]
+        return not outcomes(self._structure, disks).get(thing, Outcome.INTACT).survives
+
+    def _tried(self, parts: list[tuple[Component, Mask]], stops: Callable[[Mask], bool]) -> Sets:
+        """No part stops it alone."""
+        largest = list(_largest(parts))
+        for losses in range(2, MOST_LOSSES + 1):
+            if comb(len(largest), losses) > MOST_TRIED:
+                return Sets(None, complete=False)
+            found = _stopping(largest, losses, stops)
+            if found:
+                if comb(len(parts), losses) > MOST_TRIED:
+                    return _described(losses, found, complete=False)
+                return _described(losses, _stopping(parts, losses, stops))
+        return Sets(None)
+
+
+def _stopping(
+    parts: Sequence[tuple[Component, Mask]], losses: int, stops: Callable[[Mask], bool]
+) -> list[tuple[Component, ...]]:
+    found = []
+    for some in combinations(parts, losses):
+        lost = 0
+        for _, mask in some:
+            lost |= mask
+        if stops(lost):
+            found.append(tuple(each for each, _ in some))
+    return found
+
+
+def _disks(components: Iterable[Component]) -> Iterator[str]:
+    yield from (each.name for each in components if each.kind == "disk")
+
+
+def _largest(parts: Sequence[tuple[Component, Mask]]) -> Iterator[tuple[Component, Mask]]:
+    """The parts that take along what no other one does; of equal ones the first."""
+    seen = set[Mask]()
+    for each, mask in parts:
+        inside = any(mask != other and mask & other == mask for _, other in parts)
+        if mask not in seen and not inside:
+            seen.add(mask)
+            yield each, mask
+
+
+def _described(losses: int, sets: Iterable[tuple[Component, ...]], *, complete: bool = True) -> Sets:
+    """Sets of the same kinds together; those that differ in the last component alone as one choice."""
+    by_kinds: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for each in sets:
+        by_kinds.setdefault(tuple(part.kind for part in each), []).append(tuple(part.name for part in each))
+    return Sets(
+        losses,
+        tuple(choice for kinds, names in by_kinds.items() for choice in _choices(kinds, names)),
+        complete,
+    )
+
+
+def _choices(kinds: tuple[str, ...], sets: list[tuple[str, ...]]) -> Iterator[tuple[Some, ...]]:
+    every = tuple(dict.fromkeys(name for each in sets for name in each))
+    if len(set(kinds)) == 1 and len(sets) == comb(len(every), len(kinds)):
+        yield (Some(len(kinds), kinds[0], every),)
+        return
+    last: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for head, group in groupby(sorted(sets, key=lambda each: each[:-1]), key=lambda each: each[:-1]):
+        last.setdefault(tuple(each[-1] for each in group), []).append(head)
+    for ends, heads in last.items():
+        if len(kinds) == 2:
+            yield Some(1, kinds[0], tuple(head[0] for head in heads)), Some(1, kinds[1], ends)
+        else:
+            for head in heads:
+                one = (Some(1, kind, (name,)) for kind, name in zip(kinds, head, strict=False))
+                yield (*one, Some(1, kinds[-1], ends))
