@@ -193,7 +193,7 @@ def unformatted_esp(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"{device} is to hold a boot loader, and nothing makes a file system on it",
-                ("" if made_here else "make it larger, add a file system of type vfat, ")
+                ("" if made_here else _no_filesystem(topology, device))
                 + "and have the boot loader installed on each",
                 edits=made_here,
             )
@@ -204,9 +204,14 @@ def _holds_fat(topology: Topology, device: str) -> bool:
     return there is not None and there.size >= FILESYSTEMS["vfat"].least(4096)
 
 
+def _no_filesystem(topology: Topology, device: str) -> str:
+    room = "give it to nothing else" if device in topology.used_by else "make it larger"
+    return f"{room}, add a file system of type vfat, "
+
+
 def _filesystem_for(topology: Topology, device: str) -> tuple[Edit, ...]:
-    """A file system on an EFI system partition, under a name and a mount point that are free; none if it is too small."""
-    if not _holds_fat(topology, device):
+    """A file system on an EFI system partition, under a name and a mount point that are free; none if it has no room for one."""
+    if not _holds_fat(topology, device) or device in topology.used_by:
         return ()
     mounts, taken = topology.once(mounted), topology.layout.filesystems.keys() | topology.provider.keys()
     names = (f"efi{number}" if number > 1 else "efi" for number in count(1))
@@ -253,6 +258,7 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     """
     hidden = _hidden(topology)
     name = boot_filesystem(topology) if hidden else None
+    below, lost = list[str](), False
     if name is not None:
         device, path = topology.layout.filesystems[name].device, ("filesystems", name)
         below = sorted(topology.disks_below(device) & hidden.keys())
@@ -260,11 +266,9 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
         others = sorted(topology.disks_below(device) - hidden.keys())
         if below:
             yield _behind((*path, "device"), name, hidden, below, [] if lost else others)
-        if lost:
-            return
     loaders = {device: path for device, path in esps(topology).items() if topology.disks_below(device)}
     disks = {disk for device in loaders for disk in topology.disks_below(device)}
-    if disks and disks <= hidden.keys():
+    if disks and disks <= hidden.keys() and not (lost and disks <= {*below}):
         device, at = next(iter(loaders.items()))
         yield _behind(
             at, f"the EFI system partition {device}", hidden, sorted(topology.disks_below(device)), []

@@ -10,7 +10,7 @@ from raidplan.base.size import exact, human
 from raidplan.geometry.ext import FSTYPES, MOST_STRIDE, default_block
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import Made, ext_filesystems, filesystems
+from raidplan.rules.lib.made import Made, can_be_made, ext_filesystems, filesystems
 from raidplan.rules.lib.subjects import gb, tb
 from raidplan.topology import Topology
 
@@ -58,11 +58,12 @@ def filesystem_too_large(topology: Topology) -> Iterator[Hit]:
             message = f"{name} has {human(size)}, and {kind.called} uses no more than {human(end)} of it"
             yield Hit(path, message, f"make the device smaller; {kind.wastes}", severity=Severity.WARNING)
         else:
+            fits = made.entry.type in FSTYPES and can_be_made(made.entry.changed(type="ext4"), made.device)
             yield Hit(
                 path,
                 f"{name} has {human(size)}, and {kind.called} ends at {human(end)}",
-                "or choose xfs" if made.entry.type in FSTYPES else "choose ext4 or xfs",
-                edits=(Edit(path, "ext4"),) if made.entry.type in FSTYPES else (),
+                "or choose xfs" if fits else "choose ext4 or xfs",
+                edits=(Edit(path, "ext4"),) if fits else (),
             )
 
 
@@ -232,5 +233,11 @@ def stripe_beyond_group(topology: Topology) -> Iterator[Hit]:
 def _chunk(topology: Topology, made: Made, chunk: int) -> tuple[Edit, ...]:
     """Another chunk for the array right below; none where there is no such array, or more is written for its stripe."""
     array = topology.layout.arrays.get(made.entry.device)
-    tuned = array is None or array.read_ahead is not None or any("=" in each for each in made.entry.options)
+    nested = array is not None and any(member in topology.layout.arrays for member in array.named_members)
+    tuned = (
+        array is None
+        or nested
+        or array.read_ahead is not None
+        or any("=" in each for each in made.entry.options)
+    )
     return () if tuned else (Edit(("arrays", made.entry.device, "chunk"), exact(chunk)),)

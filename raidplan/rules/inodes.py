@@ -10,7 +10,7 @@ from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO,
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.inode_tables import DENSE, INODE, MUCH
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import Made, ext_filesystems, xfs_filesystems
+from raidplan.rules.lib.made import Made, can_be_made, ext_filesystems, xfs_filesystems
 from raidplan.topology import Topology
 
 FULL = 0.7
@@ -48,9 +48,9 @@ def impossible_inode_count(topology: Topology) -> Iterator[Hit]:
             continue
         problem = _inodes(name, entry, topology)
         if problem is not None:
-            path: Path = ("filesystems", name, problem[0])
-            edits = (Edit(path, "16KiB"),) if problem[0] == "inode_ratio" else ()
-            yield Hit(path, *problem[1:], edits=edits)
+            key, message, hint = problem
+            path: Path = ("filesystems", name, key)
+            yield Hit(path, message, hint, edits=() if hint else (Edit(path, exact(DENSE)),))
 
 
 def _inodes(name: str, entry: Filesystem, topology: Topology) -> tuple[str, str, str] | None:
@@ -70,7 +70,18 @@ def _inodes(name: str, entry: Filesystem, topology: Topology) -> tuple[str, str,
             return "inodes", message, "choose fewer, or XFS, which makes them as they are needed"
     elif ratio is not None and not LEAST_RATIO <= ratio <= MOST_RATIO:
         message = f"{name} asks for an inode for each {exact(ratio)}; mke2fs takes 1KiB to 64MiB"
-        return "inode_ratio", message, "or leave it out"
+        device = topology.devices.get(entry.device)
+        dense = entry.changed(inode_ratio=DENSE)
+        fits = (
+            device is not None
+            and (entry.files or 0) * 3 // 2 <= device.size // DENSE
+            and can_be_made(dense, device)
+        )
+        return (
+            "inode_ratio",
+            message,
+            "" if fits else "leave it out, or choose inodes for the files that are expected",
+        )
     return None
 
 

@@ -80,8 +80,8 @@ def _old_superblock(name: str, array: Array, topology: Topology) -> str | None:
     if array.policy == "ppl":
         return f"metadata 0.90 has no room for PPL, and {name} uses it"
     sizes = [topology.devices[part].size for part in array.named_members if part in topology.devices]
-    if sizes and LEVELS[array.level].redundant and superblock_offset(min(sizes), array.metadata) >= 4 * TIB:
-        return f"metadata 0.90 holds less than 4 TiB of each member, and those of {name} have {human(min(sizes))}"
+    if sizes and LEVELS[array.level].redundant and superblock_offset(max(sizes), array.metadata) >= 4 * TIB:
+        return f"metadata 0.90 holds less than 4 TiB of each member, and those of {name} have {human(max(sizes))}"
     return None
 
 

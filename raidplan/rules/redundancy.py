@@ -89,11 +89,11 @@ def degenerate_parity(topology: Topology) -> Iterator[Hit]:
         count, parity = len(array.named_members), LEVELS[array.level].parity
         if parity == 1 and count == 2:
             kinds = {topology.layout.hardware.disks[disk].rotational for disk in array_disks(topology, array)}
-            edits = () if kinds >= {True, False} else _mirror(path, array)
+            edits = () if kinds >= {True, False} or name not in topology.devices else _mirror(path, array)
             yield Hit(
                 (*path, "level"),
                 f"{name} is {array.level} of 2 members: a mirror that computes parity",
-                "" if edits else "choose raid1, and mark a member that is slower write-mostly",
+                "" if edits else "choose raid1",
                 edits=edits,
             )
         elif parity == 2 and count == 4:
@@ -113,7 +113,9 @@ ALSO_OF_MIRRORS = ("level", "members", "spares", "whole_disks", "metadata", "bit
 
 def _mirror(path: Path, array: Array) -> tuple[Edit, ...]:
     """The array as a raid1, without the keys that are of parity."""
-    beside = (Edit((*path, key), None) for key in array.given if key not in ALSO_OF_MIRRORS)
+    logged = array.bitmap == "none" and array.policy != "resync"
+    taken = [key for key in ALSO_OF_MIRRORS if key != "bitmap" or not logged]
+    beside = (Edit((*path, key), None) for key in array.given if key not in taken)
     return (Edit((*path, "level"), "raid1"), *beside)
 
 
@@ -142,11 +144,16 @@ def dedicated_parity_disk(topology: Topology) -> Iterator[Hit]:
     """
     for name, path, array in arrays(topology):
         if array.level == "raid4" and len(array.named_members) > 2:
+            plain = name in topology.devices and not array.spares
             yield Hit(
                 (*path, "level"),
                 f"every write to {name} also writes {array.named_members[-1]}, which holds all of its parity",
-                "" if not array.spares else "choose raid5, or raid6 with the spare as a member",
-                edits=(Edit((*path, "level"), "raid5"),) if not array.spares else (),
+                ""
+                if plain
+                else "choose raid5, or raid6 with the spare as a member"
+                if array.spares
+                else "choose raid5",
+                edits=(Edit((*path, "level"), "raid5"),) if plain else (),
             )
 
 

@@ -5,29 +5,35 @@ from __future__ import annotations
 import json
 from collections import Counter
 from copy import deepcopy
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
-from raidplan.base.findings import Edit, Finding, Severity
-from raidplan.review.pipeline import check
+from raidplan.base.findings import Edit, Finding, Path, Severity
+from raidplan.review.pipeline import Loaded, check
+from raidplan.topology import resolve
 
-Place = tuple[str, tuple[str, ...]]
-"""A rule, and a path without the numbers of items, which a removal moves."""
+Layout = dict[str, Any]
 
 
-def findings(layout: dict[str, Any], folder: Path) -> list[Finding]:
-    """What `check` finds in a layout of plain values."""
+def checked(layout: Layout, folder: FilePath) -> Loaded:
+    """A layout of plain values after `check`."""
     file = folder / "layout.yaml"
     file.write_text(json.dumps(layout))
-    return [item.finding for item in check(str(file), today="2026-01-01").findings]
+    return check(str(file), today="2026-01-01")
 
 
-def edited(layout: dict[str, Any], edits: tuple[Edit, ...]) -> dict[str, Any]:
+def findings(loaded: Loaded) -> list[Finding]:
+    return [item.finding for item in loaded.findings]
+
+
+def edited(layout: Layout, edits: tuple[Edit, ...]) -> Layout:
     """The layout after some edits, whose paths are all those before any of them."""
     made = deepcopy(layout)
-    for edit in sorted(
-        edits, key=lambda edit: (edit.new is None, *(-part for part in edit.path if isinstance(part, int)))
-    ):
+
+    def turn(edit: Edit) -> tuple[int, ...]:
+        return edit.new is None, *(-part for part in edit.path if isinstance(part, int))
+
+    for edit in sorted(edits, key=turn):
         here: Any = made
         *above, key = edit.path
         for part in above:
@@ -39,35 +45,66 @@ def edited(layout: dict[str, Any], edits: tuple[Edit, ...]) -> dict[str, Any]:
     return made
 
 
-def place(finding: Finding) -> Place:
-    return finding.rule, tuple(part for part in finding.path if isinstance(part, str))
-
-
-def failed_hints(layout: dict[str, Any], folder: Path) -> list[str]:
-    """The hints after which their finding is still there, or one that is as grave has come; and how many there were."""
-    before = findings(layout, folder)
+def failed_hints(layout: Layout, folder: FilePath) -> list[str]:
+    """The hints after which their finding is still there, or one that is as grave has come."""
+    before = checked(layout, folder)
     faults = []
-    for finding in before:
+    for finding in findings(before):
         if finding.edits:
-            after = findings(edited(layout, finding.edits), folder)
-            if Counter(map(place, after))[place(finding)] >= Counter(map(place, before))[place(finding)]:
+            after = checked(edited(layout, finding.edits), folder)
+            there = Counter(map(exactly, findings(after)))[exactly(finding)]
+            if there >= Counter(map(exactly, findings(before)))[exactly(finding)]:
                 faults.append(f"{finding.rule} stays: {finding.hint}")
-            faults += [
-                f"{finding.rule} leads to {each}: {finding.hint}"
-                for each in come(before, after, finding.severity)
-            ]
+            come = new_findings(before, after, finding.edits, finding.severity)
+            faults += [f"{finding.rule} leads to {each}: {finding.hint}" for each in come]
     return faults
 
 
-def come(before: list[Finding], after: list[Finding], severity: Severity) -> list[str]:
-    """The findings that are new and at least so grave; one that says the same at another place is none."""
-    said = {(each.severity, each.rule, each.message) for each in before}
-    new = Counter((each.severity, place(each)) for each in after)
-    new -= Counter((each.severity, place(each)) for each in before)
+def exactly(finding: Finding) -> tuple[str, Path]:
+    """A rule, and a path without the numbers of items, which a removal moves."""
+    return finding.rule, tuple(part for part in finding.path if isinstance(part, str))
+
+
+def entry(path: Path) -> Path:
+    """The thing of the layout that a path leads to, whichever of its keys."""
+    return path[: {("hardware",): 3, ("volume_groups",): 4}.get(path[:1], 2)]
+
+
+def new_findings(before: Loaded, after: Loaded, edits: tuple[Edit, ...], severity: Severity) -> list[str]:
+    """Those that are at least so grave, and that could have been found before.
+
+    One that says the same at another place is none, nor is one that was graver; and neither is one about a thing that
+    could not be built for the sake of another, so that nobody knew its size.
+    """
+    said = {(each.severity, each.rule, each.message) for each in findings(before)}
+    hidden = uncovered(before, after) - {entry(edit.path) for edit in edits}
     return [
         f"{each.rule} at {'.'.join(map(str, each.path))}"
-        for each in after
+        for each in findings(after)
         if each.severity.rank <= severity.rank
-        and (each.severity, place(each)) in new
+        and like(each, findings(after)) > like(each, findings(before))
         and (each.severity, each.rule, each.message) not in said
+        and each.path[:2] not in hidden
     ]
+
+
+def like(finding: Finding, among: list[Finding]) -> int:
+    """How many findings are of its rule, about the same thing, and at least as grave."""
+    return sum(
+        each.rule == finding.rule
+        and entry(each.path) == entry(finding.path)
+        and each.severity.rank <= finding.severity.rank
+        for each in among
+    )
+
+
+def uncovered(before: Loaded, after: Loaded) -> set[Path]:
+    """The things that could not be built before an edit, and those that stand on them."""
+    if before.layout is None or after.layout is None:
+        return set()
+    then, now = (resolve(loaded.layout)[0] for loaded in (before, after) if loaded.layout)
+    built = now.devices.keys() - then.devices.keys()
+    above = (
+        item for item in now.order if any(use.device in built for use in item.kind.uses(item.name, item.path))
+    )
+    return {item.path for item in above} | {item.path for item in now.order if item not in then.items}

@@ -53,6 +53,14 @@ def xfs_filesystems(topology: Topology) -> Iterator[tuple[Made, XfsGeometry]]:
     return ((made, made.xfs) for made in topology.once(_all) if made.xfs is not None)
 
 
+def can_be_made(entry: Filesystem, device: Device) -> bool:
+    """Whether mke2fs would make it."""
+    try:
+        return isinstance(entry.format, Ext) and entry.format.geometry(entry, device).blocks > 0
+    except ValueError:
+        return False
+
+
 def _all(topology: Topology) -> list[Made]:
     found = []
     for name, entry in topology.layout.filesystems.items():
