@@ -138,7 +138,8 @@ def near_copies_for_streams(topology: Topology) -> Iterator[Hit]:
         word, count = _copies(array), len(array.named_members)
         if word.startswith("n") and _turning(topology, array):
             far, safe = f"f{word[1:]}", not partners_that_share(topology, array, f"f{word[1:]}")
-            mild = safe and array.read_ahead is None
+            user = topology.used_by.get(name)
+            mild = safe and array.read_ahead is None and (user is None or user.path[0] == "filesystems")
             yield Hit(
                 (*path, "layout" if array.layout else "level"),
                 f"the workload is large-files, and a single stream reads {name} ({word}) like {count / int(word[1:]):g} of its {count} disks",

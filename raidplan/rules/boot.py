@@ -13,7 +13,7 @@ from raidplan.estimate.survival.loss import outcomes
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import mounted, place
+from raidplan.rules.lib.subjects import array_disks, mounted, place
 from raidplan.topology import Topology
 
 
@@ -267,12 +267,18 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
         if below:
             yield _behind((*path, "device"), name, hidden, below, [] if lost else others)
     loaders = {device: path for device, path in esps(topology).items() if topology.disks_below(device)}
-    disks = {disk for device in loaders for disk in topology.disks_below(device)}
+    disks = {disk for device in loaders for disk in _holders(topology, device)}
     if disks and disks <= hidden.keys() and not (lost and disks <= {*below}):
         device, at = next(iter(loaders.items()))
         yield _behind(
             at, f"the EFI system partition {device}", hidden, sorted(topology.disks_below(device)), []
         )
+
+
+def _holders(topology: Topology, device: str) -> frozenset[str]:
+    """The disks that hold what is on a device; the journal of an array does not."""
+    array = topology.layout.arrays.get(device)
+    return array_disks(topology, array) if array is not None else topology.disks_below(device)
 
 
 def _behind(path: Path, what: str, hidden: dict[str, Path], disks: list[str], others: list[str]) -> Hit:

@@ -156,7 +156,7 @@ def _other_chunk(topology: Topology, name: str, array: Array, fact: str, chunk: 
     above = topology.layout.filesystems.get(str(user.path[1])) if user is not None else None
     alone = above is not None and not any("=" in option for option in above.options)
     nested = any(member in topology.layout.arrays for member in array.named_members)
-    if (user is None or alone) and array.read_ahead is None and not nested:
+    if name in topology.devices and (user is None or alone) and array.read_ahead is None and not nested:
         return Hit(path, fact, f"or {other}", edits=(Edit(path, chunk),))
     return Hit(path, fact, f"choose chunk: {chunk}, with all that is written for this stripe, or {other}")
 

@@ -11,6 +11,7 @@ from raidplan.base.words import SHOWN, counted, listed
 from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.exchange import safe_spare
 from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
 from raidplan.rules.lib.parts import (
     KINDS,
@@ -163,31 +164,41 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
             there = (*path, "spares", number)
             shared = min(topology.disks_below(spare) & first.keys(), default=None)
             if shared is not None:
-                yield _on_one_disk(name, array, there, first[shared], shared, fit[:SHOWN])
+                yield _on_one_disk(topology, there, first[shared], shared, fit[:SHOWN])
                 continue
             first.update(dict.fromkeys(topology.disks_below(spare), spare))
             part = _fatal_part(topology, spare, fatal)
             free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:SHOWN]
             advice = _other_spare(topology, part, free) if part is not None else ""
             if part is not None and advice:
+                edits = _better_spare(topology, there)
                 yield Hit(
                     there,
                     f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes "
                     f"{counts[part.path]} members of {name}, and {array.level} survives the loss of {most}",
-                    advice,
+                    "" if edits else advice,
                     related=(place(KINDS[part.kind], part.path),),
+                    edits=edits,
                 )
 
 
-def _on_one_disk(name: str, array: Array, there: Path, other: str, disk: str, free: Sequence[str]) -> Hit:
+def _better_spare(topology: Topology, there: Path) -> tuple[Edit, ...]:
+    disk = safe_spare(topology, str(there[1]))
+    return (Edit(there, disk),) if disk else ()
+
+
+def _on_one_disk(topology: Topology, there: Path, other: str, disk: str, free: Sequence[str]) -> Hit:
     """A spare and what else of its array stands on the same disk."""
+    name, edits = str(there[1]), _better_spare(topology, there)
+    array = topology.layout.arrays[name]
     return Hit(
         there,
         f"the spare {array.spares[int(there[-1])]} stands on the disk {disk}, as {other} does: once both are in use, "
         f"that disk takes two members of {name} with it, and {array.level} always survives the loss of {losses(array)}",
-        "take the spare from a disk of its own" + (f": {are_free(free)}" if free else ""),
+        "" if edits else "take the spare from a disk of its own" + (f": {are_free(free)}" if free else ""),
         severity=Severity.WARNING,
         related=(place("disk", ("hardware", "disks", disk)),),
+        edits=edits,
     )
 
 

@@ -12,6 +12,7 @@ from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.elsewhere import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.exchange import exchange
 from raidplan.rules.lib.free import room_elsewhere
 from raidplan.rules.lib.parts import (
     KINDS,
@@ -64,14 +65,18 @@ def array_behind_one_controller(topology: Topology) -> Iterator[Hit]:
         array, others = topology.layout.arrays[name], [each for each in names if each != name]
         keeps, ports = most_together(array), ports_for(topology, name)
         enough = room_elsewhere(topology, name, controller, keeps, ports) >= len(disks) - keeps
+        edits = exchange(topology, name) if not others else ()
         so = f"; so {agreeing(others, 'does', 'do')} {listed(others, last=' and ')}" if others else ""
         yield Hit(
             ("arrays", name, "members"),
             f"{all_of(disks)} members of {name} hang on {controller}: without that controller the array "
             f"stops, although it survives the loss of {counted(losses(array), 'disk')}{so}",
-            spread_over_controllers(topology, name, controller, len(disks) - keeps if enough else 0),
+            ""
+            if edits
+            else spread_over_controllers(topology, name, controller, len(disks) - keeps if enough else 0),
             severity=None if enough else Severity.NOTE,
             related=(place("controller", topology.wiring.components[controller].path),),
+            edits=edits,
         )
 
 
@@ -124,6 +129,7 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
         for severity in (Severity.WARNING, Severity.NOTE):
             some = [killer for killer in killers if killer.severity is severity]
             if some:
+                edits = exchange(topology, name)
                 first, count = some[0], len(array.named_members)
                 taken = f"all {count}" if first.members == count else f"{first.members} of its {count}"
                 more = "".join(f", {each.part.name} {each.members}" for each in some[1:SHOWN])
@@ -132,8 +138,9 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
                     (*path, "members"),
                     f"{name} survives the loss of {counted(losses(array), 'disk')}, and the {KINDS[first.part.kind]} "
                     f"{first.part.name} takes {taken} members with it{more}{rest}",
-                    _apart(topology, name, array, first),
+                    "" if edits else _apart(topology, name, array, first),
                     severity=severity,
+                    edits=edits,
                     related=tuple(place(KINDS[each.part.kind], each.part.path) for each in some[:SHOWN]),
                 )
 

@@ -12,12 +12,10 @@ from raidplan.estimate.links import Link
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import with_ports
 from raidplan.rules.lib.parts import behind_multipliers
-from raidplan.rules.lib.shares import ENOUGH, Share, held_back, shares
+from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, Share, held_back, shares
 from raidplan.rules.lib.subjects import agreeing, arrays, mb, place
 from raidplan.topology import Topology
 
-UNEQUAL = 1.5
-"""One member of a stripe is that many times as fast as another."""
 WIDER = {
     "pci": "put a PCIe host adapter in place of the PCI card",
     "pcie": "take a slot with more lanes or of a newer generation",

@@ -9,6 +9,7 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.exchange import substitute
 from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, places
 from raidplan.topology import Topology
@@ -174,12 +175,15 @@ def slow_member(topology: Topology) -> Iterator[Hit]:
         slow = sorted((disk for disk in rates if rates[disk] < SLOW * median), key=rates.__getitem__)
         if not slow:
             continue
+        number = array.named_members.index(slow[0]) if slow[0] in array.named_members else 0
+        edits = substitute(topology, name, (*path, "members", number), slow[0])
         listing = listed([f"{disk} reads {rates[disk] / 1e6:.1f} MB/s" for disk in slow])
         yield Hit(
             (*path, "members"),
             f"{listing}, and the median of the {len(members)} members of {name} is {median / 1e6:.1f}: every "
             "stripe waits for the slowest",
-            _faster(topology, array, slow[0], median),
+            "" if edits else _faster(topology, array, slow[0], median),
+            edits=edits,
             severity=None if rates[slow[0]] < SLOWER * median else Severity.NOTE,
             related=places("disk", ("hardware", "disks"), slow),
         )
@@ -208,5 +212,5 @@ def _faster(topology: Topology, array: Array, slow: str, median: float) -> str:
         if (disks[n].rate or 0) >= SLOW * median
     ]
     if free:
-        return f"{are_free(free)} and fast enough: take {free[0]} in place of {slow}"
+        return f"take {free[0]} in place of {slow}: {are_free(free)} and fast enough"
     return f"look at the cable and SMART data of {slow}; then replace it, or make it a spare"

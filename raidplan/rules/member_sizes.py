@@ -12,6 +12,7 @@ from raidplan.base.words import SHOWN, counted
 from raidplan.geometry.md_member import component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.exchange import substitute
 from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, place, redundant
 from raidplan.topology import Topology
@@ -69,12 +70,14 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
         small, large = min(parts, key=attrgetter("size")), max(members, key=attrgetter("size"))
         if large.size - small.size <= SPREAD * large.size:
             continue
+        edits = substitute(topology, name, small.path, small.name)
         wasted = sum(part.size - small.size for part in members)
         yield Hit(
             small.path[:3],
             f"{small.name} has {human(small.size)}, {large.name} {human(large.size)}: {name} uses what the "
             f"smallest has of each, and {human(wasted)} of its members stay unused",
-            _larger(topology, small, large.size),
+            "" if edits else _larger(topology, small, large.size),
+            edits=edits,
             related=tuple(
                 place("disk", ("hardware", "disks", disk)) for disk in _disks(topology, small, large)
             ),
@@ -88,7 +91,7 @@ def _larger(topology: Topology, small: Part, wanted: int) -> str:
         :SHOWN
     ]
     if large:
-        return f"{are_free(large)} and as large as the others: take {large[0]} in place of {small.name}"
+        return f"take {large[0]} in place of {small.name}: {are_free(large)} and as large as the others"
     return f"replace {small.name} by a larger one, or make an array of those of equal size"
 
 

@@ -52,9 +52,12 @@ def metadata_limits(topology: Topology) -> Iterator[Hit]:
         old = _old_superblock(name, array, topology) if array.metadata in ("0.90", "1.0") else None
         if old is not None:
             # A boot loader may have to read a mirror as a plain partition.
-            new = "1.0" if array.level == "raid1" and array.policy != "journal" else "1.2"
-            edits = (Edit((*path, "metadata"), new),)
-            yield Hit((*path, "metadata"), old, "or leave it out" if new == "1.2" else "", edits=edits)
+            new = "1.0" if array.level == "raid1" else "1.2"
+            if array.policy == "journal" and not LEVELS[array.level].parity:
+                yield Hit((*path, "metadata"), old, f"leave the journal out, which is not for {array.level}")
+            else:
+                edits = (Edit((*path, "metadata"), new),)
+                yield Hit((*path, "metadata"), old, "or leave it out" if new == "1.2" else "", edits=edits)
             continue
         most, why = _most_devices(array)
         spares = len(array.spares) if most == MOST_1X else 0

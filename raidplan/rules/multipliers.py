@@ -10,7 +10,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, with_ports
+from raidplan.rules.lib.exchange import exchange
+from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, multiplier_rooms, with_ports
 from raidplan.rules.lib.parts import behind_multipliers, most_together
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import all_of, arrays, mb, own_disks, place, redundant
@@ -56,12 +57,14 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
         (multiplier, *more) = topology.once(behind_multipliers)[name] or [None]
         if len(disks) < 2 or multiplier is None or more:
             continue
+        edits = exchange(topology, name)
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
             f"{_left(topology, name, multiplier)}",
-            _spread_hint(topology, array, multiplier),
+            "" if edits else _spread_hint(topology, array, multiplier),
             related=(place("multiplier", ("hardware", "multipliers", multiplier)),),
+            edits=edits,
         )
 
 
@@ -127,7 +130,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
 
     Source: E. Aronovich, "Cheap network storage system" (2012).
     """
-    rooms = topology.once(_rooms)
+    rooms = topology.once(multiplier_rooms)
     for name, path, array in arrays(topology):
         members = topology.once(behind_multipliers)[name]
         crowded = max(filter(None, members), key=members.__getitem__, default=None)
@@ -137,14 +140,17 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
         other = where if where in rooms else _roomy(rooms, members)
         if other is None or members[crowded] - members[other] < UNEVEN or _plenty(topology, name, crowded):
             continue
-        moved = (members[crowded] - members[other]) // 2
+        moved, edits = (members[crowded] - members[other]) // 2, exchange(topology, name)
         yield Hit(
             (*path, "members"),
             f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",
-            f"move {moved} of them to {other}"
+            "which evens the load"
+            if edits
+            else f"move {moved} of them to {other}"
             + (f": {are_free(free)} there" if free and where == other else "")
             + _still(array, crowded, members[crowded] - moved),
             related=tuple(place("multiplier", ("hardware", "multipliers", pm)) for pm in (crowded, other)),
+            edits=edits,
         )
 
 
@@ -168,14 +174,6 @@ def _plenty(topology: Topology, name: str, crowded: str) -> bool:
     return all(
         share.rate is not None and share.left is not None and share.left >= share.rate for share in members
     )
-
-
-def _rooms(topology: Topology) -> dict[str, int]:
-    """The number of disks that each multiplier can carry, or does where its ports are not known; the widest first."""
-    hanging = topology.wiring.hanging
-    entries = topology.layout.hardware.multipliers.items()
-    room = {name: entry.ports or len(hanging.get(name, ())) for name, entry in entries}
-    return dict(sorted(room.items(), key=lambda each: -each[1]))
 
 
 def _roomy(rooms: Mapping[str, int], members: Counter[str | None]) -> str | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.base.words import SHOWN, counted
+from raidplan.base.words import counted
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks
-from raidplan.rules.lib.parts import disks_of_parts, fatal_parts
+from raidplan.rules.lib.exchange import safe_spare
+from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
 from raidplan.topology import Topology
 
@@ -89,7 +89,8 @@ def degenerate_parity(topology: Topology) -> Iterator[Hit]:
         count, parity = len(array.named_members), LEVELS[array.level].parity
         if parity == 1 and count == 2:
             kinds = {topology.layout.hardware.disks[disk].rotational for disk in array_disks(topology, array)}
-            edits = () if kinds >= {True, False} or name not in topology.devices else _mirror(path, array)
+            plain = array.journal is None and name in topology.devices and not kinds >= {True, False}
+            edits = _mirror(path, array) if plain else ()
             yield Hit(
                 (*path, "level"),
                 f"{name} is {array.level} of 2 members: a mirror that computes parity",
@@ -113,7 +114,7 @@ ALSO_OF_MIRRORS = ("level", "members", "spares", "whole_disks", "metadata", "bit
 
 def _mirror(path: Path, array: Array) -> tuple[Edit, ...]:
     """The array as a raid1, without the keys that are of parity."""
-    logged = array.bitmap == "none" and array.policy != "resync"
+    logged = array.bitmap == "none" and array.policy == "ppl"
     taken = [key for key in ALSO_OF_MIRRORS if key != "bitmap" or not logged]
     beside = (Edit((*path, key), None) for key in array.given if key not in taken)
     return (Edit((*path, "level"), "raid1"), *beside)
@@ -219,18 +220,20 @@ def no_spare(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         count = len(array.named_members)
         if redundant(array) and count >= SPARE_FROM and not array.spares:
-            gone = topology.once(disks_of_parts)
-            fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
-            fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
-            # One that fails together with the array is the last to take.
-            free = sorted(fit, key=lambda disk: any(disk in part for part in fatal))[:SHOWN]
+            free, advised = fitting(topology, array, topology.once(free_disks)), safe_spare(topology, name)
+            edits = (Edit((*path, "spares"), (advised,)),) if advised and array.level != "raid5" else ()
             yield Hit(
                 path,
                 f"{name} has {count} members and no spare: after a failure it stays degraded until a disk is changed",
-                f"{are_free(free)}: write spares: [{free[0]}]"
-                if free
-                else "add one disk as a spare, or keep one at hand",
+                "which is free" if edits else _one_more(array, free),
+                edits=edits,
             )
+
+
+def _one_more(array: Array, free: Sequence[str]) -> str:
+    """Advice on a further disk for an array; a raid5 has a better use for it than as a spare."""
+    use = "choose raid6 with one member more" if array.level == "raid5" else "add one disk as a spare"
+    return f"{use}, or keep one at hand{f': {are_free(free)}' if free else ''}"
 
 
 @rule(Severity.NOTE)

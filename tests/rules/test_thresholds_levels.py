@@ -112,8 +112,8 @@ def test_an_array_with_a_spare_has_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spare", "hint"),
     [
-        ("size: 1TB", "x0, x1 and x2 are free: write spares: [x0]"),
-        ("size: 2TB", "x0, x1 and x2 are free: write spares: [x0]"),
+        ("size: 1TB", "write spares: [x0], which is free"),
+        ("size: 2TB", "add one disk as a spare, or keep one at hand: x0, x1 and x2 are free"),
         ("size: 999GB", "add one disk as a spare, or keep one at hand"),
         ("size: 1TB, rotational: false", "add one disk as a spare, or keep one at hand"),
     ],

@@ -44,7 +44,7 @@ def test_the_waste_is_counted_and_a_disk_in_place_named(tmp_path: Path) -> None:
     array = "arrays: {s: {level: raid5, members: [d<0-2>, e]}}"
     assert said("mixed-member-sizes", SIZES % ("75GB", "100GB") + array, tmp_path) == [
         ("e has 69.8 GiB, d0 93.0 GiB: s uses what the smallest has of each, and 69.8 GiB of its members stay unused",
-         "x is free and as large as the others: take x in place of e")
+         "take x in place of e")
     ]  # fmt: skip
     ((_, hint),) = said("mixed-member-sizes", SIZES % ("75GB", "99GB") + array, tmp_path)
     assert hint == "replace e by a larger one, or make an array of those of equal size"
@@ -162,7 +162,7 @@ def test_slow_member(rate: str, level: str, expected: list[str], tmp_path: Path)
 @pytest.mark.parametrize(
     ("other", "spares", "hint"),
     [
-        (", size: 1TB, rate: 85MB/s", "", "x is free and fast enough: take x in place of e"),
+        (", size: 1TB, rate: 85MB/s", "", "take x in place of e: x is free and fast enough"),
         (", size: 1TB, rate: 84MB/s", "", "look at the cable and SMART data of e; then replace it, or make it a spare"),
         (", size: 999GB, rate: 85MB/s", "", "look at the cable and SMART data of e; then replace it, or make it a spare"),
         (", size: 1TB, rate: 85MB/s", ", spares: [x]", "let e and the spare x change places, which is fast enough"),

@@ -68,6 +68,14 @@ def own_ports(topology: Topology) -> dict[str, int]:
     return {name: max(0, (entry.ports or 0) - len(hanging.get(name, ()))) for name, entry in controllers}
 
 
+def multiplier_rooms(topology: Topology) -> dict[str, int]:
+    """The number of disks that each multiplier can carry, or does where its ports are not known; the widest first."""
+    hanging = topology.wiring.hanging
+    entries = topology.layout.hardware.multipliers.items()
+    room = {name: entry.ports or len(hanging.get(name, ())) for name, entry in entries}
+    return dict(sorted(room.items(), key=lambda each: -each[1]))
+
+
 def boot_ports(topology: Topology) -> dict[str, int]:
     """The free ports of each controller whose disks the firmware shows, as far as is known.
 

@@ -54,9 +54,11 @@ def xfs_filesystems(topology: Topology) -> Iterator[tuple[Made, XfsGeometry]]:
 
 
 def can_be_made(entry: Filesystem, device: Device) -> bool:
-    """Whether mke2fs would make it."""
+    """Whether mke2fs would make it, with inodes for all files that are expected."""
     try:
-        return isinstance(entry.format, Ext) and entry.format.geometry(entry, device).blocks > 0
+        return isinstance(entry.format, Ext) and entry.format.geometry(entry, device).inodes >= (
+            entry.files or 0
+        )
     except ValueError:
         return False
 

@@ -12,6 +12,8 @@ from raidplan.estimate.links import Link, Links
 from raidplan.rules.lib.subjects import arrays, own_disks
 from raidplan.topology import Topology
 
+UNEQUAL = 1.5
+"""One member of a stripe is that many times as fast as another."""
 ENOUGH = 0.7
 """With less than this part of its rate left, a disk is held back in a way that is worth rewiring."""
 
@@ -47,12 +49,12 @@ def paths(topology: Topology) -> dict[str, tuple[Link, ...]]:
 
 def shares(topology: Topology) -> dict[str, list[Share]]:
     """For each array the share of each of its members while this array alone is read or written."""
-    return {name: _shares(topology, own_disks(topology, array)) for name, _, array in arrays(topology)}
+    return {name: shares_of(topology, own_disks(topology, array)) for name, _, array in arrays(topology)}
 
 
 def shares_together(topology: Topology) -> dict[str, list[Share]]:
     """The shares while all disks in use are busy."""
-    busy = {share.disk: share for share in _shares(topology, _in_use(topology))}
+    busy = {share.disk: share for share in shares_of(topology, _in_use(topology))}
     return {name: [busy[disk] for disk in own_disks(topology, array)] for name, _, array in arrays(topology)}
 
 
@@ -62,7 +64,7 @@ def _in_use(topology: Topology) -> list[str]:
     return list(dict.fromkeys(item.name for item in used if item.path[0] == "hardware"))
 
 
-def _shares(topology: Topology, disks: Sequence[str]) -> list[Share]:
+def shares_of(topology: Topology, disks: Sequence[str]) -> list[Share]:
     """The rate that each link leaves to each of the disks that pass it, if all have the same right to it."""
     known = topology.once(paths)
     passing = Counter(link.path for disk in disks for link in known[disk])

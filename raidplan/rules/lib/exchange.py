@@ -1,0 +1,215 @@
+"""Free disks in place of members: exchanges after which no rule objects to the array that did not before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+
+from raidplan.base.findings import Edit, Path
+from raidplan.base.levels import LEVELS
+from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.disk import Disk
+from raidplan.rules.lib.elsewhere import booted
+from raidplan.rules.lib.free import free_disks, multiplier_rooms
+from raidplan.rules.lib.parts import (
+    bus_above,
+    disks_of_parts,
+    fatal_parts,
+    members_of_parts,
+    most_together,
+    parts_of_disks,
+)
+from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, crowds, paths, shares_of
+from raidplan.rules.lib.subjects import own_disks, redundant
+from raidplan.topology import Topology
+
+OF_ITSELF = frozenset(("serial", "wwn", "path", "behind", "port", "temperature", "partitions"))
+"""The keys of a disk that tell it from others of its kind."""
+ALIKE = 2
+"""Free disks of a kind in the same place that are tried."""
+TRIED = 16
+"""Free disks of a kind that are tried."""
+
+Kind = tuple[tuple[str, object], ...]
+
+
+def kinds(topology: Topology) -> dict[str, Kind]:
+    """All that the layout says of each disk but what is its own."""
+    return {name: _kind(disk) for name, disk in topology.layout.hardware.disks.items()}
+
+
+def _kind(disk: Disk) -> Kind:
+    known = (("identified", bool(disk.serial or disk.wwn or disk.path)),)
+    return (*known, *sorted((key, getattr(disk, key)) for key in disk.given - OF_ITSELF))
+
+
+def spots(topology: Topology) -> dict[str, frozenset[Path]]:
+    """The parts of the hardware that each disk shares with others."""
+    parts, disks = topology.once(parts_of_disks), topology.layout.hardware.disks
+    return {disk: frozenset(part.path for part in parts.get(disk, ())) for disk in disks}
+
+
+def free_kinds(topology: Topology) -> dict[Kind, list[str]]:
+    """The first free disks of each kind, a few of each spot."""
+    found: dict[Kind, list[str]] = {}
+    there: Counter[tuple[Kind, frozenset[Path]]] = Counter()
+    for disk in topology.once(free_disks):
+        kind = topology.once(kinds)[disk]
+        there[kind, topology.once(spots)[disk]] += 1
+        fits = there[kind, topology.once(spots)[disk]] <= ALIKE and not _is_unwanted(topology, disk)
+        if fits and len(found.setdefault(kind, [])) < TRIED:
+            found[kind].append(disk)
+    return found
+
+
+def _is_unwanted(topology: Topology, disk: str) -> bool:
+    """A rule objects to any member in its place."""
+    hardware = topology.layout.hardware
+    behind, above = hardware.disks[disk].behind, [plug.name for plug in topology.wiring.above(disk)]
+    cards = [hardware.controllers[name] for name in above if name in hardware.controllers]
+    return (
+        any(bus_above(topology, behind, kind) for kind in ("usb", "pci"))
+        or any(hardware.expanders[name].drops_disks for name in above if name in hardware.expanders)
+        or any(hardware.multipliers[name].drops_disks for name in above if name in hardware.multipliers)
+        or any(card.drops_disks or card.mode == "raid" for card in cards)
+    )
+
+
+def exchange(topology: Topology, name: str) -> tuple[Edit, ...]:
+    """Free disks in place of members, so that no part of the hardware takes more of them than the array can lose.
+
+    None where that cannot be, or where a rule would object to what comes of it.
+    """
+    array = topology.layout.arrays[name]
+    old = own_disks(topology, array)
+    if not old or tuple(old) != array.named_members or name in topology.once(booted):
+        return ()
+    keeps = most_together(array) if redundant(array) else len(old)
+    new = _exchanged(topology, keeps, old)
+    fits = all(count <= keeps for count in members_of_parts(topology, new).values())
+    if new == old or not fits or not _is_harmless(topology, array, old, new):
+        return ()
+    return (Edit(("arrays", name, "members"), tuple(new)),)
+
+
+def _exchanged(topology: Topology, keeps: int, old: list[str]) -> list[str]:
+    """Members with which ever fewer are too many in one part, and then ever fewer share a multiplier."""
+    kind, spot = topology.once(kinds), topology.once(spots)
+    counts, new = members_of_parts(topology, old), list(old)
+    free = {each: list(topology.once(free_kinds).get(each, ())) for each in {kind[disk] for disk in old}}
+    while True:
+        slots = {(kind[disk], spot[disk]): slot for slot, disk in enumerate(new)}
+        tried = [(slot, disk) for (each, _), slot in slots.items() for disk in free[each]]
+        worths = [(_worth(counts, keeps, spot[new[slot]], spot[disk]), slot, disk) for slot, disk in tried]
+        worth, slot, disk = min(worths, default=((0, 0), 0, ""))
+        if worth >= (0, 0):
+            return new
+        counts.subtract(spot[new[slot]])
+        counts.update(spot[disk])
+        free[kind[disk]].remove(disk)
+        new[slot] = disk
+
+
+def _worth(counts: Counter[Path], keeps: int, gone: Set[Path], come: Set[Path]) -> tuple[int, int]:
+    """How many members more are too many, and how much more uneven multipliers are; less than nothing is better."""
+    excess = uneven = 0
+    for part in come - gone:
+        excess += counts[part] >= keeps
+        uneven += counts[part] + 1 if part[1] == "multipliers" else 0
+    for part in gone - come:
+        excess -= counts[part] > keeps
+        uneven -= counts[part] if part[1] == "multipliers" else 0
+    return excess, uneven
+
+
+def substitute(topology: Topology, name: str, path: Path, old: str) -> tuple[Edit, ...]:
+    """A free disk in place of one member or spare, where all others are of one kind and it is of another."""
+    array, disks = topology.layout.arrays[name], topology.layout.hardware.disks
+    others = [disk for disk in (*array.named_members, *array.spares) if disk != old]
+    if any(disk not in disks for disk in (*others, old)) or name in topology.once(booted):
+        return ()
+    members, before = list(array.named_members), members_of_parts(topology, array.named_members)
+    keeps = most_together(array) if redundant(array) else len(members)
+    for disk in _free_like(topology, others):
+        new = [disk if member == old else member for member in members]
+        counts = members_of_parts(topology, new).items()
+        fits = all(count <= max(keeps, before[part]) for part, count in counts)
+        if fits and _is_harmless(topology, array, members, new):
+            return (Edit(path, disk),)
+    return ()
+
+
+def safe_spare(topology: Topology, name: str) -> str:
+    """A free disk for a spare, of the kind of all members, that nothing takes together with the array; empty if none is."""
+    known = topology.once(_spares)
+    if name not in known:
+        known[name] = _safe_spare(topology, name, topology.layout.arrays[name])
+    return known[name]
+
+
+def _spares(_: Topology) -> dict[str, str]:
+    return {}
+
+
+def _safe_spare(topology: Topology, name: str, array: Array) -> str:
+    disks, gone = own_disks(topology, array), topology.once(disks_of_parts)
+    fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
+    free = _free_like(topology, disks) if tuple(disks) == array.named_members else []
+    alone = (disk for disk in free if not any(disk in part for part in fatal))
+    return next((disk for disk in alone if not _crowds(topology, [disk], [])), "")
+
+
+def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
+    """The free disks of the kind of some disks; none if they are of several."""
+    alike = {topology.once(kinds)[disk] for disk in disks}
+    return topology.once(free_kinds).get(alike.pop(), []) if len(alike) == 1 else []
+
+
+def _is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
+    """No link gets too narrow, for these members or for all disks at once, and no multiplier is much fuller than another."""
+    gone, come = [disk for disk in old if disk not in new], [disk for disk in new if disk not in old]
+    if _crowds(topology, come, gone) or not {*_narrow(topology, array, new)} <= {
+        *_narrow(topology, array, old)
+    }:
+        return False
+    return not LEVELS[array.level].chunked or _unevenness(topology, new) <= max(1, _unevenness(topology, old))
+
+
+def _narrow(topology: Topology, array: Array, disks: Sequence[str]) -> Iterator[object]:
+    """The links that hold members back, how much, and whether one member is much slower than another by its links."""
+    shares = shares_of(topology, disks)
+    for share in shares:
+        if share.link is not None:
+            yield from ((share.link.path, bound) for bound in (ENOUGH, 1) if share.part < bound)
+    paces = [share.pace for share in shares if share.pace]
+    if LEVELS[array.level].chunked and paces and max(paces) > UNEQUAL * min(paces):
+        yield UNEQUAL
+
+
+def _crowds(topology: Topology, come: Sequence[str], gone: Sequence[str]) -> bool:
+    """A link that all disks in use share would become too narrow."""
+    disks, links = topology.layout.hardware.disks, topology.once(paths)
+    more: Counter[Path] = Counter()
+    for some, sign in ((come, 1), (gone, -1)):
+        for disk in some:
+            more.update({link.path: sign * (disks[disk].rate or 0) for link in links[disk]})
+    known = topology.once(_crowd_at)
+    for path, limit in {link.path: link.bytes_per_second for disk in come for link in links[disk]}.items():
+        demand, part = known.get(path, (0, 1.0))
+        if limit is not None and demand + more[path] > limit and part >= ENOUGH:
+            return True
+    return False
+
+
+def _crowd_at(topology: Topology) -> dict[Path, tuple[int, float]]:
+    """The demand on each link, and the part of it that the link carries."""
+    return {crowd.link.path: (crowd.demand, crowd.part) for crowd in topology.once(crowds)}
+
+
+def _unevenness(topology: Topology, disks: Sequence[str]) -> int:
+    """The most members behind a multiplier over the fewest behind another that has room for one."""
+    behind = Counter(topology.wiring.nearest(disk, "multiplier") for disk in disks)
+    room = topology.once(multiplier_rooms).items()
+    open_ = [behind[name] for name, ports in room if ports > behind[name]]
+    most = max((count for name, count in behind.items() if name is not None), default=0)
+    return most - min(open_, default=most)
