@@ -11,13 +11,16 @@ from raidplan.facts.signatures import Ask, rows_of
 
 REPORT = ("lvm", "fullreport", "--readonly", "--reportformat", "json", "--units", "b", "--nosuffix")
 FIELDS = {
-    "pv": "pv_uuid,pv_name,pe_start,vg_name",
+    "pv": "pv_uuid,pv_name,pe_start,vg_name,pv_in_use",
     "vg": "vg_name,vg_uuid,vg_extent_size,vg_missing_pv_count",
     "lv": "vg_name,lv_name,lv_size,lv_read_ahead",
     "pvseg": "pv_uuid",
     "seg": "lv_name",
 }
 """The last two cannot be left out, so the least is asked of them."""
+
+NO_GROUP = "[unknown]"
+"""The name of the group of a physical volume that is marked as used, where no device has the group's metadata."""
 
 Objects = dict[str, dict[str, Properties]]
 
@@ -61,10 +64,13 @@ def _rows(reports: list[Mapping[str, Any]], kind: str) -> Iterator[dict[str, str
 def _physical(row: Mapping[str, str], names: Names) -> Properties:
     node = row.get("pv_name", "")
     kernel_name = names.kernel_name(node)
+    group = row.get("vg_name", "")
+    marked = {"marked": True} if row.get("pv_in_use") and group in ("", NO_GROUP) else {}
     return {
         "device": names.of(kernel_name) if kernel_name else node,
         "data_start": _number(row.get("pe_start")),
-        "group": row.get("vg_name", ""),
+        "group": "" if marked else group,
+        **marked,
     }
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from raidplan.apply.decide.redo_steps import anew
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.plan import Plan, Run, Step, Zero, plan_from_json, plan_to_json
+from raidplan.plan.identities import made_nodes
 from raidplan.review import pipeline
 
 TB, GIB, MIB = 10**12, 2**30, 2**20
@@ -172,6 +174,13 @@ def decided(plan: Plan, box: Box, past: Past | None = None) -> Decision:
     decision = decide(plan, box.machine(), past or Past(), here=False)
     assert decision.refusals or plan_from_json(plan_to_json(decision.left)) == decision.left
     return decision
+
+
+def redone(plan: Plan, id: str, box: Box) -> list[Step]:
+    """The steps for one that was begun and never ended."""
+    step = next(step for step in plan.steps if step.id == id)
+    past = Past(is_open=True, begun=frozenset({id}), ours={id: frozenset(step.guard)})
+    return anew(step, box.machine(), past, made_nodes(plan))
 
 
 def order(plan: Plan) -> list[str]:

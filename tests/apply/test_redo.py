@@ -9,21 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide.redo_steps import anew
 from raidplan.apply.execute import execute
-from raidplan.apply.journal.past import Past
 from raidplan.apply.recheck_target import ARRAY
 from raidplan.apply.world import World
 from raidplan.base.identity import md_form
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import Plan, Run, Step, Zero
-from raidplan.plan.identities import made_nodes
 from raidplan.plan.unlike import unlike
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.record import Record
 from tests.apply.simulated import Simulated, State
-from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of
+from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of, redone
 from tests.images import MIB, tool
 
 SIZE = 900 * 2**30
@@ -39,13 +36,6 @@ filesystems: {data: {device: data, type: ext4, mount: /srv/data}}
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
     return plan_of(LAYOUT, tmp_path)
-
-
-def redone(plan: Plan, id: str, box: Box) -> list[Step]:
-    """The steps for one that was begun and never ended."""
-    step = next(step for step in plan.steps if step.id == id)
-    past = Past(is_open=True, begun=frozenset({id}), ours={id: frozenset(step.guard)})
-    return anew(step, box.machine(), past, made_nodes(plan))
 
 
 def pair(plan: Plan) -> Box:

@@ -50,7 +50,7 @@ def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own
     proof, kind = step.proof, _type(step)
     own = kind.own(read, proof.key) if kind and proof else None
     if proof and proof.kind == "physical_volume":
-        yield of_physical_volume(proof)
+        yield of_physical_volume(proof, read)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
         with _made_again(step, size, clock) as again:
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))

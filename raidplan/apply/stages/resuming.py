@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from raidplan.apply.decide.marked_volumes import with_marked_volumes
 from raidplan.apply.decide.stale_signatures import without_stale
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import marks, of_these_disks
@@ -24,7 +25,8 @@ class Resumed:
 
 def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:
     """The journal without what it says of other steps, or of other disks."""
-    return of_these_disks(past, marks(asked.layout, matched.disks))
+    of_these = of_these_disks(past, marks(asked.layout, matched.disks))
+    return with_marked_volumes(of_these, asked.layout, matched.machine)
 
 
 def resume(asked: Asked, matched: Matched, past: Past, machine: Machine) -> Resumed:
