@@ -164,7 +164,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     """Two layouts, or one and revisions of it."""
     parser.description = (
         "Says what the new layout means for a machine that is as the old one says: what is made, "
-        "destroyed, changed in place and by which command, what is survived no longer, how figures and findings "
+        "destroyed, changed in place and by which command, fault tolerance that is lost, how figures and findings "
         "change. Looks at no machine. Exit code 1 if data would be destroyed."
     )
     parser.add_argument(
@@ -263,6 +263,8 @@ def _layouts(parser: argparse.ArgumentParser) -> None:
         "byte, as git diff --name-only -z writes it",
     )
     parser.add_argument("-z", "--null", action="store_true", help="end each name with a zero byte")
+    said = "text, the names; or markdown, host and name for a heading"
+    parser.add_argument("--format", choices=("text", "markdown"), default="text", metavar="FORMAT", help=said)
 
 
 def _loops(parser: argparse.ArgumentParser) -> None:

@@ -35,6 +35,8 @@ class Sketch:
     """The keys at the top of the file; None if there are none to be read."""
     hardware: str = ""
     """The file that it takes its hardware from."""
+    host: str = ""
+    """The host that it describes, as it is written."""
 
     @property
     def may_be_hardware(self) -> bool:
@@ -149,10 +151,10 @@ def _sketch(file: str, reader: Reader | None) -> Sketch:
     root = parse(text, file)[0] if text is not None else None
     if root is None or not isinstance(root.content, dict):
         return Sketch(file, None)
-    named = root.content.get("hardware")
-    name = named.content if named is not None and isinstance(named.content, str) else ""
+    texts = {key: node.content for key, node in root.content.items() if isinstance(node.content, str)}
+    name = texts.get("hardware")
     target = os.path.normpath(os.path.join(os.path.dirname(file), name)) if name else ""
-    return Sketch(file, frozenset(root.content), target)
+    return Sketch(file, frozenset(root.content), target, texts.get("host", ""))
 
 
 @cache

@@ -6,12 +6,8 @@ from collections.abc import Iterator
 
 from raidplan.diff import Diff
 from raidplan.render.colour import Styles, styles
-from raidplan.render.diff_words import STYLES, Row, sections, summary, title
+from raidplan.render.diff_words import LEGEND, Row, sections, summary, title
 from raidplan.render.visible import visible
-
-LEGEND = (
-    "+ made or won   - destroyed or lost   ! made anew   ~ changed in place   x another disk   = a figure"
-)
 
 
 def diff_text(diff: Diff, *, colour: bool = False, allowed: bool = False) -> str:
@@ -35,6 +31,6 @@ def _lines(diff: Diff, style: Styles, *, allowed: bool) -> Iterator[str]:
 
 
 def _row(row: Row, style: Styles) -> Iterator[str]:
-    yield f"  {style[STYLES[row.mark]](row.mark)} {visible(row.text)}"
+    yield f"  {style[row.style](row.mark)} {visible(row.text)}"
     # A bar first, since a line that begins with :: is a command to GitHub's runner.
     yield from (f"    | {visible(line)}" for line in row.details)

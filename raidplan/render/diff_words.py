@@ -22,11 +22,12 @@ NOUNS = {
     "monitoring": "monitoring", "layout": "the server", "hardware": "the machine",
 }  # fmt: skip
 MARKS = {
-    "created": "+", "destroyed": "-", "re-created": "!", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "x",
+    "created": "+", "destroyed": "-", "re-created": "-/+", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "-/+",
     "no longer described": "-",
 }  # fmt: skip
-STYLES = {"+": "good", "-": "destroy", "!": "destroy", "~": "change", "x": "change", "=": "faint"}
+STYLES = {"+": "good", "-": "destroy", "-/+": "destroy", "~": "change", "=": "faint"}
 """The style of each mark."""
+LEGEND = "+ create   ~ change   - destroy   -/+ replace   = a figure"
 MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
 """The words for hardware, which is plugged in, not made."""
 
@@ -38,6 +39,13 @@ class Row:
     mark: str
     text: str
     details: tuple[str, ...] = ()
+    worse: bool | None = None
+    """Whether the statement is bad news or good, where the mark alone does not tell."""
+
+    @property
+    def style(self) -> str:
+        """The style of the mark."""
+        return STYLES[self.mark] if self.worse is None else STYLES["-" if self.worse else "+"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ def sections(diff: Diff) -> Iterator[Section]:
         f"destroyed: {counted(len(diff.losses), 'thing')} with data": _losses(diff.losses),
         "storage": _things([t for t in diff.things if t.path[0] != "hardware"]),
         "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
-        "what is survived": _tolerances(diff.tolerance),
+        "fault tolerance": _tolerances(diff.tolerance),
         "before and after": _figures(diff.figures),
         "findings": (
             *_findings("new", diff.found),
@@ -142,7 +150,7 @@ def _called(thing: Thing) -> str:
 def _change(change: Change) -> str:
     values = f"{change.key}: {change.old or 'not set'} -> {change.new or 'not set'}"
     if change.how is None:
-        return f"{values} (nothing does that in place)"
+        return f"{values} (cannot be changed in place)"
     done = "" if change.how.command == "none" else f"by {change.how.command}"
     note = ", ".join(part for part in (done, change.how.note) if part)
     return f"{values} ({note})" if note else values
@@ -222,7 +230,8 @@ def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
         details = [f"also at {names(others)}"] if others else []
         details += [f"hint: {finding.hint}"] if word == "new" and finding.hint else []
         head = f"{word}: {finding.severity.value}[{finding.rule}]"
-        yield Row("-" if word == "new" else "+", f"{head}{at}: {finding.message}", tuple(details))
+        new = word == "new"
+        yield Row("+" if new else "-", f"{head}{at}: {finding.message}", tuple(details), worse=new)
 
 
 def _accepted(all_: Sequence[Accepted]) -> Iterator[Row]:

@@ -76,13 +76,19 @@ def test_a_good_layout_comes_with_its_plan(site: Site) -> None:
     run = site.run()
     assert (run.code, commands(run.log)) == (0, [])
     assert "nothing to report" in run.body
-    assert "<summary>Plan for blank disks</summary>" in run.body and "$ mdadm --create" in run.body
+    assert "<summary><b>rio</b>, layouts/old.yaml: changes</summary>" in run.body
+    assert "plan for blank disks" not in run.body  # what stands on the machine is not made anew
+    site.write("layouts/new.yaml", GOOD.replace("host: rio", "host: rio2"))
+    run = site.run("new")
+    assert "<summary><b>rio2</b>, layouts/new.yaml: plan for blank disks</summary>" in run.body
+    assert "$ mdadm --create" in run.body
+    assert "<summary><b>rio2</b>, layouts/new.yaml: picture</summary>\n\n```mermaid\n%%{init: " in run.body
 
 
 def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     site.write("layouts/old.yaml", GOOD.replace("priority: 10", "priority: 5"))
     run = site.run("kept")
-    assert "<details>\n<summary>What the change means</summary>" in run.body
+    assert "<details>\n<summary><b>rio</b>, layouts/old.yaml: changes</summary>" in run.body
     assert "priority: 10 -&#62; 5" in run.body and "no data would be destroyed" in run.body
     site.write("layouts/old.yaml", GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     site.write("layouts/new.yaml", GOOD)
@@ -91,10 +97,12 @@ def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     assert run.code == 1 and (said.name, said.properties["title"]) == ("error", "raidplan")
     assert site.run("meant", inputs={"allow-destroy": "true"}).code == 0
     assert (
-        run.body.count("<details open>\n<summary>What the change means: data would be destroyed</summary>")
+        run.body.count(
+            "<details open>\n<summary><b>rio</b>, layouts/old.yaml: changes that destroy data</summary>"
+        )
         == 1
     )
-    assert "/srv/rio-data is destroyed" in run.body and run.body.count("What the change means") == 1
+    assert "/srv/rio-data is destroyed" in run.body and run.body.count(": changes that destroy data<") == 1
 
 
 def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
@@ -102,8 +110,8 @@ def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
     site.base = site.commit()
     site.write("layouts/old.yaml", GOOD)
     run = site.run()
-    assert run.code == 0 and "What the change means" not in run.body
-    assert "A layout is not compared, since it is or was invalid." in run.body
+    assert run.code == 0 and ": changes" not in run.body
+    assert "<b>rio</b>, layouts/old.yaml: not compared, since it is or was invalid." in run.body
 
 
 def test_a_deleted_layout_is_said_and_fails_nothing(site: Site) -> None:
@@ -111,7 +119,7 @@ def test_a_deleted_layout_is_said_and_fails_nothing(site: Site) -> None:
     run = site.run()
     assert (run.code, commands(run.log)) == (0, []) and run.body == run.summary
     assert (
-        "<details>\n<summary>A layout is deleted</summary>\n\n### raidplan: the layout of rio is gone"
+        "<details>\n<summary><b>rio</b>, layouts/old.yaml: deleted</summary>\n\n### raidplan: the layout of rio is gone"
         in run.body
     )
     assert "nothing is destroyed by that" in run.body and "| no longer described: array " in run.body
@@ -126,22 +134,22 @@ def test_a_layout_that_moved_is_compared_with_what_it_was(site: Site) -> None:
     new.parent.mkdir()
     old.rename(new)
     run = site.run("moved")
-    assert run.code == 0 and "A layout is deleted" not in run.body
-    assert "<summary>What the change means</summary>" in run.body
+    assert run.code == 0 and ": deleted" not in run.body
+    assert "<summary><b>rio</b>, layouts/new place/new.yaml: changes</summary>" in run.body
     assert "nothing differs" in run.body
     # Rewritten so far that git calls it another file.
     new.write_text("# long\n" * 500 + GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     run = site.run("rewritten")
-    assert run.code == 1 and "What the change means: data would be destroyed" in run.body
+    assert run.code == 1 and ": changes that destroy data</summary>" in run.body
 
 
 def test_a_layout_of_another_host_is_new(site: Site) -> None:
     (site.checkout / "layouts" / "old.yaml").unlink()
     site.write("layouts/new.yaml", GOOD.replace("host: rio", "host: rio2"))
     run = site.run()
-    assert run.code == 0 and run.body.count("<summary>A layout is deleted</summary>") == 1
-    assert "What the change means" not in run.body
-    assert run.body.count("<summary>Plan for blank disks</summary>") == 1
+    assert run.code == 0 and run.body.count(": deleted</summary>") == 1
+    assert ": changes" not in run.body
+    assert run.body.count(": plan for blank disks</summary>") == 1
 
 
 def test_two_layouts_of_one_host_moved(site: Site) -> None:
@@ -150,8 +158,8 @@ def test_two_layouts_of_one_host_moved(site: Site) -> None:
     for name in ("old", "b"):
         (site.checkout / "layouts" / f"{name}.yaml").rename(site.checkout / "layouts" / f"{name}2.yaml")
     run = site.run()
-    assert run.code == 0 and run.body.count("What the change means") == 2
-    assert "A layout is deleted" not in run.body
+    assert run.code == 0 and run.body.count(": changes</summary>") == 2
+    assert ": deleted" not in run.body
 
 
 def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> None:
@@ -165,7 +173,7 @@ def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> 
     run = site.run()
     assert (run.code, commands(run.log), commands(run.body)) == (0, [], [])
     assert run.body.count("the layout of rio is gone") == 1 + len(odd)
-    assert run.body.count("A layout is deleted that could not be read.") == 1
+    assert run.body.count("layouts/broken.yaml: deleted, and could not be read.") == 1
     assert "<img" not in run.body and not list(site.folder.rglob("BAD"))
 
 
@@ -173,7 +181,7 @@ def test_a_link_in_the_place_of_a_folder_does_not_bring_a_deleted_layout_back(si
     shutil.move(site.checkout / "layouts", site.folder / "elsewhere")
     (site.checkout / "layouts").symlink_to(site.folder / "elsewhere")
     run = site.run()
-    assert run.code == 0 and "A layout is deleted that could not be read." in run.summary
+    assert run.code == 0 and ": deleted, and could not be read." in run.summary
 
 
 def test_a_link_in_the_place_of_a_layout_is_a_layout_deleted(site: Site) -> None:
@@ -205,7 +213,7 @@ def test_a_hardware_file_may_have_any_name(site: Site) -> None:
     site.write("layouts/hw/disks.yaml", DISKS.replace("S<1>", "T<1>"))
     run = site.run()
     assert run.code == 1 and "array a is destroyed" in run.body
-    assert run.body.count("<summary>Plan for blank disks</summary>") == 1
+    assert run.body.count("<b>h</b>, layouts/old.yaml: changes that destroy data</summary>") == 1
     assert "hw/disks.yaml" not in "".join(map(str, commands(run.log)))
 
 
@@ -243,7 +251,7 @@ def test_what_came_to_the_base_meanwhile_is_not_of_the_pull_request(site: Site, 
         )
     run = Run(site.checkout, site.folder / "run", site.base).all()
     assert (run.code, run.outputs["changed"]["base"]) == (0, left), run.log
-    assert "A layout is deleted" not in run.body and run.body.count("nothing differs") == 1
+    assert ": deleted" not in run.body and run.body.count("nothing differs") == 1
 
 
 def test_a_pull_request_that_is_merged_is_compared_with_what_it_is_merged_with(
@@ -387,7 +395,7 @@ def test_many_layouts_fit_one_comment(site: Site) -> None:
         site.write(f"layouts/big{number}.yaml", big)
     run = site.run()
     assert 10_000 < len(run.body) < LIMIT
-    assert run.body.count("<summary>Plan for blank disks</summary>") == 12
+    assert run.body.count(": plan for blank disks</summary>") == 12
 
 
 def test_no_expression_stands_in_a_script() -> None:
