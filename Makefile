@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 PACKAGES := kmod qemu-system-x86 qemu-utils mmdebstrap lz4 mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
             f2fs-tools dosfstools lvm2 shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt nodejs lintian mandoc chromium
+LIBVIRT := libvirt-daemon-system libvirt-clients libvirt-daemon-driver-qemu dnsmasq-base rsync grub-pc-bin grub-common
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all quick golden lint bench dist clean packages
+.PHONY: vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -28,6 +29,21 @@ lint: $(VENV)/ready
 # What the tests hold the output against is made anew; a summary says what that changes since the commit SINCE.
 golden: $(VENV)/ready
 	$(VENV)/bin/python -m tests.golden_summary $(or $(SINCE),HEAD)
+
+# A layout in a virtual machine of libvirt's, looked at before and after a reboot; docs/vagrant.md.
+LAYOUT ?= examples/raid1-pair.yaml
+vagrant: PACKAGES += $(LIBVIRT)
+vagrant: $(VENV)/ready packages
+	$(VENV)/bin/python vagrant/run.py $(LAYOUT)
+
+# Each of the machines that docs/vagrant.md lists, with a disk pulled and `destroy` compared; one after the other.
+vagrant-all: PACKAGES += $(LIBVIRT)
+vagrant-all: $(VENV)/ready packages
+	$(VENV)/bin/python vagrant/run.py --all
+	$(MAKE) vagrant-table
+
+vagrant-table: $(VENV)/ready
+	$(VENV)/bin/python vagrant/run.py --table
 
 # Wheel, sdist, one file for any Python, a Debian package: in dist/, the same bytes for the same commit.
 dist: $(VENV)/ready

@@ -12,6 +12,7 @@ follows the boot sector.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from raidplan.twin.server import Image, TwinError, find_or_build
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
 HERE = Path(__file__).resolve().parent
+NAME = "raidplan"
+"""The boxes are raidplan/bookworm and raidplan/trixie."""
 MIB = 1 << 20
 SECTOR = 512
 BOOT_CODE = 440
@@ -132,6 +135,20 @@ def build(release: str, folder: Path) -> Path:
         return _pack(image, Path(work), folder / f"raidplan-{release}.box")
 
 
+def added(release: str, folder: Path) -> None:
+    """Makes the box known to Vagrant, if it is not there by the recipe of today. Raises CannotBuildError or TwinError."""
+    name, stamp = f"{NAME}/{release}", folder / f"raidplan-{release}.recipe"
+    digest = BoxRecipe(release=release, vagrant_key=well_known_key()).digest
+    listed = subprocess.run(["vagrant", "box", "list"], capture_output=True, text=True, check=False).stdout
+    if re.search(rf"^{name} ", listed, re.MULTILINE) and stamp.exists() and stamp.read_text() == digest:
+        print(f"{name} is there already", flush=True)
+        return
+    box = build(release, folder)
+    _tool("vagrant", "box", "add", "--force", "--name", name, str(box))
+    box.unlink()  # Vagrant keeps a copy
+    stamp.write_text(digest)
+
+
 def _pack(image: Image, work: Path, box: Path) -> Path:
     raw = work / "disk.raw"
     print("making a disk that boots", flush=True)
@@ -190,7 +207,7 @@ def main(words: Iterable[str]) -> int:
         print(f"box.py: {error}", file=sys.stderr)
         return 1
     print(f"{box.name}: {box.stat().st_size // MIB} MiB")
-    print(f"vagrant box add --force --name raidplan/{box.stem.removeprefix('raidplan-')} {box}")
+    print(f"vagrant box add --force --name {NAME}/{box.stem.removeprefix('raidplan-')} {box}")
     return 0
 
 

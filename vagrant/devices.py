@@ -2,8 +2,7 @@
 
     devices.py DISKS.json       # what disks.py printed; runs in the machine
 
-For providers that cannot show all that a layout finds its disks by. A virtual ATA disk shows the first 20
-characters of a serial number.
+For providers that cannot show all that a layout finds its disks by.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-AT_LEAST = 20
-
 
 def main(words: list[str]) -> int:
     """Prints the mapping; 1 if a disk is missing or two answer to one serial number."""
@@ -23,8 +20,7 @@ def main(words: list[str]) -> int:
     seen = json.loads(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)["blockdevices"]
     devices = {}
     for disk in told["disks"]:
-        wanted = {disk["serial"], disk["serial"][:AT_LEAST]}
-        fitting = [entry["path"] for entry in seen if (entry["serial"] or "").strip() in wanted]
+        fitting = [entry["path"] for entry in seen if (entry["serial"] or "").strip() == disk["serial"]]
         if len(fitting) != 1:
             print(
                 f"{disk['name']}: serial {disk['serial']} fits {fitting or 'no disk'}; lsblk shows {seen}",

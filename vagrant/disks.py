@@ -19,10 +19,6 @@ from raidplan.review import pipeline
 from raidplan.twin.server.hardware import Disk, check
 from raidplan.twin.server.wiring import disks_of
 
-SERIAL_OF_ATA = 20
-MODEL_OF_ATA = 40
-PORTS_OF_AHCI = 30
-
 
 def described(layout: Layout) -> dict[str, Any]:
     """The host, its disks in the layout's order, and what a provider cannot show. Raises ValueError."""
@@ -60,14 +56,6 @@ def _on_virtualbox(layout: Layout, disks: list[Disk]) -> Iterator[str]:
     for disk in disks:
         if disk.wwn:
             yield f"{disk.name}: wwn {disk.wwn}"
-        if len(disk.serial) > SERIAL_OF_ATA:
-            yield f"{disk.name}: serial {disk.serial}, ATA carries {SERIAL_OF_ATA} characters"
-        if len(disk.model) > MODEL_OF_ATA:
-            yield f"{disk.name}: model {disk.model}, ATA carries {MODEL_OF_ATA} characters"
-        if disk.logical_block != 512:
-            yield f"{disk.name}: blocks of {disk.logical_block} bytes"
-    if len(disks) >= PORTS_OF_AHCI:
-        yield f"{len(disks)} disks: an AHCI controller has {PORTS_OF_AHCI} ports, one of them the box's own disk's"
 
 
 def main(words: list[str]) -> int:

@@ -148,7 +148,9 @@ def _seen(kernel_name: str, blocks: dict[str, Block]) -> str:
 def test_a_disk_has_its_serial_number_and_size(name: str, blocks: dict[str, Block]) -> None:
     disk = _layout().hardware.disks[name]
     fitting = [b for b in blocks.values() if b.kind == "disk" and b.serial == (disk.serial or name)]
-    assert len(fitting) == 1
+    serial = disk.serial or name
+    assert fitting, f"disk {name} is not there: no device has the serial number {serial}"
+    assert len(fitting) == 1, f"disk {name}: {len(fitting)} devices have the serial number {serial}"
     assert fitting[0].entry["size"] == (disk.size or 0) // 512 * 512
     if disk.logical_block:
         assert fitting[0].entry["log-sec"] == disk.logical_block
@@ -175,9 +177,12 @@ def test_an_array_has_its_level_and_chunk(name: str, host: Host) -> None:
 @pytest.mark.parametrize("name", _names("arrays"))
 def test_an_array_has_its_members_in_slot_order(name: str, host: Host, blocks: dict[str, Block]) -> None:
     array, md = _layout().arrays[name], _md(host, name)
-    assert [_seen(member, blocks) for member in _slots(host, md)] == [
-        _expected(member, host) for member in array.named_members
-    ]
+    seen = [_seen(member, blocks) for member in _slots(host, md)]
+    expected = [_expected(member, host) for member in array.named_members]
+    pairs = zip(array.named_members, expected, seen, strict=False)
+    wrong = [f"{member} ({serial}): {found}" for member, serial, found in pairs if serial != found]
+    assert not wrong, f"array {name} has other members than the layout: {'; '.join(wrong)}"
+    assert len(seen) == len(expected)
 
 
 @pytest.mark.parametrize("name", _names("arrays"))
@@ -191,7 +196,7 @@ def test_an_array_is_whole_and_writable(name: str, host: Host) -> None:
         "read-auto",
     }
     if _layout().arrays[name].policy:
-        assert int(_attribute(host, md, "degraded")) == 0
+        assert int(_attribute(host, md, "degraded")) == 0, f"array {name} is degraded"
 
 
 @pytest.mark.parametrize("name", _names("arrays"))

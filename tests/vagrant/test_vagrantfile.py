@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -77,14 +79,13 @@ def test_every_example_that_can_be_built_has_disks(
 def test_what_a_provider_cannot_show_is_said(tmp_path: Path) -> None:
     text = (EXAMPLES / "raid1-pair.yaml").read_text()
     changed = text.replace(
-        "serial: PAIR-S7K0<1>", "serial: PAIR-S7K0<1>-AND-SO-ON-AND-SO\n      path: pci-x-ata-<1>"
+        "serial: PAIR-S7K0<1>",
+        "serial: PAIR-S7K0<1>\n      wwn: 0x500000000000000<1>\n      path: pci-x-ata-<1>",
     )
     (tmp_path / "layout.yaml").write_text(changed)
     told = _disks(tmp_path / "layout.yaml")
     assert told["unshown"]["libvirt"] == ["pa0: path pci-x-ata-0", "pa1: path pci-x-ata-1"]
-    assert (
-        "pa0: serial PAIR-S7K00-AND-SO-ON-AND-SO, ATA carries 20 characters" in told["unshown"]["virtualbox"]
-    )
+    assert "pa1: wwn 0x5000000000000001" in told["unshown"]["virtualbox"]
 
 
 def test_no_layout_is_an_error_with_its_place() -> None:
@@ -95,10 +96,8 @@ def test_no_layout_is_an_error_with_its_place() -> None:
 
 
 def test_devices_are_found_by_serial_number(tmp_path: Path) -> None:
-    disks = [{"name": "a", "serial": "S1"}, {"name": "b", "serial": "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}]
-    done = _devices(
-        tmp_path, disks, [("/dev/sdb", "S1"), ("/dev/sda", "ABCDEFGHIJKLMNOPQRST"), ("/dev/vda", None)]
-    )
+    disks = [{"name": "a", "serial": "S1"}, {"name": "b", "serial": "S2"}]
+    done = _devices(tmp_path, disks, [("/dev/sdb", "S1"), ("/dev/sda", "S2"), ("/dev/vda", None)])
     assert json.loads(done.stdout) == {"host": "h", "devices": {"a": "/dev/sdb", "b": "/dev/sda"}}
 
 
@@ -218,3 +217,56 @@ def test_vagrant_validates_the_vagrantfile(layout: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "validated successfully" in done.stdout
+
+
+def test_raidplan_for_the_machine_runs_from_its_archive(tmp_path: Path) -> None:
+    """The archive for this Python, unpacked as provision.sh does, is a raidplan that checks a layout without any package besides."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDPLAN_GUEST_PYTHON": version}
+    argv = [sys.executable, str(VAGRANT / "package.py"), str(tmp_path / "package")]
+    made = subprocess.run(argv, capture_output=True, text=True, env=settings)
+    assert made.returncode == 0, made.stderr
+    with tarfile.open(tmp_path / "package" / f"raidplan-{version}.tar") as archive:
+        archive.extractall(tmp_path / "there", filter="data")
+    run = f"import sys; sys.path.insert(0, {str(tmp_path / 'there')!r})\nfrom raidplan.__main__ import main\nsys.exit(main())"
+    argv = [sys.executable, "-I", "-S", "-c", run, "check", str(EXAMPLES / "raid1-pair.yaml")]
+    checked = subprocess.run(argv, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_the_vagrantfile_stands_alone_where_raidplan_is_installed(tmp_path: Path) -> None:
+    """In a project of its own, with the wheel's files and nothing of a checkout."""
+    if shutil.which("vagrant") is None:
+        pytest.skip("Vagrant is not installed; on Debian: apt-get install vagrant vagrant-libvirt")
+    wheel = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "wheel")],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert wheel.returncode == 0, wheel.stderr
+    site, project = tmp_path / "site", tmp_path / "project"
+    with zipfile.ZipFile(next((tmp_path / "wheel").glob("*.whl"))) as archive:
+        archive.extractall(site)
+    project.mkdir()
+    shutil.copy(site / "raidplan" / "vagrant" / "Vagrantfile", project)
+    shutil.copy(EXAMPLES / "raid1-pair.yaml", project / "storage.yaml")
+    settings = {
+        "RAIDPLAN_LAYOUT": "storage.yaml",
+        "RAIDPLAN_PYTHON": sys.executable,
+        "RAIDPLAN_VIRT": "qemu",
+        "VAGRANT_DEFAULT_PROVIDER": "libvirt",
+        "VAGRANT_CHECKPOINT_DISABLE": "1",
+        "PYTHONPATH": str(site),
+    }
+    done = subprocess.run(
+        ["vagrant", "validate", "--no-color"], capture_output=True, text=True, cwd=project, env={**os.environ, **settings}
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str(ROOT) not in (project / "Vagrantfile").read_text()
+
+
+def test_the_table_of_runs_is_that_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(VAGRANT))
+    import run
+
+    page = run.PAGE.read_text()
+    assert run.with_table(page) == page, "`make vagrant-table` writes it"

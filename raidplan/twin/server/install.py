@@ -24,7 +24,7 @@ PROGRAM = "/usr/local/bin/raidplan"
 FOLDER = "/opt/raidplan"
 _DISTRIBUTION = "raidplan"
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
-_LAUNCHER = f"""\
+LAUNCHER = f"""\
 #!/usr/bin/python3 -I
 import sys
 
@@ -33,6 +33,7 @@ from raidplan.__main__ import main
 
 sys.exit(main())
 """
+"""The command in the guest."""
 _UNPACK = f'rm -rf "{FOLDER}/$0" && mkdir -p "{FOLDER}" && tar -x -C "{FOLDER}"'
 
 
@@ -43,14 +44,14 @@ def install_raidplan(twin: Twin, *, cache: Path | None = None, say: Say = lambda
     dependencies that have not changed. Raises BuildError where the wheels cannot be had.
     """
     version = twin.run(["python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).stdout.strip()
-    archive = _dependencies(version, cache or cache_folder(), say)
+    archive = dependencies(version, cache or cache_folder(), say)
     mark = f"{FOLDER}/.{archive.stem}"
     if not twin.run(["test", "-e", mark], check=False).ok:
         say("sending the dependencies")
         twin.run(["sh", "-c", f'{_UNPACK} && touch "$1"', "raidplan", mark], stdin=archive.read_bytes())
     say("sending the package")
-    twin.run(["sh", "-c", _UNPACK, "raidplan"], stdin=_package(version))
-    twin.put(_LAUNCHER.encode(), PROGRAM, mode=0o755)
+    twin.run(["sh", "-c", _UNPACK, "raidplan"], stdin=package(version))
+    twin.put(LAUNCHER.encode(), PROGRAM, mode=0o755)
 
 
 def requirements() -> tuple[str, ...]:
@@ -67,8 +68,8 @@ def requirements() -> tuple[str, ...]:
         ) from None
 
 
-def _dependencies(version: str, cache: Path, say: Say) -> Path:
-    """An archive of the installed dependencies for that version of Python, from the cache or made now."""
+def dependencies(version: str, cache: Path, say: Say) -> Path:
+    """An archive of the installed dependencies for that version of Python, from the cache or made now. Raises BuildError."""
     wanted = requirements()
     key = hashlib.sha256("\n".join((version, *_PLATFORMS, *wanted)).encode()).hexdigest()[:16]
     archive = cache / "wheels" / f"{key}.tar"
@@ -95,7 +96,7 @@ def _fetch(wanted: Iterable[str], version: str, folder: Path) -> None:
     tool([sys.executable, "-m", "pip", "install", *options, *wanted])
 
 
-def _package(version: str) -> bytes:
+def package(version: str) -> bytes:
     """The package this process runs from, compiled, as an archive."""
     source = Path(str(importlib.resources.files("raidplan")))
     with tempfile.TemporaryDirectory() as work:
