@@ -20,34 +20,52 @@ class Hardware(Model):
     """The machine; the same keys may stand in a file of their own."""
 
     memory: Size | None = None
+    """The machine's memory: `16GiB`. Stripe caches are compared with it."""
     firmware: Literal["bios", "uefi"] | None = None
+    """The firmware that starts the machine; it decides which partition the machine boots from."""
     network: Speed | None = None
-    """The line rate of all network links together, through which clients read and write."""
+    """The line rate of all network links together, through which clients read and write: `10Gbps`."""
     buses: Mapping[Name, Bus] = {}
+    """Links that several controllers share, by name."""
     controllers: Mapping[Name, Controller] = {}
+    """Host controllers, on cards or in the chipset, by name."""
     multipliers: Mapping[Name, Multiplier] = {}
+    """SATA port multipliers, by name."""
     expanders: Mapping[Name, Expander] = {}
+    """SAS expanders, by name."""
     enclosures: Mapping[Name, Enclosure] = {}
+    """Whatever else fails as one, by name: a shelf, a cage, a cable."""
     power: Mapping[Name, Power] = {}
+    """Power supplies or their rails, by name."""
     disks: Mapping[Name, Disk] = {}
+    """The disks, by the names that everything else has for them."""
 
 
 class Layout(Model):
     """A server's storage, from the wiring to the mount points."""
 
     version: Integer
-    """1."""
+    """The version of this format: `1`."""
     host: Name
-    """The host's name: typed to confirm `apply`, stored in the arrays as their home."""
+    """The host's name, such as `box`: typed to confirm an apply, stored in the arrays as their home."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
+    """The machine's main work; rules and estimates judge chunk, inodes and level by it."""
     hardware: Hardware = Hardware()
+    """The machine, or the name of a file beside this one that holds these keys: `box.hardware.yaml`."""
     arrays: Mapping[Name, Array] = {}
+    """md arrays, by name: the name is that of /dev/md/NAME."""
     volume_groups: Mapping[Name, VolumeGroup] = {}
+    """LVM volume groups, by name."""
     filesystems: Mapping[Name, Filesystem] = {}
+    """File systems, by name."""
     swap: Mapping[Name, Swap] = {}
+    """Swap areas, by name."""
     boot: Boot = Boot()
+    """The boot of the machine."""
     monitoring: Monitoring = Monitoring()
+    """Alarms, and how often members are read for latent errors."""
     allow: tuple[Allow, ...] = ()
+    """Accepted findings, each with its reason."""
 
     @property
     def pools(self) -> dict[str, Pool]:

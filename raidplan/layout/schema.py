@@ -6,17 +6,16 @@ with a range or a reference, or `{each: [...]}`, where the compact form allows i
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
+import yaml
 from pydantic.json_schema import GenerateJsonSchema
 
 from raidplan.layout.as_pydantic import as_pydantic
-from raidplan.layout.kinds.model import Model, fields
+from raidplan.layout.keys import keys
+from raidplan.layout.kinds.model import Model
 from raidplan.layout.model import Layout
 
 Schema = dict[str, Any]
@@ -105,13 +104,13 @@ def _references(schema: Any, *, below_names: bool = False) -> Iterator[str]:
 
 def _object(schema: Schema, model: type[Model], repeated: bool) -> Schema:
     """A model's schema with its descriptions, its fields widened by the compact form."""
-    said = field_docstrings(model)
     properties = {}
-    for name, field in fields(model).items():
-        description, default = said.get(name), field.default
-        value = _field(schema["properties"][field.key], repeated)
-        value |= {"default": default} if isinstance(default, str | bool) else {}
-        properties[field.key] = {"description": description, **value} if description else value
+    for key in keys(model).values():
+        value = _field(schema["properties"][key.name], repeated)
+        default = key.field.default if isinstance(key.field.default, bool) else key.default
+        value |= {"default": default} if key.default else {}
+        value |= {"examples": [_plain(key.example, value)]} if key.example else {}
+        properties[key.name] = {"description": key.description, **value}
     return {
         "description": inspect.cleandoc(model.__doc__ or ""),
         "type": "object",
@@ -119,6 +118,16 @@ def _object(schema: Schema, model: type[Model], repeated: bool) -> Schema:
         "additionalProperties": False,
         **({"required": schema["required"]} if "required" in schema else {}),
     }
+
+
+def _plain(example: str, schema: Schema) -> object:
+    """An example as an editor reads it."""
+    read = yaml.load(example, yaml.BaseLoader)
+    typed = any(
+        each.get("type") in ("integer", "boolean") or 512 in each.get("enum", ())
+        for each in schema.get("anyOf", [schema])
+    )
+    return yaml.safe_load(example) if typed else read
 
 
 def _field(schema: Schema, repeated: bool) -> Schema:
@@ -150,15 +159,3 @@ def _numbers(words: list[Any]) -> Iterator[float]:
     for word in words:
         if isinstance(word, str) and word.replace(".", "", 1).isdigit():
             yield float(word)
-
-
-def field_docstrings(model: type[Model]) -> dict[str, str]:
-    """The text below each field in the model's source, by field; read here only, since it takes its time."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(model)))
-    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-    found = {}
-    for field, text in pairwise(body):
-        match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
-                found[name] = " ".join(inspect.cleandoc(said).split())
-    return found

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 import yaml
 from jsonschema import Draft7Validator
 
+from raidplan.layout.keys import keys
+from raidplan.layout.kinds.model import Model
 from raidplan.layout.model import Layout
-from raidplan.layout.schema import field_docstrings, layout_schema
+from raidplan.layout.schema import layout_schema
 from raidplan.render.findings_json import json_text
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
@@ -115,12 +117,30 @@ def test_mistakes_are_flagged(body: str, where: str) -> None:
 
 
 def test_descriptions_are_the_docstrings() -> None:
-    assert field_docstrings(Layout)["host"].startswith("The host's name")
     schema = layout_schema()
     assert schema["properties"]["host"]["description"].startswith("The host's name")
     disk = schema["definitions"]["Disk"]["properties"]
     assert disk["path"]["description"].startswith("udev's ID_PATH")
     assert schema["definitions"]["Pool"]["required"] == ["from", "count"]
+
+
+def test_every_key_is_described_with_an_example_that_it_takes() -> None:
+    for model in (
+        Layout,
+        *(each for each in Model.__subclasses__() if each.__module__.startswith("raidplan")),
+    ):
+        for key in keys(model).values():
+            assert key.description, (model, key.name)
+            schema = layout_schema()
+            place = schema if model is Layout else schema["definitions"][model.__name__]
+            described = place["properties"][key.name]
+            mapping = any(get_origin(each) is Mapping for each in (key.field.hint,)) or (
+                isinstance(key.field.hint, type) and issubclass(key.field.hint, Model)
+            )
+            assert mapping or key.example or key.name == "allow", (model, key.name)
+            for example in described.get("examples", ()):
+                whole = Draft7Validator({**described, "definitions": schema["definitions"]})
+                assert whole.is_valid(example), (model, key.name, example)
 
 
 def patterns(schema: Any) -> Iterator[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from collections.abc import Iterator
 
-from raidplan.layout.kinds.model import Field, Model, Written, fields
+from raidplan.layout.keys import Key, keys, models, values
+from raidplan.layout.kinds.model import Model
 from raidplan.layout.model import Layout
-from raidplan.layout.schema import field_docstrings
 
 HEAD = """\
 # The layout file
@@ -49,11 +47,17 @@ def _sections() -> Iterator[str]:
         if model in seen:
             continue
         seen.add(model)
-        yield f"\n## {title}\n\n{_first_line(model)}\n\n| key | value | |\n| --- | --- | --- |\n"
-        docs = field_docstrings(model)
-        for name, field in fields(model).items():
-            yield f"| `{field.key}` | {' or '.join(_words(field.hint))} | {_cell(docs.get(name, ''))}{_default(field)} |\n"
-            waiting += [(_title(title, field.key), inner) for inner in _models(field.hint)]
+        yield f"\n## {title}\n\n{_first_line(model)}\n\n| key | value | | example |\n| --- | --- | --- | --- |\n"
+        for key in keys(model).values():
+            anchor = f'<a id="{anchor_of(title, key.name)}"></a>'
+            example = f"`{key.example}`" if key.example and not key.words else ""
+            yield f"| {anchor}`{key.name}` | {' or '.join(values(key.field.hint))} | {_cell(key.description)}{_default(key)} | {example} |\n"
+            waiting += [(_title(title, key.name), inner) for inner in models(key.field.hint)]
+
+
+def anchor_of(title: str, key: str) -> str:
+    """The anchor of a key: its path, with dots."""
+    return key if title == "The layout" else f"{title}.{key}"
 
 
 def _title(title: str, key: str) -> str:
@@ -68,59 +72,7 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _default(field: Field) -> str:
-    if field.required:
+def _default(key: Key) -> str:
+    if key.field.required:
         return " (required)"
-    plain = isinstance(field.default, str | int) and not isinstance(field.default, bool)
-    return f" Default: `{field.default}`." if plain else ""
-
-
-def _models(annotation: Any) -> Iterator[type[Model]]:
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from _models(inner)
-
-
-def _words(annotation: Any) -> Iterator[str]:
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if annotation is NoneType:
-        return
-    if origin in (Union, UnionType):
-        for each in inner:
-            yield from _words(each)
-    elif origin is Annotated:
-        schema = next((mark.schema for mark in inner if isinstance(mark, Written)), None)
-        yield from [_schema_words(schema)] if schema else _words(inner[0])
-    elif origin is Literal:
-        yield " ".join(f"`{word}`" for word in inner)
-    elif origin is tuple:
-        yield "list of " + " or ".join(_words(inner[0]))
-    elif origin is Mapping:
-        yield "mapping of names"
-    elif isinstance(annotation, type) and issubclass(annotation, Model):
-        yield "mapping"
-    else:
-        yield "text"
-
-
-def _schema_words(schema: Mapping[str, Any]) -> str:
-    if "enum" in schema:
-        return " ".join(f"`{word}`" for word in schema["enum"])
-    pattern = str(schema.get("pattern", ""))
-    known = {
-        "KiB": "size",
-        "bps": "link speed",
-        "MHz": "clock",
-        "ms|": "duration",
-        "%$": "percentage",
-        "@": "mail address",
-        "A-Za": "name",
-        "^/": "path",
-    }
-    if pattern.endswith("/s$"):
-        return "rate"
-    return next(
-        (word for part, word in known.items() if part in pattern),
-        {"integer": "number", "boolean": "`true` `false`"}.get(str(schema.get("type")), "text"),
-    )
+    return f" Default: `{key.default}`." if key.default else ""

@@ -34,29 +34,37 @@ class Array(Model, Kind):
     """An md array; the options are mdadm's."""
 
     level: LevelName
+    """The RAID level; `raid6` or `6`."""
     members: tuple[Reference, ...] | Pool
     """In slot order: disks, partitions or arrays; or `{from: [...], count: 8, spread: multiplier}`."""
     spares: tuple[Reference, ...] = ()
+    """Devices that take the place of a failed member."""
     whole_disks: Boolean = False
     """A disk named as a member is taken whole, instead of getting one GPT partition."""
     chunk: Size | None = None
-    """By default 512KiB where the level has chunks."""
+    """By default `512KiB` where the level has chunks."""
     layout: Word | None = None
-    """Parity layout, or copies for RAID10: n2, f2, o2."""
+    """The parity layout: `left-symmetric`; for RAID10 the copies: n2, f2, o2."""
     metadata: Literal["0.90", "1.0", "1.1", "1.2"] = "1.2"
+    """The version of md's superblock; 1.0 at the end of each member, for boot loaders."""
     bitmap: Literal["internal", "none"] | None = None
     """By default internal where the level is redundant and neither PPL nor a journal is used."""
     consistency: Literal["resync", "bitmap", "ppl", "journal"] | None = None
+    """How the array becomes consistent after a crash; by default by its bitmap."""
     journal: Reference | None = None
+    """The device that logs writes, such as `nvme0.log`, which closes the write hole; for RAID 4, 5 and 6."""
     stripe_cache_size: Integer | None = None
-    """Entries; each takes one page per member."""
+    """Entries of the stripe cache: `8192`; each takes a page (4 KiB) for each member."""
     read_ahead: AnySize | None = None
+    """The read-ahead of the array: `14MiB`; 0B for none."""
     sync_speed_min: Rate | None = None
-    """Per member."""
+    """The least rate of a resync for each member: `50MB/s`."""
     sync_speed_max: Rate | None = None
-    """Per member."""
+    """The highest rate of a resync for each member: `500MB/s`."""
     group_thread_count: Integer | None = None
+    """Threads that compute parity; 0: one for the whole array."""
     initial_sync: Literal["run", "freeze-until-reboot", "zero", "assume-clean"] = "run"
+    """The first sync: run it; hold it until the next boot; write zeroes in its place; or take the members for equal, which they must be."""
 
     @property
     def named_members(self) -> tuple[str, ...]:

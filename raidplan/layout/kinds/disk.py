@@ -42,22 +42,31 @@ class Disk(Model, Kind):
     """A disk; on the host it is found by all of serial, wwn, path and model that are given."""
 
     behind: Name | None = None
-    """The controller, multiplier, expander or bus it hangs on."""
+    """The controller, multiplier, expander or bus it hangs on: `pm0`."""
     port: Integer | None = None
+    """The port there."""
     serial: Word | None = None
+    """The serial number, such as `WD-WCAV51234567`, as `lsblk -o SERIAL` prints it."""
     wwn: Word | None = None
+    """The World Wide Name: `0x5000c500a0000000`."""
     path: Word | None = None
     """udev's ID_PATH: `pci-0000:00:1f.2-ata-1`."""
     model: Word | None = None
+    """The model, such as `ST4000VN008`, as `lsblk -o MODEL` prints it."""
     size: Size | None = None
     """At least this large; the plan uses this size, so that a replacement of this size fits."""
     logical_block: Block | None = None
+    """The size of a logical sector in bytes; 512 by default."""
     physical_block: Positive | None = None
+    """The size of a physical sector in bytes: `4096` on most disks of today."""
     rotational: Boolean | None = None
+    """true: a hard disk; false: a solid-state disk."""
     rate: Rate | None = None
     """Sequential rate at the outer tracks."""
     iops: Positive | None = None
+    """Random reads a second: `120`."""
     link: Speed | None = None
+    """The line rate of the disk's own port: `6Gbps`."""
     recording: Literal["cmr", "dm-smr", "ha-smr", "zoned"] | None = None
     """Conventional; shingled and managed by the drive, or aware of the host; zoned: managed by the host."""
     error_recovery: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
@@ -69,8 +78,9 @@ class Disk(Model, Kind):
     power_loss_protection: Boolean | None = None
     """Whether a solid-state disk holds its cache over a power cut."""
     temperature: Integer | None = None
-    """Degrees Celsius at work, as SMART tells it."""
+    """Degrees Celsius at work, as SMART tells it: `38`."""
     partitions: Mapping[Name, Partition] = {}
+    """GPT partitions, by name, in their order; `d00.root` elsewhere."""
     wipe: Boolean = False
     """Its content may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
 

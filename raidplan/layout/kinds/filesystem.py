@@ -60,27 +60,31 @@ def _option(text: str) -> str:
 
 
 FormatName = Annotated[str, OneOf(FILESYSTEMS)]
-MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"})]
-Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"""^[^ ,"'\\#]+$"""})]
+MountPoint = Annotated[str, Written(_mount_point, {"type": "string", "pattern": "^/"}, "/srv/data")]
+Option = Annotated[str, Written(_option, {"type": "string", "pattern": r"""^[^ ,"'\\#]+$"""}, "noatime")]
 
 
 class Filesystem(Model, Kind):
     """A file system on a partition, an array or a volume."""
 
     device: Reference
+    """The partition, array or volume it is made on: `d00.root`, `s0`, `vg0.home`."""
     type: FormatName
+    """The type of file system."""
     mount: MountPoint | None = None
+    """The mount point, for which a line goes into fstab; without it the file system is made and not mounted."""
     label: Label | None = None
+    """The label, as long as the type allows."""
     options: tuple[Option, ...] = ()
-    """Mount options; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
+    """Mount options: `noatime`; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
     """Its workload, where that is not the machine's."""
     files: Positive | None = None
-    """The number of files that it should hold; rules compare it with the inodes."""
+    """The number of files that it should hold: `40000000`; rules compare it with the inodes."""
     inodes: Integer | None = None
-    """ext: how many inodes to make (mke2fs -N)."""
+    """ext: how many inodes to make (mke2fs -N): `100000000`."""
     inode_ratio: Size | None = None
-    """ext: bytes for each inode (mke2fs -i)."""
+    """ext: bytes for each inode (mke2fs -i): `16KiB`."""
     reserved: Percent = Fraction(5)
     """ext: blocks kept for root (mke2fs -m)."""
 

@@ -22,10 +22,11 @@ class Bus(Model):
     """A link that several controllers share: a PCI bus, a PCIe slot, the chipset's uplink, a USB port."""
 
     type: Literal["pci", "pcie", "dmi", "usb", "thunderbolt", "other"]
+    """The kind of link; with `generation`, `lanes`, `width` or `speed` it gives the rate."""
     behind: Name | None = None
-    """The bus this one hangs on."""
+    """The bus this one hangs on: `dmi`."""
     width: Positive | None = None
-    """PCI: bits, 32 or 64."""
+    """PCI: bits, `32` or 64."""
     clock: Clock | None = None
     """PCI: 33MHz, 66MHz, 100MHz or 133MHz."""
     generation: Positive | None = None
@@ -42,8 +43,9 @@ class Controller(Model):
     """A host controller, on a card or in the chipset."""
 
     behind: Name | None = None
-    """The bus it stands on."""
+    """The bus it stands on: `slot1`."""
     ports: Positive | None = None
+    """The number of its ports."""
     speed: Speed | None = None
     """Each port's line rate."""
     lanes: Positive | None = None
@@ -66,11 +68,17 @@ class Multiplier(Model):
     """A SATA port multiplier: one uplink for all the disks behind it."""
 
     behind: Name
+    """The controller it is plugged into: `sil0`."""
     port: Integer | None = None
+    """The controller's port."""
     ports: Positive | None = None
+    """The number of its ports for disks."""
     speed: Speed | None = None
+    """The line rate of its uplink: `3Gbps`."""
     switching: Literal["fis", "command"] | None = None
+    """fis: several disks at once; command: one disk at a time."""
     rate: Rate | None = None
+    """A measured rate of the uplink."""
     drops_disks: Boolean | None = None
     """Known to lose a disk now and then, at boot for one."""
 
@@ -79,12 +87,17 @@ class Expander(Model):
     """A SAS expander."""
 
     behind: Name
+    """The controller or expander it is plugged into: `hba0`."""
     port: Integer | None = None
+    """The port there."""
     lanes: Positive | None = None
+    """The lanes of its uplink."""
     speed: Speed | None = None
     """Line rate of one lane."""
     ports: Positive | None = None
+    """The number of its ports for disks."""
     rate: Rate | None = None
+    """A measured rate of the uplink."""
     drops_disks: Boolean | None = None
     """Known to lose a disk now and then, at boot for one."""
 
@@ -93,15 +106,19 @@ class Enclosure(Model):
     """Anything else that fails as one: a shelf, a cage, a cable."""
 
     disks: tuple[Name, ...]
+    """The disks that it takes with it when it fails."""
 
 
 class Power(Model):
     """A power supply or one of its rails."""
 
     watts: Positive | None = None
+    """The power that it can give, in watts: `560`."""
     amps_12v: Positive | None = None
+    """The current that its 12 V rail can give, in amperes: `34`; hard disks start on it."""
     base_watts: Count | None = None
     """The power that the machine draws without its disks."""
     staggered_spinup: Boolean | None = None
+    """Whether the disks start one after the other."""
     feeds: tuple[Name, ...] = ()
     """Disks, enclosures, expanders and other components; what two supplies feed runs on either of them."""

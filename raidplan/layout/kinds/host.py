@@ -21,7 +21,9 @@ def parse_date(text: str) -> str:
     raise Mistake(f"'{text}' is not a date", "write YYYY-MM-DD")
 
 
-Date = Annotated[str, Written(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+Date = Annotated[
+    str, Written(parse_date, {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}, "2027-06-30")
+]
 
 
 ADDRESS = {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._%+=-]*(@[A-Za-z0-9][A-Za-z0-9.-]*)?$"}
@@ -34,14 +36,14 @@ def _address(text: str) -> str:
     return text
 
 
-Address = Annotated[str, Written(_address, ADDRESS)]
+Address = Annotated[str, Written(_address, ADDRESS, "root@example.org")]
 
 
 class Boot(Model):
     """The boot of the machine."""
 
     esp: tuple[Reference, ...] = ()
-    """The EFI system partitions; of a RAID1, its members are made such partitions."""
+    """The EFI system partitions: `[a.esp, b.esp]`; of a RAID1, its members are made such partitions."""
     loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot", "none"] | None = None
     """The boot loader, GRUB 2 by default. Written as grub, and with `firmware: bios`, it is installed on every disk that has a
     BIOS boot partition; any other is not installed."""
@@ -67,8 +69,10 @@ class Allow(Model):
     """An accepted finding."""
 
     rule: Word
+    """The rule that found it: `no-spare`."""
     at: Word
     """The path of the finding, or of what it lies in: `arrays.s0`."""
     reason: Word
+    """Why it is accepted, in words: `a cold spare lies on the shelf`."""
     until: Date | None = None
     """The last day on which it is accepted, YYYY-MM-DD."""

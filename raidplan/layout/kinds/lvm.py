@@ -20,14 +20,18 @@ class Volume(Model):
     size: Annotated[Size | Literal["100%free"], size_or("100%free")]
     """Rounded up to whole extents; `100%free` takes what is left."""
     read_ahead: Annotated[AnySize | Literal["auto"], size_or("auto", zero=True)] = "auto"
+    """The read-ahead of the volume: `4MiB`, or `auto`."""
 
 
 class VolumeGroup(Model, Kind):
     """An LVM volume group; each of its devices becomes a physical volume."""
 
     devices: tuple[Reference, ...]
+    """Partitions, arrays or disks, each of which becomes a physical volume."""
     extent: Size = 4 * MIB
+    """The unit of all sizes in the group: `4MiB`."""
     volumes: Mapping[Name, Volume] = {}
+    """Logical volumes, by name, in their order; `vg0.home` elsewhere."""
 
     def provides(self, name: str) -> Iterator[str]:
         yield from (f"{name}.{volume}" for volume in self.volumes)

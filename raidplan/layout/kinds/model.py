@@ -83,11 +83,13 @@ class Written:
     """The notation of a field: `parse` reads it from the text that was typed, `schema` is its JSON Schema.
 
     `parse` raises Mistake.
-    Without a schema that of the field's type holds.
+    Without a schema that of the field's type holds. `sample` is a value as it is written.
     """
 
-    def __init__(self, parse: Callable[[str], object], schema: Mapping[str, Any] | None = None) -> None:
-        self.parse, self.schema = parse, schema
+    def __init__(
+        self, parse: Callable[[str], object], schema: Mapping[str, Any] | None = None, sample: str = ""
+    ) -> None:
+        self.parse, self.schema, self.sample = parse, schema, sample
 
     def read(self, value: object) -> object:
         """The value of what was typed. Raises Mistake, also for anything but a scalar."""
@@ -253,25 +255,27 @@ NUMBER_PATTERN = r"\d+(\.\d+)?"
 ABOVE_0 = r"(?=.*[1-9])" + NUMBER_PATTERN
 
 
-def _text(parse: Callable[[str], object], pattern: str) -> Written:
-    return Written(parse, {"type": "string", "pattern": f"^{pattern}$"})
+def _text(parse: Callable[[str], object], pattern: str, sample: str) -> Written:
+    return Written(parse, {"type": "string", "pattern": f"^{pattern}$"}, sample)
 
 
-AnySize = Annotated[int, _text(size.parse_size, NUMBER_PATTERN + UNIT_PATTERN)]
+AnySize = Annotated[int, _text(size.parse_size, NUMBER_PATTERN + UNIT_PATTERN, "1MiB")]
 """0B is one: no read-ahead."""
-Size = Annotated[int, _text(_positive(size.parse_size), ABOVE_0 + UNIT_PATTERN)]
-Rate = Annotated[int, _text(_positive(size.parse_rate), ABOVE_0 + UNIT_PATTERN + "/s")]
-Speed = Annotated[int, _text(_positive(size.parse_speed), ABOVE_0 + "[GM]bps")]
-Clock = Annotated[int, _text(_positive(size.parse_clock), ABOVE_0 + "MHz")]
-Duration = Annotated[Fraction, _text(_positive(size.parse_seconds), ABOVE_0 + "(s|ms|min)")]
-Integer = Annotated[int, Written(_integer, {"type": "integer"})]
-Count = Annotated[int, Written(_count, {"type": "integer", "minimum": 0})]
-Positive = Annotated[int, Written(_positive(_integer), {"type": "integer", "minimum": 1})]
+Size = Annotated[int, _text(_positive(size.parse_size), ABOVE_0 + UNIT_PATTERN, "3TB")]
+Rate = Annotated[int, _text(_positive(size.parse_rate), ABOVE_0 + UNIT_PATTERN + "/s", "150MB/s")]
+Speed = Annotated[int, _text(_positive(size.parse_speed), ABOVE_0 + "[GM]bps", "6Gbps")]
+Clock = Annotated[int, _text(_positive(size.parse_clock), ABOVE_0 + "MHz", "33MHz")]
+Duration = Annotated[Fraction, _text(_positive(size.parse_seconds), ABOVE_0 + "(s|ms|min)", "7s")]
+Integer = Annotated[int, Written(_integer, {"type": "integer"}, "0")]
+Count = Annotated[int, Written(_count, {"type": "integer", "minimum": 0}, "100")]
+Positive = Annotated[int, Written(_positive(_integer), {"type": "integer", "minimum": 1}, "4")]
 Block = Annotated[int, Written(_block, {"enum": list(BLOCKS)})]
 Boolean = Annotated[bool, Written(_boolean, {"type": "boolean"})]
-Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"})]
-Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
-Reference = Annotated[str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"})]
-Word = Annotated[str, Written(_word, {"type": ["string", "number"]})]
-Label = Annotated[str, Written(_label, {"type": ["string", "number"]})]
+Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"}, "1%")]
+Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"}, "d00")]
+Reference = Annotated[
+    str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"}, "d00")
+]
+Word = Annotated[str, Written(_word, {"type": ["string", "number"]}, "text")]
+Label = Annotated[str, Written(_label, {"type": ["string", "number"]}, "data")]
 LevelName = Annotated[str, Written(_level, {"enum": [*LEVELS, *level_numbers()]})]

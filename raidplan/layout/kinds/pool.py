@@ -14,7 +14,9 @@ class Pool(Model):
     """Members, and spares, picked by the planner instead of named."""
 
     from_: tuple[Reference, ...]
+    """The devices to pick from: `[d<0-39>]`."""
     count: Integer
+    """The number of members to pick: `8`."""
     spread: Spread | None = None
     """The kind of component that is loaded evenly before all others; by default all kinds count alike."""
     spares: Integer = 0

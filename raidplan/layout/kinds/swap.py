@@ -20,12 +20,15 @@ class Swap(Model, Kind):
     """A swap area; either `device`, or `file` with its `size`."""
 
     device: Reference | None = None
+    """The partition, array or volume it lies on: `os.swap`."""
     file: MountPoint | None = None
+    """The file it lies in: `/swapfile`."""
     size: Size | None = None
-    """The size of a file; rounded up to 1 MiB."""
+    """The size of a file, `4GiB`; rounded up to 1 MiB."""
     priority: Integer | None = None
-    """-1 to 32767; areas of equal priority are used in turn, as a stripe."""
+    """-1 to 32767, such as `10`; areas of equal priority are used in turn, as a stripe."""
     label: Label | None = None
+    """The label, of at most 15 bytes."""
 
     def uses(self, name: str, path: Path) -> Iterator[Use]:
         if self.device:
