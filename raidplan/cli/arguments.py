@@ -165,7 +165,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Says what the new layout means for a machine that is as the old one says: what is made, "
         "destroyed, changed in place and by which command, fault tolerance that is lost, how figures and findings "
-        "change. Looks at no machine. Exit code 1 if data would be destroyed."
+        "change. Looks at no machine. Exit code 1 if data would be destroyed or room lost."
     )
     parser.add_argument(
         "layouts",
@@ -173,15 +173,15 @@ def _diff(parser: argparse.ArgumentParser) -> None:
         metavar="OLD NEW",
         help="two layout files; with --git one, or two where it has another name now; - is standard input",
     )
+    compared = "compare one layout as it is in a revision with the working tree, or as it is in two revisions"
     parser.add_argument(
-        "--git",
-        metavar="REV[..REV]",
-        help="compare one layout as it is in a revision with the working tree, or as it is in two revisions; its "
-        "hardware file is read from the same one",
+        "--git", metavar="REV[..REV]", help=f"{compared}; its hardware file is read from the same one"
     )
-    parser.add_argument(
-        "--allow-destroy", action="store_true", help="exit with 0 even if data would be destroyed"
-    )
+    for flag, text in (
+        ("--allow-destroy", "exit with 0 even if data would be destroyed or room lost"),
+        ("--plan", "with the steps that make what is new, and write lines anew"),
+    ):
+        parser.add_argument(flag, action="store_true", help=text)
     add_limit(parser)
     add_output(parser, "text", "json", "markdown")
 

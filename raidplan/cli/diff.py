@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from raidplan.cli import FINDINGS, OK, UNABLE
 from raidplan.cli.output import Unable, emit, wants_colour
 from raidplan.cli.settings import settings_for
-from raidplan.diff import Side, diff, forgotten, nothing
+from raidplan.diff import Side, diff, forgotten, nothing, plan_of_change
 from raidplan.render.diff_json import diff_json
 from raidplan.render.diff_markdown import diff_markdown
 from raidplan.render.diff_text import diff_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compares, prints, and fails if data would be destroyed."""
+    """Compares, prints, and fails if data would be destroyed or room lost."""
     old, new = _sides(arguments)
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     invalid = [each for each in (old, new) if each and not each.valid]
@@ -35,8 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
         emit(_without_diff(invalid, arguments.format, look), arguments.output)
         return UNABLE
     made = _compared(old, new)
+    if arguments.plan and old and new:
+        made = _planned(made, old, new)
     emit(_rendered(made, arguments.format, look, allowed=arguments.allow_destroy), arguments.output)
-    return FINDINGS if made.losses and not arguments.allow_destroy else OK
+    return FINDINGS if made.loses and not arguments.allow_destroy else OK
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]:
@@ -98,6 +101,14 @@ def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
         return forgotten(_side(old))
     side = _side(new)
     return diff(_side(old) if old else nothing(side.topology.host), side)
+
+
+def _planned(made: Diff, old: Loaded, new: Loaded) -> Diff:
+    """With the steps of the change, where both layouts state all that a plan needs."""
+    from raidplan.review.pipeline import plan
+
+    before, after = plan(old)[0], plan(new)[0]
+    return replace(made, plan=plan_of_change(made, before, after)) if before and after else made
 
 
 def _side(loaded: Loaded) -> Side:

@@ -1,7 +1,8 @@
 """Two layouts compared by what the change means: what is made, what is lost, what can be done in place."""
 
 from raidplan.diff.diff import diff, forgotten, nothing
-from raidplan.diff.result import Change, Diff, Fate, Figure, Loss, Side, Thing, Tolerance
+from raidplan.diff.result import Change, Diff, Fate, Figure, Loss, Shrink, Side, Thing, Tolerance
+from raidplan.diff.steps import plan_of_change
 
 __all__ = [
     "Change",
@@ -9,10 +10,12 @@ __all__ = [
     "Fate",
     "Figure",
     "Loss",
+    "Shrink",
     "Side",
     "Thing",
     "Tolerance",
     "diff",
     "forgotten",
     "nothing",
+    "plan_of_change",
 ]

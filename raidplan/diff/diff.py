@@ -8,7 +8,7 @@ from dataclasses import replace
 from raidplan.base.findings import Path
 from raidplan.diff.found import found_and_gone
 from raidplan.diff.judge import judge
-from raidplan.diff.losses import losses
+from raidplan.diff.losses import losses, shrinks
 from raidplan.diff.machine import machine_things
 from raidplan.diff.measures import measure
 from raidplan.diff.result import Diff, Fate, Side, Thing
@@ -32,6 +32,7 @@ def diff(old: Side, new: Side) -> Diff:
         found=found,
         gone=gone,
         accepted=accepted,
+        shrinks=tuple(shrinks(storage)),
     )
 
 

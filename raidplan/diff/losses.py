@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from raidplan.base.findings import Path
 from raidplan.diff.names import hint
 from raidplan.diff.reasons import because, needed
-from raidplan.diff.result import Loss
+from raidplan.diff.result import Loss, Shrink
+from raidplan.diff.sizes import Trend, trend
 from raidplan.diff.storage import Storage
 from raidplan.diff.unused import unused_losses
 from raidplan.layout.kinds.filesystem import Filesystem
@@ -20,6 +21,20 @@ def losses(storage: Storage) -> Iterator[Loss]:
         if storage.fate(path).loses:
             yield _filesystem(path, entry, storage)
     yield from unused_losses(storage)
+
+
+def shrinks(storage: Storage) -> Iterator[Shrink]:
+    """The file systems that stay and get smaller, or may: where nothing tells, they count as smaller."""
+    for name, entry in storage.old.layout.filesystems.items():
+        path: Path = ("filesystems", name)
+        now = storage.new.layout.filesystems.get(name)
+        if now is None or storage.fate(path).loses:
+            continue
+        old, new = next(entry.uses(name, path)), next(now.uses(name, path))
+        one, other = storage.old_place(old), storage.new_place(new)
+        if trend(one, other, storage) in (Trend.SMALLER, Trend.UNKNOWN):
+            mount = now.mount or f"file system {name}"
+            yield Shrink(path, mount, new.device, one.size, other.size)
 
 
 def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> Loss:

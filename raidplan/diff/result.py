@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from raidplan.base.findings import Path
 from raidplan.diff.changes import Way
+from raidplan.plan import Plan
 from raidplan.review.located import Accepted, Located
 from raidplan.topology import Topology
 
@@ -90,6 +91,19 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class Shrink:
+    """A file system that stays and gets smaller: what does not fit has to go before."""
+
+    path: Path
+    name: str
+    """The mount point, or the file system in words."""
+    device: str
+    before: int | None
+    """Bytes of its device, before and after; None if not known."""
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Tolerance:
     """The component losses that something survives now and did not, or the other way round. Components are (kind, name)."""
 
@@ -127,6 +141,14 @@ class Diff:
     """Findings of the old layout that the new one does not have."""
     accepted: tuple[Accepted, ...] = ()
     """Findings that the new layout has and accepts, and the old one did not accept."""
+    shrinks: tuple[Shrink, ...] = ()
+    plan: Plan | None = None
+    """The steps of the change, where they were asked for."""
+
+    @property
+    def loses(self) -> bool:
+        """Data is destroyed, or a file system loses room."""
+        return bool(self.losses or self.shrinks)
 
     @property
     def forgotten(self) -> bool:

@@ -147,13 +147,10 @@ def _processor(array: Array, alone: Figures) -> Iterator[str]:
     """The processor is no part of the model; where it may count, the figures say so."""
     fast = max(alone.read.bytes_per_second or 0, alone.write.bytes_per_second or 0)
     if LEVELS[array.level].parity and (alone.write.bytes_per_second or 0) > PROCESSOR:
-        threads = "" if array.group_thread_count else ", one thread for all of its stripes"
-        yield (
-            f"processor and memory are not counted: parity is computed by the processor{threads} "
-            "(an Atom wrote 600 MB/s to disks worth 1440)"
-        )
+        by = "the processor" if array.group_thread_count else "one thread"
+        yield f"the processor is not counted: {by} computes all parity (600 MB/s of 1440 on an Atom)"
     elif fast > SOLID_FAST:
-        yield "processor and memory are not counted, and can be what limits so many bytes"
+        yield "processor and memory are not counted, and can be what limits so much"
 
 
 SOLID_FAST = 3.5e9

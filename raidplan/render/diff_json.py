@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from raidplan.base.findings import dotted
-from raidplan.diff import Change, Diff, Loss, Thing, Tolerance
+from raidplan.diff import Change, Diff, Loss, Shrink, Thing, Tolerance
+from raidplan.plan import Step
 from raidplan.render.estimate_words import described
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
 
@@ -20,9 +21,12 @@ def diff_json(diff: Diff) -> str:
             "old_host": diff.hosts[0],
             "new_host": diff.hosts[1],
             "destroys": bool(diff.losses),
+            "shrinks": bool(diff.shrinks),
             "destroyed_data": [_loss(loss) for loss in diff.losses],
+            "lost_room": [_shrink(each) for each in diff.shrinks],
             "things": [_thing(thing) for thing in diff.things],
             "tolerance": [_tolerance(each) for each in diff.tolerance],
+            **({"plan": [_step(step) for step in diff.plan.steps]} if diff.plan else {}),
             "figures": [
                 {"name": f.name, "what": f.what, "unit": f.unit, "before": f.before, "after": f.after}
                 for f in diff.figures
@@ -47,6 +51,20 @@ def _loss(loss: Loss) -> dict[str, Any]:
         "because": loss.because,
         "hint": loss.hint,
     }
+
+
+def _shrink(shrink: Shrink) -> dict[str, Any]:
+    return {
+        "path": dotted(shrink.path),
+        "name": shrink.name,
+        "device": shrink.device,
+        "before_bytes": shrink.before,
+        "after_bytes": shrink.after,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"id": step.id, "phase": step.phase, "say": step.say, "because": step.because}
 
 
 def _thing(thing: Thing) -> dict[str, Any]:

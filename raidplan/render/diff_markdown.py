@@ -15,7 +15,7 @@ MARKS = {"+": "`+`", "-": "**-**", "-/+": "**-/+**", "~": "`~`", "=": ""}
 def diff_markdown(diff: Diff, limit: int = LIMIT, *, allowed: bool = False) -> str:
     """The diff in at most `limit` characters; rows that do not fit are counted."""
     said = prose(summary(diff, allowed=allowed))
-    head = f"### raidplan: {prose(title(diff))}\n\n{f'**{said}**' if diff.losses else said}\n\n"
+    head = f"### raidplan: {prose(title(diff))}\n\n{f'**{said}**' if diff.loses else said}\n\n"
     room = limit - len(head)
     parts, left = [], 0
     for section in sections(diff):

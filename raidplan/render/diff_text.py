@@ -27,7 +27,7 @@ def _lines(diff: Diff, style: Styles, *, allowed: bool) -> Iterator[str]:
             yield from _row(row, style)
     if not diff.empty:
         yield ""
-    yield style["destroy" if diff.losses else "good"](visible(summary(diff, allowed=allowed)))
+    yield style["destroy" if diff.loses else "good"](visible(summary(diff, allowed=allowed)))
 
 
 def _row(row: Row, style: Styles) -> Iterator[str]:

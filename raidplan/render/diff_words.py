@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from raidplan.base.findings import dotted
 from raidplan.base.size import human, human_beside
 from raidplan.base.words import counted, duration, listed
-from raidplan.diff import Change, Diff, Figure, Loss, Thing, Tolerance
+from raidplan.diff import Change, Diff, Figure, Loss, Shrink, Thing, Tolerance
+from raidplan.plan import Plan
 from raidplan.render.estimate_words import alike, described, mb
+from raidplan.render.folded import groups
+from raidplan.render.plan_text import action_lines
 from raidplan.review.located import Accepted, Located
 
 NAMES = 8
@@ -60,10 +63,12 @@ def sections(diff: Diff) -> Iterator[Section]:
     """Everything, the gravest first; sections that say nothing are left out."""
     parts = {
         f"destroyed: {counted(len(diff.losses), 'thing')} with data": _losses(diff.losses),
+        f"smaller: {counted(len(diff.shrinks), 'file system')}": _shrinks(diff.shrinks),
         "storage": _things([t for t in diff.things if t.path[0] != "hardware"]),
         "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
         "fault tolerance": _tolerances(diff.tolerance),
         "before and after": _figures(diff.figures),
+        "plan of the change": plan_rows(diff.plan) if diff.plan else (),
         "findings": (
             *_findings("new", diff.found),
             *_accepted(diff.accepted),
@@ -86,14 +91,51 @@ def title(diff: Diff) -> str:
 
 def summary(diff: Diff, *, allowed: bool = False) -> str:
     """The last line."""
-    if diff.losses:
-        known = [loss.capacity for loss in diff.losses if loss.capacity is not None]
-        room = f", {drive_size(sum(known))}" if known else ""
+    if diff.loses:
         end = "allowed by --allow-destroy" if allowed else "--allow-destroy says that this is meant"
-        return f"data on {counted(len(diff.losses), 'thing')} would be destroyed{room}: {end}"
+        return f"{'; '.join(_headline(diff))}: {end}"
     if diff.forgotten:
         return "nothing is destroyed by that: what the layout provisioned stays on the machine, and is no longer described"
     return "nothing differs" if diff.empty else "no data would be destroyed"
+
+
+def _headline(diff: Diff) -> Iterator[str]:
+    if diff.losses:
+        known = [loss.capacity for loss in diff.losses if loss.capacity is not None]
+        room = f", {drive_size(sum(known))}" if known else ""
+        yield f"data on {counted(len(diff.losses), 'thing')} would be destroyed{room}"
+    if diff.shrinks:
+        smaller = [f"{each.name} {_sizes(each)}" for each in diff.shrinks]
+        none = "" if diff.losses else "no data would be destroyed, but "
+        yield f"{none}room would be lost on {counted(len(smaller), 'file system')}, {names(smaller)}"
+
+
+def _sizes(shrink: Shrink) -> str:
+    """`500 GB -> 300 GB`."""
+    before, after = (
+        NOT_KNOWN if size is None else drive_size(size) for size in (shrink.before, shrink.after)
+    )
+    return f"{before} -> {after}"
+
+
+def _shrinks(shrinks: Sequence[Shrink]) -> Iterator[Row]:
+    for each in shrinks:
+        yield Row(
+            "-",
+            f"{each.name} gets smaller: {_sizes(each)} on {each.device}",
+            (
+                "what does not fit has to be moved away before; the file system is made smaller first, then its device",
+            ),
+        )
+
+
+def plan_rows(plan: Plan) -> Iterator[Row]:
+    """The steps of a change; those that are alike as one."""
+    for group in groups(plan):
+        first, *_ = action_lines(group.steps[0])
+        such = "such as " if len(group.steps) > 1 else ""
+        mark = "+" if group.steps[0].creates else "~"
+        yield Row(mark, f"{group.count}{group.says}", (f"{such}{first}",))
 
 
 def drive_size(size: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from raidplan.base.size import human
 from raidplan.base.words import counted
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
+from raidplan.estimate.survival import Sets
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
     alike,
@@ -26,6 +28,8 @@ MANY = 8
 """So many rows of a kind are shown."""
 WHOLE = {"running": "the running system", "boot": "the next start"}
 KINDS = ("bus", "controller", "multiplier", "expander", "enclosure", "power", "disk")
+WIDE = 120
+"""Columns of a line of words."""
 MOST_LOSSES = 3
 """The number of losses of disks that are tried."""
 
@@ -42,7 +46,7 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
     if len(groups) > MANY:
         hidden = sum(map(len, groups[MANY:]))
         lines += ["", f"and {counted(hidden, 'array')} more; --format json has them all"]
-    for section in (_users(estimates), _survival(estimates), _stopped(estimates), _gains(estimates)):
+    for section in (_users(estimates), [*_survival(estimates), *_stopped(estimates)], _gains(estimates)):
         lines += ["", *section] if section else []
     lines += ["", *_machine(estimates.machine), *_missing(estimates)]
     return "\n".join(lines) + "\n"
@@ -109,20 +113,25 @@ def _fates(estimates: Estimates) -> list[tuple[str, Fate]]:
 
 
 def _stopped(estimates: Estimates) -> list[str]:
-    """A row for the smallest sets that stop each thing; nothing where no three components do."""
-    things = [(name, fate) for name, fate in _fates(estimates) if fate.sets.choices or fate.disk_sets.choices]
-    rows = alike(things, lambda each: (sets_shape(each[1].sets), sets_shape(each[1].disk_sets)))
-    table = [("stopped by the loss of", "")]
-    table += [
-        (
-            named(list(dict.fromkeys(name for name, _ in group))),
-            sets_words(group[0][1].sets, group[0][1].disk_sets),
-        )
-        for group in rows[:MANY]
+    """The smallest sets that stop each thing; nothing where one component does, which stands above, or no three do."""
+    things = [
+        (name, fate)
+        for name, fate in _fates(estimates)
+        if max(_losses(fate.sets), _losses(fate.disk_sets)) > 1
     ]
+    rows = alike(things, lambda each: (sets_shape(each[1].sets), sets_shape(each[1].disk_sets)))
+    lines = []
+    for group in rows[:MANY]:
+        whose = named(list(dict.fromkeys(name for name, _ in group)))
+        said = f"{whose} stopped by the loss of: {sets_words(group[0][1].sets, group[0][1].disk_sets)}"
+        lines += wrap(said, WIDE, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     if len(rows) > MANY:
-        table.append((f"and {sum(map(len, rows[MANY:]))} more", ""))
-    return list(_table(table, styles(False))) if things else []
+        lines.append(f"  and of {sum(map(len, rows[MANY:]))} more by others")
+    return lines
+
+
+def _losses(sets: Sets) -> int:
+    return sets.losses or 0
 
 
 def _fate(fate: Fate, kinds: Sequence[str]) -> tuple[str, ...]:

@@ -85,6 +85,30 @@ def test_a_good_layout_comes_with_its_plan(site: Site) -> None:
     assert "<summary><b>rio2</b>, layouts/new.yaml: picture</summary>\n\n```mermaid\n%%{init: " in run.body
 
 
+def test_a_changed_layout_comes_with_the_plan_of_the_change_alone(site: Site) -> None:
+    """One comment said of one host that no data would be destroyed, and that everything on 4 disks would."""
+    site.write("layouts/old.yaml", GOOD + "# a word\n")
+    run = site.run("word")
+    assert run.code == 0 and "nothing differs" in run.body
+    assert "plan for blank disks" not in run.body and "everything on" not in run.body
+    site.write("layouts/old.yaml", GOOD.replace("root@example.org", "other@example.org"))
+    run = site.run("lines")
+    assert run.code == 0 and "no data would be destroyed" in run.body
+    assert "**plan of the change**" in run.body and "alarms to other@example.org" in run.body.replace(
+        "&#64;", "@"
+    )
+    assert "everything on" not in run.body and "mdadm --create" not in run.body
+
+
+def test_room_that_would_be_lost_fails_as_data_does(site: Site) -> None:
+    ext = GOOD.replace("type: xfs", "type: ext4")
+    site.write("layouts/old.yaml", ext)
+    site.base = site.commit()
+    site.write("layouts/old.yaml", ext.replace("swap: {size: 2GiB}", "swap: {size: 20GiB}"))
+    run = site.run()
+    assert run.code == 1 and ": changes that lose data or room</summary>" in run.body
+
+
 def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     site.write("layouts/old.yaml", GOOD.replace("priority: 10", "priority: 5"))
     run = site.run("kept")
@@ -98,11 +122,13 @@ def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     assert site.run("meant", inputs={"allow-destroy": "true"}).code == 0
     assert (
         run.body.count(
-            "<details open>\n<summary><b>rio</b>, layouts/old.yaml: changes that destroy data</summary>"
+            "<details open>\n<summary><b>rio</b>, layouts/old.yaml: changes that lose data or room</summary>"
         )
         == 1
     )
-    assert "/srv/rio-data is destroyed" in run.body and run.body.count(": changes that destroy data<") == 1
+    assert (
+        "/srv/rio-data is destroyed" in run.body and run.body.count(": changes that lose data or room<") == 1
+    )
 
 
 def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
@@ -140,7 +166,7 @@ def test_a_layout_that_moved_is_compared_with_what_it_was(site: Site) -> None:
     # Rewritten so far that git calls it another file.
     new.write_text("# long\n" * 500 + GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     run = site.run("rewritten")
-    assert run.code == 1 and ": changes that destroy data</summary>" in run.body
+    assert run.code == 1 and ": changes that lose data or room</summary>" in run.body
 
 
 def test_a_layout_of_another_host_is_new(site: Site) -> None:
@@ -213,7 +239,8 @@ def test_a_hardware_file_may_have_any_name(site: Site) -> None:
     site.write("layouts/hw/disks.yaml", DISKS.replace("S<1>", "T<1>"))
     run = site.run()
     assert run.code == 1 and "array a is destroyed" in run.body
-    assert run.body.count("<b>h</b>, layouts/old.yaml: changes that destroy data</summary>") == 1
+    assert run.body.count("<b>h</b>, layouts/old.yaml: changes that lose data or room</summary>") == 1
+    assert "**plan of the change**" in run.body
     assert "hw/disks.yaml" not in "".join(map(str, commands(run.log)))
 
 

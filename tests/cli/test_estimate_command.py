@@ -21,6 +21,7 @@ FIGURES = {
     "write_bottleneck",
 }
 COMMON = FIGURES | {"capacity_bytes", "together", "survives", "losses_always_survived", "missing"}
+COMMON |= {"smallest_sets", "smallest_disk_sets"}
 ARRAY = COMMON | {
     "rebuild_seconds",
     "rebuild_bytes_per_second",
@@ -53,6 +54,11 @@ def test_the_json_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
         assert array["together"]["bottleneck"]["component"] == "pm0"
         assert array["survives"]["pm0"] is True and array["losses_always_survived"] == 2
         assert array["stripe_cache_bytes"] == 32768 * 8 * 4096
+        sets = array["smallest_sets"]
+        assert (sets["losses"], sets["complete"]) == (2, True)
+        assert [{"any": 2, "kind": "controller", "of": [f"sil{n}" for n in range(4)]}] in sets["choices"]
+        (disks,) = array["smallest_disk_sets"]["choices"]
+        assert disks[0]["any"] == 3 and len(disks[0]["of"]) == 8
     assert all(set(each) == COMMON for each in found["filesystems"].values())
     assert found["swap"] == {} and found["missing"] == []
     assert found["machine"]["watts"] == 480.0 and found["machine"]["spinup_amps_12v"] == 88.0
@@ -64,18 +70,15 @@ def test_what_is_not_known_is_null(capsys: pytest.CaptureFixture[str], tmp_path:
         "version: 1\nhost: h\nhardware: {disks: {d<0-1>: {}}}\narrays: {s: {level: raid1, members: [d<0-1>]}}\n"
     )
     array = estimate(str(file), capsys)["arrays"]["s"]
-    for key in (
-        "capacity_bytes",
-        "read_bytes_per_second",
-        "bottleneck",
-        "rebuild_seconds",
-        "read_error_bound",
-    ):
+    for key in ("capacity_bytes", "rebuild_seconds", "read_error_bound"):
         assert array[key] is None
+    assert array["read_bytes_per_second"] == 285_000_000 and array["bottleneck"]["assumed"] is True
     assert run(["estimate", str(file)]) == 0
     out = capsys.readouterr().out
     assert out.endswith(
-        "not stated, and no limit here:\n  the rate of d0, d1\n  the place (behind) of d0, d1\n  the size of d0, d1\n"
+        "not stated, and no limit here where nothing is assumed:\n"
+        "  the rate (285 MB/s are assumed, as of the fastest larger hard disk) of d0, d1\n"
+        "  the place (behind) of d0, d1\n  the size of d0, d1\n"
         "  the kind (rotational; a hard disk is assumed) of d0, d1\n"
     )
 

@@ -1,0 +1,133 @@
+"""File systems that get smaller: the headline, the exit code, and the plan of a change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from raidplan.cli import run
+from tests.diff.layouts import compared, lost
+
+GROUP = """version: 1
+host: h
+hardware: {disks: {d<0-5>: {serial: S<1>, size: 3TB, rate: 150MB/s}}}
+arrays: {a: {level: LEVEL, members: [d<0-5>]}}
+volume_groups: {g: {devices: [a], volumes: {v: {size: SIZE}, w: {size: 1TiB}MORE}}}
+filesystems: {f: {device: g.v, type: ext4, mount: /srv}, k: {device: g.w, type: ext4, mount: /home}FILES}
+"""
+
+
+def group(level: str = "raid6", size: str = "2TiB", more: str = "", files: str = "") -> str:
+    words = {"LEVEL": level, "SIZE": size, "MORE": more, "FILES": files}
+    text = GROUP
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+def diffed(old: str, new: str, folder: Path, *options: str) -> int:
+    (folder / "old.yaml").write_text(old)
+    (folder / "new.yaml").write_text(new)
+    return run(["diff", str(folder / "old.yaml"), str(folder / "new.yaml"), *options])
+
+
+def test_a_shrink_is_a_loss_of_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The headline said that no data would be destroyed, with 0, of a file system cut to half its size."""
+    old, new = group(), group(size="1TiB")
+    assert diffed(old, new, tmp_path) == 1
+    text = capsys.readouterr().out
+    room = "room would be lost on 1 file system, /srv 2.2 TB (2 TiB) -> 1.1 TB (1 TiB)"
+    assert text.endswith(f"no data would be destroyed, but {room}: --allow-destroy says that this is meant\n")
+    assert "  - /srv gets smaller: 2.2 TB (2 TiB) -> 1.1 TB (1 TiB) on g.v\n" in text
+    assert diffed(old, new, tmp_path, "--allow-destroy") == 0
+    assert capsys.readouterr().out.endswith(f"{room}: allowed by --allow-destroy\n")
+    assert diffed(old, new, tmp_path, "--format", "markdown") == 1
+    assert "**no data would be destroyed, but room would be lost" in capsys.readouterr().out
+    assert diffed(old, new, tmp_path, "--format", "json") == 1
+    made = json.loads(capsys.readouterr().out)
+    assert (made["destroys"], made["shrinks"], made["destroyed_data"]) == (False, True, [])
+    assert made["lost_room"] == [
+        {
+            "path": "filesystems.f",
+            "name": "/srv",
+            "device": "g.v",
+            "before_bytes": 2 << 40,
+            "after_bytes": 1 << 40,
+        }
+    ]
+    assert diffed(new, old, tmp_path) == 0 and "room would be lost" not in capsys.readouterr().out
+
+
+def test_both_are_said_of_one_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = group(more=", z: {size: 10GiB}", files=", z: {device: g.z, type: xfs, mount: /z}")
+    assert diffed(old, group(size="1TiB"), tmp_path, "--format", "json") == 1
+    made = json.loads(capsys.readouterr().out)
+    assert (made["destroys"], made["shrinks"]) == (True, True)
+    diffed(old, group(size="1TiB"), tmp_path)
+    end = capsys.readouterr().out.splitlines()[-1]
+    assert (
+        end.startswith("data on 1 thing would be destroyed")
+        and "; room would be lost on 1 file system" in end
+    )
+
+
+def test_what_does_not_keep_its_data_is_destroyed_and_not_smaller() -> None:
+    xfs = group().replace("ext4", "xfs").partition("hardware")[2]
+    made = compared(f"hardware{xfs}", f"hardware{xfs.replace('2TiB', '1TiB')}")
+    assert lost(made) == ["/srv"] and made.shrinks == ()
+
+
+def test_an_array_of_fewer_members_takes_room_from_what_is_on_it() -> None:
+    text = "hardware: {disks: {d<0-5>: {serial: S<1>, size: 3TB}}}\narrays: {a: {level: raid6, members: [d<0-%d>]}}\n"
+    text += "filesystems: {f: {device: a, type: ext4, mount: /srv}}\n"
+    made = compared(text % 5, text % 4)
+    assert [each.name for each in made.shrinks] == ["/srv"] and lost(made) == []
+    # Where no size is stated, what it is made of tells.
+    unsized = [each.replace(", size: 3TB", "") for each in (text % 5, text % 4)]
+    (shrink,) = compared(*unsized).shrinks
+    assert (shrink.before, shrink.after) == (None, None)
+    assert compared(text % 4, text % 5).shrinks == ()
+
+
+def test_raid_and_wiring_are_told_by_what_they_mean_for_each_file_system() -> None:
+    text = (
+        "hardware: {buses: {b: {type: pci, rate: 90MB/s}}, controllers: {c: {behind: b}, e: {}}, "
+        "disks: {d<0-3>: {behind: %s, serial: S<1>, size: 3TB, rate: 150MB/s}}}\n"
+        "arrays: {a: {level: %s, members: [d<0-3>]}}\nfilesystems: {f: {device: a, type: ext4, mount: /srv}}\n"
+    )
+    rewired = compared(text % ("{each: [c, c, e, e]}", "raid6"), text % ("c", "raid6"))
+    (srv,) = (each for each in rewired.tolerance if each.name == "/srv")
+    assert ("controller", "c") in srv.lost and ("bus", "b") in srv.lost
+    read = {each.what: (each.before, each.after) for each in rewired.figures if each.name == "/srv"}
+    assert read["read"] == (180e6, 90e6)
+    level = compared(text % ("e", "raid6"), text % ("e", "raid5"))
+    assert ("/srv", (2, 1)) in [(each.name, each.always) for each in level.tolerance]
+
+
+def test_the_plan_of_a_change_has_what_is_new_and_nothing_that_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = group(size="1TiB", more=", z: {size: 10GiB}", files=", z: {device: g.z, type: xfs, mount: /z}")
+    assert diffed(group(), new, tmp_path, "--plan", "--format", "json") == 1
+    steps = [each["say"] for each in json.loads(capsys.readouterr().out)["plan"]]
+    assert steps[0] == "create volume g.z of 10 GiB" and steps[1].startswith("make xfs z on g.z")
+    assert not any(word in step for step in steps for word in ("partition", "raid6", "g.v", "g.w", "ext4"))
+    assert diffed(group(), new, tmp_path, "--plan") == 1
+    text = capsys.readouterr().out
+    assert "plan of the change\n  ~ create volume g.z of 10 GiB\n    | $ lvcreate" in text
+    assert "everything on the disk" not in text
+    assert (
+        diffed(group(), group(), tmp_path, "--plan") == 0 and capsys.readouterr().out == "nothing differs\n"
+    )
+
+
+def test_what_is_made_anew_is_in_the_plan_of_the_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert diffed(group(), group("raid10"), tmp_path, "--plan", "--format", "json") == 1
+    made = json.loads(capsys.readouterr().out)
+    steps = [each["say"] for each in made["plan"]]
+    assert made["destroys"] and any("create raid10 a of 6" in step for step in steps)
+    assert any("create volume g.v" in step for step in steps) and any("make ext4 f" in step for step in steps)
