@@ -1,4 +1,4 @@
-"""The structure that docs/architecture.md describes, kept by a test."""
+"""The structure that docs/internals/architecture.md describes, kept by a test."""
 
 from __future__ import annotations
 

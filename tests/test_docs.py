@@ -14,14 +14,20 @@ from pathlib import Path
 import pytest
 
 from bench.predicted import table
-from raidplan.render.rules_markdown import rules_markdown
+from raidplan.apply.refusal import CODES
+from raidplan.cli import FINDINGS, INTERRUPTED, OK, REFUSED, STOPPED, UNABLE
+from raidplan.layout.keys import keys, models
+from raidplan.layout.model import Layout
+from raidplan.render.rules_markdown import rules_in_brief, rules_markdown
 from raidplan.review.pipeline import check, plan
+from raidplan.rules import CATALOGUE
 from tests.manuals.layout import layout_manual
 from tests.manuals.links import disks_manual, links_manual
+from tests.manuals.refusals import refusals_manual
 from tests.manuals.versions import versions_markdown
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -89,7 +95,13 @@ def test_links_lead_somewhere() -> None:
 
 @pytest.mark.parametrize(
     ("name", "made"),
-    [("layout.md", layout_manual), ("rules.md", rules_markdown), ("versions.md", versions_markdown)],
+    [
+        ("layout.md", layout_manual),
+        ("refusals.md", refusals_manual),
+        ("rules.md", rules_in_brief),
+        ("internals/rules.md", rules_markdown),
+        ("internals/versions.md", versions_markdown),
+    ],
 )
 def test_generated_pages_are_fresh(
     name: str, made: Callable[[], str], request: pytest.FixtureRequest
@@ -115,3 +127,44 @@ def test_the_tables_of_the_page_of_estimates_are_fresh(
         page.write_text(f"{head}{start}{made()}{end}{tail}")
         return
     assert old == made(), "run: pytest tests/test_docs.py --update-golden"
+
+
+MOST_WORDS = 30_000
+"""Of the pages for users; what is for maintainers stands in docs/internals."""
+
+
+def test_the_pages_for_users_are_short() -> None:
+    words = {page: len(page.read_text().split()) for page in PAGES if page.parent != ROOT / "docs/internals"}
+    assert sum(words.values()) <= MOST_WORDS, words
+
+
+def test_keys_codes_and_rules_keep_their_anchors() -> None:
+    """A link to one of them, from a finding or a mail of years ago, leads to its place."""
+    manual = (ROOT / "docs/layout.md").read_text()
+    waiting = [("", Layout)]
+    while waiting:
+        path, model = waiting.pop()
+        for key in keys(model).values():
+            assert f'<a id="{path}{key.name}"></a>' in manual
+            if not path.startswith("hardware.") or path.count(".") < 2:
+                waiting += [(f"{path}{key.name}.", inner) for inner in models(key.field.hint)]
+    page = (ROOT / "docs/refusals.md").read_text()
+    assert all(f"\n## `{code}`\n" in page for code in CODES)
+    for code in (OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED):
+        assert f'<a id="exit-{code}"></a>{code} ' in page
+    rules = (ROOT / "docs/rules.md").read_text()
+    assert all(f"\n### {rule}\n" in rules for rule in CATALOGUE)
+
+
+def test_links_to_parts_of_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target, part in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+            text = ((page.parent / target) if target else page).read_text()
+            named = set(re.findall(r'<a id="([^"]+)"', text))
+            named |= {anchor(title) for title in re.findall(r"^#+ (.+)$", text, re.M)}
+            assert part in named, f"{page.name}: {target}#{part}"
+
+
+def anchor(title: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")

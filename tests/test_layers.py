@@ -86,8 +86,8 @@ def test_a_circle_is_found() -> None:
 
 
 def test_the_root_can_be_read_at_a_glance() -> None:
-    """At most 20 entries, each to be found by its name in the drawing and the table of docs/architecture.md."""
-    page = (PACKAGE.parent / "docs/architecture.md").read_text()
+    """At most 20 entries, each to be found by its name in the drawing and the table of docs/internals/architecture.md."""
+    page = (PACKAGE.parent / "docs/internals/architecture.md").read_text()
     entries = [entry.name for entry in PACKAGE.iterdir() if entry.name not in ("__pycache__", "py.typed")]
     assert len(entries) <= 20
     entries = [name for name in entries if not name.startswith("__")]

@@ -1,4 +1,4 @@
-"""A reason to write nothing: a stable code, a place, and a sentence. docs/preflight.md lists the codes."""
+"""A reason to write nothing: a stable code, a place, and a sentence. docs/refusals.md lists the codes."""
 
 from __future__ import annotations
 

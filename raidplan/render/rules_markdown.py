@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Severity
@@ -10,13 +11,24 @@ from raidplan.rules import CATALOGUE, RULES, Rule
 HEAD = """\
 # The rules
 
-Made from their docstrings by `raidplan explain --format markdown -o docs/rules.md`; a test keeps it fresh. The
+Made from their docstrings by `raidplan explain --format markdown`; a test keeps it fresh. The
 examples are tests: the bad one is caught once, at the marked line, and the good one is not. `raidplan explain RULE`
 prints one page.
 
 An **error** is what tools refuse, or what puts data at risk by construction; it stops `plan` and `apply`. A **warning**
-would be changed by an expert, a **note** informs. How a finding is accepted: [review.md](review.md#accepting-a-finding).
+would be changed by an expert, a **note** informs. How a finding is accepted: [review.md]({review}#accepting-a-finding).
 """
+BRIEF = """\
+# The rules
+
+Made from their docstrings; a test keeps it fresh. `raidplan explain RULE` prints the reason, examples and sources of one,
+and [this page](internals/rules.md) has those of all. How a finding is accepted: [review.md](review.md#accepting-a-finding).
+"""
+MEANINGS = {
+    Severity.ERROR: "What tools refuse, or what puts data at risk by construction; it stops `plan` and `apply`.",
+    Severity.WARNING: "What an expert would change.",
+    Severity.NOTE: "What is worth knowing.",
+}
 STATED = """\
 Stated before the rules run, or about them: the layout cannot be read, understood or built, or an acceptance does not
 do what it says.
@@ -27,7 +39,33 @@ def rules_markdown(chosen: Sequence[Rule] | None = None) -> str:
     """The page of all rules, or of those that are chosen."""
     rules = [CATALOGUE[name] for name in sorted(CATALOGUE)] if chosen is None else chosen
     own, stated = ([r for r in rules if (r.name in RULES) is wanted] for wanted in (True, False))
-    return HEAD + "\n" + _table(own) + "\n" + STATED + "\n" + _table(stated) + "".join(map(_section, rules))
+    return (
+        HEAD.format(review="../review.md")
+        + "\n"
+        + _table(own)
+        + "\n"
+        + STATED
+        + "\n"
+        + _table(stated)
+        + "".join(map(_section, rules))
+    )
+
+
+def rules_in_brief() -> str:
+    """A page with a few lines for each rule, by severity."""
+    parts = [BRIEF]
+    for severity, meaning in MEANINGS.items():
+        parts.append(f"\n## {severity.value.capitalize()}s\n\n{meaning}\n")
+        named = [CATALOGUE[name] for name in sorted(CATALOGUE) if CATALOGUE[name].severity is severity]
+        parts += [f"\n### {rule.name}\n\n{rule.summary} {_reason(rule)}".rstrip() + "\n" for rule in named]
+    return "".join(parts)
+
+
+def _reason(rule: Rule) -> str:
+    """The first sentence of the reason."""
+    why = rule.page.partition("Why: ")[2].partition("\n\n")[0]
+    first = re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(why.split()), maxsplit=1)[0].removesuffix(":")
+    return first[:1].upper() + first[1:]
 
 
 def _table(rules: list[Rule]) -> str:

@@ -205,7 +205,7 @@ def test_all_say_the_same(dice: Random | None, tmp_path: Path) -> None:
 
 
 def test_a_row_is_all_that_a_new_change_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As docs/architecture.md says; mdadm makes no RAID6 of a mirror."""
+    """As docs/internals/architecture.md says; mdadm makes no RAID6 of a mirror."""
     old, new = (
         next(
             shape for shape in SHAPES if (shape.level, shape.count, shape.policy) == (level, count, "resync")

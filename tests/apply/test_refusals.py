@@ -82,8 +82,8 @@ def used() -> Iterator[str]:
 
 def test_codes_are_stable_used_and_told() -> None:
     assert sorted(CODES) == sorted(STABLE) and {*used()} == {*CODES}
-    page = (ROOT / "docs/preflight.md").read_text()
-    assert all(f"\n### `{code}`\n\n{means} {remedy}\n" in page for code, (means, remedy) in CODES.items())
+    page = (ROOT / "docs/refusals.md").read_text()
+    assert all(f"\n## `{code}`\n\n{means} {remedy}\n" in page for code, (means, remedy) in CODES.items())
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """`python -m tests.mutation.preflight`: each reason not to write is taken away once, and the tests are asked.
 
-Writes docs/preflight.md: which tests fail without it, by name. Reasons that the page knows already keep their tests,
+Writes docs/internals/preflight.md: which tests fail without it, by name. Reasons that the page knows already keep their tests,
 unless `--all` is given.
 """
 
@@ -24,12 +24,11 @@ from types import CodeType, FunctionType
 import pytest
 from hypothesis import settings
 
-from raidplan.apply.refusal import CODES
 from tests.mutation.reasons import Reason, every_reason
 from tests.mutation.seen import Seen
 from tests.mutation.trial import OPTIONS, quickly
 
-PAGE = Path("docs/preflight.md")
+PAGE = Path("docs/internals/preflight.md")
 TESTS = ("tests/apply", "tests/facts", "tests/cli")
 CHOSEN = ("--capture=sys", "-m", "not machine", "-k", "not kill")
 """Runs that are cut off at every effect take minutes, and say nothing of what comes before the first."""
@@ -50,12 +49,7 @@ still holds. This page lists every place in the code that can say no, and tests 
 command `python -m tests.mutation.preflight` made it: it takes one reason away at a time, runs the tests of
 `tests/apply`, `tests/facts` and `tests/cli` that reach it, and names the first that fail, three at
 most. A test of the everyday suite holds the page against the code: no reason is without a test.
-
-## Codes
-
-A refusal before the first write has a code that stays the same whatever its sentence says. `plan --format json` prints
-`refusals` in place of a plan, and `apply --events FILE` writes an event `refused` for each: `code`, `message`, `remedy` and,
-where they are known, `place` (the disk, device, object or file) and `line` (of the layout).
+The codes are in [refusals.md](../refusals.md).
 """
 Key = tuple[str, str, str]
 
@@ -216,7 +210,6 @@ def _code(within: CodeType, qualified: str) -> CodeType:
 def page(reasons: Sequence[Reason], tests: Mapping[Key, Sequence[str]]) -> str:
     """The page: a table for each module, a row for each reason."""
     parts = [HEAD]
-    parts += [f"\n### `{code}`\n\n{means} {remedy}\n" for code, (means, remedy) in CODES.items()]
     for file, of_file in groupby(reasons, lambda reason: reason.file):
         parts += [
             f"\n## {file}\n\n| check | what it is about | what it says | fails without it |\n| --- | --- | --- | --- |\n"

@@ -1,4 +1,4 @@
-"""docs/preflight.md names every reason not to write that the code has, and tests that exist."""
+"""docs/internals/preflight.md names every reason not to write that the code has, and tests that exist."""
 
 from __future__ import annotations
 

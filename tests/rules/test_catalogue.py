@@ -1,4 +1,4 @@
-"""docs/catalogue.md says of every pitfall what covers it, and of no rule that does not exist."""
+"""docs/internals/catalogue.md says of every pitfall what covers it, and of no rule that does not exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAMILIES = {
     "DISK": 8, "PWR": 5, "BOOT": 7, "MON": 6,
 }  # fmt: skip
 """How many pitfalls each family of the catalogue has."""
-PAGE = (Path(__file__).parents[2] / "docs" / "catalogue.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "internals" / "catalogue.md").read_text()
 ROWS = re.findall(r"^\| ([A-Z]+)(\d{3}) (.+?) \| (.+) \|$", PAGE, re.MULTILINE)
 
 

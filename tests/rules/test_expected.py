@@ -17,7 +17,9 @@ GRAVITY = {"e": "error", "w": "warning", "n": "note"}
 OF_THE_LEVEL = {"note:write-hole", "note:no-spare"}
 """Left out in docs/examples.md, as it says."""
 COVERED = dict(
-    re.findall(r"^\| ([A-Z]+\d{3}) .+? \| (.+) \|$", (ROOT / "docs/catalogue.md").read_text(), re.MULTILINE)
+    re.findall(
+        r"^\| ([A-Z]+\d{3}) .+? \| (.+) \|$", (ROOT / "docs/internals/catalogue.md").read_text(), re.MULTILINE
+    )
 )
 
 SHOWN = {
@@ -121,7 +123,7 @@ def test_what_is_expected_by_hand_is_said_and_nothing_else(example: str, expecte
 @pytest.mark.parametrize("example", SHOWN)
 def test_an_example_shows_the_pitfalls_of_its_account(example: str) -> None:
     for pitfall, rule in SHOWN[example].items():
-        assert f"`{rule}`" in COVERED[pitfall], f"docs/catalogue.md does not say so of {pitfall}"
+        assert f"`{rule}`" in COVERED[pitfall], f"docs/internals/catalogue.md does not say so of {pitfall}"
         assert rule in rules_of(example)
 
 

@@ -13,7 +13,7 @@ HEAD = """\
 Seventy things that happen to a server while its storage is made, in seven groups: interruption (F01–F10), wrong or
 moving disks (F11–F22), old content (F23–F31), busy disks and odd environments (F32–F44), failing disks (F45–F52), files
 and boot (F53–F62), somebody hostile (F63–F70). For each: what must hold, the tests that show it, and what no test
-shows. Tests in `machine/` run in a virtual server. Made from [faults.toml](../tests/scenarios/faults.toml), where every
+shows. Tests in `machine/` run in a virtual server. Made from [faults.toml](../../tests/scenarios/faults.toml), where every
 test is named; a test keeps both fresh.
 
 | fault | what happens, what must hold | shown by |
@@ -38,7 +38,7 @@ def faults() -> tuple[Fault, ...]:
 
 
 def page() -> str:
-    """The table as docs/faults.md."""
+    """The table as docs/internals/faults.md."""
     return HEAD + "".join(f"| {row.id} | {row.says} | {'<br>'.join(_shown(row))} |\n" for row in faults())
 
 
@@ -53,6 +53,6 @@ def _shown(row: Fault) -> Iterator[str]:
             if len(names) > 1
             else "`" + names[0].removeprefix("test_").replace("_", " ") + "`"
         )
-        yield f"[{file}](../tests/{file}): {count}"
+        yield f"[{file}](../../tests/{file}): {count}"
     if row.why:
         yield row.why

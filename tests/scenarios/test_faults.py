@@ -12,7 +12,7 @@ import pytest
 from tests.scenarios.table import Fault, faults, page
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "faults.md"
+PAGE = TESTS.parent / "docs" / "internals" / "faults.md"
 ROWS = faults()
 
 
