@@ -25,6 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise Unable(f"there is no layout in {', '.join(arguments.layouts)}")
     wanted = [settings_for(file, arguments) for file in files]
     checked = [check(file, settings) for file, settings in zip(files, wanted, strict=True)]
+    if len(checked) > 1:
+        from raidplan.review.between import between
+
+        checked = between(checked)
     return _reported(checked, arguments)
 
 

@@ -30,8 +30,8 @@ MEANINGS = {
     Severity.NOTE: "What is worth knowing.",
 }
 STATED = """\
-Stated before the rules run, or about them: the layout cannot be read, understood or built, or an acceptance does not
-do what it says.
+Stated before the rules run, about them, or of several layouts: a layout cannot be read, understood or built, an acceptance
+does not do what it says, or two layouts that are checked together share a disk or a host.
 """
 
 

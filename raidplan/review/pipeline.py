@@ -153,6 +153,11 @@ def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
     return replace(loaded, findings=_in_order([*loaded.findings, *located], document.sources))
 
 
+def with_findings(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
+    """With those of more findings that its settings want, each at its place."""
+    return _with(loaded, filter(loaded.settings.wants, findings))
+
+
 def _change(document: Document, edit: Edit) -> Change:
     there = document.at(edit.path)
     return Change(edit, document.locate(edit.path), there.plain() if there is not None else None)

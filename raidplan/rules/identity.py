@@ -46,7 +46,7 @@ def duplicate_serial(topology: Topology) -> Iterator[Hit]:
     for name, disk in disks.items():
         twin = None
         for key in ("serial", "wwn", "path"):
-            value = _comparable(disk, key)
+            value = comparable(disk, key)
             other = first.setdefault((key, value), name) if value else name
             if other != name and twin is None:
                 twin = key, other
@@ -55,7 +55,7 @@ def duplicate_serial(topology: Topology) -> Iterator[Hit]:
 
 
 def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
-    apart = [k for k in IDENTIFIERS if _apart(_comparable(disk, k), _comparable(original, k))]
+    apart = told_apart(disk, original)
     told = f"; they differ in {' and '.join(apart)}" if apart and key != "path" else ""
     return Hit(
         ("hardware", "disks", name, key),
@@ -65,11 +65,13 @@ def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
     )
 
 
-def _apart(one: str, two: str) -> bool:
-    return bool(one and two and one != two)
+def told_apart(one: Disk, two: Disk, besides: str = "") -> list[str]:
+    """The identifiers that both disks have and in which they differ."""
+    pairs = {key: (comparable(one, key), comparable(two, key)) for key in IDENTIFIERS if key != besides}
+    return [key for key, (mine, other) in pairs.items() if mine and other and mine != other]
 
 
-def _comparable(disk: Disk, key: str) -> str:
+def comparable(disk: Disk, key: str) -> str:
     """An identifier without what tools write differently."""
     text = (getattr(disk, key) or "").strip()
     return re.sub(r"^(naa\.|eui\.|0x)", "", text.lower()) if key == "wwn" else text

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raidplan.base.findings import Severity
-from raidplan.review.pipeline import check, read
+from raidplan.review.between import between
+from raidplan.review.pipeline import Loaded, check, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,14 @@ class Stated:
 
 def stated_in(file: Path | str) -> list[Stated]:
     """What is said about a file, in its order."""
+    return all_stated(check(str(file)))
+
+
+def all_stated(loaded: Loaded) -> list[Stated]:
+    """What is said about a layout, in its order."""
     return [
         Stated(span.line, span.column, f.severity, f.rule, f.message, f.hint, span.file)
-        for f, span in ((located.finding, located.span) for located in check(str(file)).findings)
+        for f, span in ((located.finding, located.span) for located in loaded.findings)
     ]
 
 
@@ -46,6 +52,26 @@ def found(rule: str, text: str, folder: Path) -> list[str]:
 def said(rule: str, text: str, folder: Path) -> list[tuple[str, str]]:
     """Message and hint of each finding of one rule in a layout without its head."""
     return [(f.message, f.hint) for f in _stated_in_a_layout(text, folder) if f.rule == rule]
+
+
+BESIDE = "version: 1\nhost: storage1\nhardware: {disks: {d0: {serial: WD-WCAV51234567, size: 3TB}}}\n"
+"""The layout that an example stands beside where its rule is about several."""
+
+
+def of_a_page(rule: str, example: str, folder: Path) -> Loaded:
+    """An example of a rule's page as `check` sees it: alone, or beside another layout."""
+    file = folder / "layout.yaml"
+    file.write_text(whole(example))
+    loaded = check(str(file), today="2026-01-01")
+    if not rule.endswith("-in-two-layouts"):
+        return loaded
+    (folder / "storage1.yaml").write_text(BESIDE)
+    return between([loaded, check(str(folder / "storage1.yaml"))])[0]
+
+
+def whole(example: str) -> str:
+    """An example of a page with what stands before it."""
+    return (HEAD.partition("host")[0] if example.startswith("host:") else HEAD) + example
 
 
 UNITS = {"MB/s", "GB/s", "TB", "GB", "TiB", "GiB", "h", "A", "W"}

@@ -8,26 +8,21 @@ import pytest
 
 from raidplan.base.findings import Severity
 from raidplan.rules import CATALOGUE, Rule
-from tests.rules.stages import Stated, stated, stated_in
+from tests.rules.stages import Stated, all_stated, of_a_page, whole
 
-HEAD = "version: 1\nhost: example\n"
 MARK = "# <-- here"
 
 every_rule = pytest.mark.parametrize("each", CATALOGUE.values(), ids=CATALOGUE)
 
 
 def stated_of(each: Rule, folder: Path) -> list[Stated]:
-    """What is said about the bad example; one of what is stated before the rules run may be no layout at all."""
-    if each.search:
-        return stated(HEAD + each.bad, folder)
-    file = folder / "layout.yaml"
-    file.write_text(HEAD + each.bad)
-    return stated_in(file)
+    """What is said about the bad example."""
+    return all_stated(of_a_page(each.name, each.bad, folder))
 
 
 @every_rule
 def test_bad_example_is_caught_once_at_the_marked_line(each: Rule, tmp_path: Path) -> None:
-    marked = [number for number, line in enumerate((HEAD + each.bad).splitlines(), 1) if MARK in line]
+    marked = [number for number, line in enumerate(whole(each.bad).splitlines(), 1) if MARK in line]
     findings = stated_of(each, tmp_path)
     assert [(f.line, f.severity) for f in findings if f.rule == each.name] == [(marked[0], each.severity)]
     others = [f for f in findings if f.line != marked[0] and f.severity is Severity.ERROR]
@@ -36,7 +31,7 @@ def test_bad_example_is_caught_once_at_the_marked_line(each: Rule, tmp_path: Pat
 
 @every_rule
 def test_good_example_is_silent(each: Rule, tmp_path: Path) -> None:
-    findings = stated(HEAD + each.good, tmp_path)
+    findings = all_stated(of_a_page(each.name, each.good, tmp_path))
     assert not [f for f in findings if f.rule == each.name or f.severity is Severity.ERROR]
 
 

@@ -17,7 +17,7 @@ from tests.conftest import COUNTED
 from tests.examples import EXAMPLES
 from tests.rules.drawn import drawn
 from tests.rules.hints import failed_hints
-from tests.rules.stages import HEAD
+from tests.rules.stages import of_a_page, whole
 
 DECISIONS = Path(__file__).with_name("decisions.txt")
 
@@ -32,7 +32,7 @@ def plain(file: Path) -> dict[str, object] | None:
 @pytest.mark.parametrize("each", CATALOGUE.values(), ids=CATALOGUE)
 def test_the_hints_of_a_bad_example_can_be_followed(each: Rule, tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
-    file.write_text(HEAD + each.bad)
+    file.write_text(whole(each.bad))
     layout = plain(file)
     assert layout is None or failed_hints(layout, tmp_path) == []
 
@@ -57,10 +57,9 @@ def test_what_is_left_to_a_person_begins_with_the_decision(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Each rule whose bad example has no edit, and what it asks; every sentence begins with a verb, or asks."""
-    file, left = tmp_path / "layout.yaml", dict[str, str]()
+    left = dict[str, str]()
     for name, each in CATALOGUE.items():
-        file.write_text(HEAD + each.bad)
-        found = (item.finding for item in check(str(file), today="2026-01-01").findings)
+        found = (item.finding for item in of_a_page(name, each.bad, tmp_path).findings)
         finding = next(finding for finding in found if finding.rule == name)
         if not finding.edits:
             left[name] = finding.hint

@@ -12,7 +12,7 @@ import pytest
 from raidplan.review.located import Located
 from raidplan.review.pipeline import check
 from raidplan.rules import CATALOGUE, Rule
-from tests.rules.stages import HEAD
+from tests.rules.stages import HEAD, of_a_page
 
 SAID = Path(__file__).parent / "said"
 
@@ -27,9 +27,8 @@ def marked(item: Located, text: str) -> str:
 @pytest.mark.parametrize("each", CATALOGUE.values(), ids=CATALOGUE)
 def test_what_is_said_of_the_bad_example(each: Rule, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     file = tmp_path / "layout.yaml"
-    file.write_text(HEAD + each.bad)
     found = []
-    for item in check(str(file), today="2026-01-01").findings:
+    for item in of_a_page(each.name, each.bad, tmp_path).findings:
         finding = item.finding
         if finding.rule == each.name:
             found += [f"{finding.severity}: {finding.message}", f"  hint: {finding.hint}"]
