@@ -39,7 +39,8 @@ def tool(folder: Path) -> Path:
     made.mkdir()
     for name in ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml"):
         shutil.copy(ROOT / name, made)
-    shutil.copytree(ROOT / "raidplan", made / "raidplan", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("raidplan", "vagrant"):
+        shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__", ".vagrant"))
     git(made, "init", "--quiet")
     git(made, "add", "--all")
     git(made, "commit", "--quiet", "--message", "x")

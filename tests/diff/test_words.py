@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from raidplan.diff.words import value_text
+from raidplan.layout.keys import models, values
 from raidplan.layout.kinds.model import Model, fields
 from raidplan.layout.model import Layout
-from tests.manuals.layout import _models, _words
 
 UNITS = {
     "size": "KiB",
@@ -25,8 +25,8 @@ UNITS = {
 def quantities(model: type[Model]) -> Iterator[tuple[str, str]]:
     """Each key of a model and of those below it that takes a quantity, and its unit here."""
     for key, field in fields(model).items():
-        yield from ((key, UNITS[word]) for word in _words(field.hint) if word in UNITS)
-        for inner in _models(field.hint):
+        yield from ((key, UNITS[word]) for word in values(field.hint) if word in UNITS)
+        for inner in models(field.hint):
             yield from quantities(inner)
 
 
