@@ -43,7 +43,7 @@ disk=$(lsblk --nodeps --noheadings --output PATH,SERIAL | awk -v serial="$1" '$2
 for member in $(lsblk --noheadings --raw --output PATH,FSTYPE "$disk" | awk '$2 == "linux_raid_member" {print $1}'); do
   if ! grep -q "$(basename "$member")\\[" /proc/mdstat; then
     uuid=$(mdadm --examine --export "$member" | sed -n 's/^MD_UUID=//p')
-    mdadm --manage "/dev/disk/by-id/md-uuid-$uuid" --add "$member"
+    mdadm --manage "$(readlink -f "/dev/disk/by-id/md-uuid-$uuid")" --add "$member"
   fi
 done
 """

@@ -12,20 +12,32 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from math import ceil
 from typing import Any
 
+from raidplan.base.size import MIB
 from raidplan.layout.model import Layout
 from raidplan.review import pipeline
+from raidplan.rules.stripe_cache import caches
+from raidplan.topology import Topology
 from raidplan.twin.server.hardware import Disk, check
 from raidplan.twin.server.wiring import disks_of
 
+MEMORY_MIB = 2048
+"""Of a machine without large stripe caches."""
+CACHES_PART = 0.8
+"""The part of the memory beyond which `raidplan apply` refuses stripe caches."""
 
-def described(layout: Layout) -> dict[str, Any]:
-    """The host, its disks in the layout's order, and what a provider cannot show. Raises ValueError."""
+
+def described(topology: Topology) -> dict[str, Any]:
+    """The host, its memory, its disks in the layout's order, and what a provider cannot show. Raises ValueError."""
+    layout = topology.layout
     disks = disks_of(layout)
     check(disks)
+    stripes = sum(cache.size for cache in caches(topology))
     return {
         "host": layout.host,
+        "memory_mib": MEMORY_MIB + ceil(stripes / CACHES_PART / MIB),
         "disks": [_plain(disk) for disk in disks],
         "unshown": {"libvirt": list(_everywhere(layout)), "virtualbox": list(_on_virtualbox(layout, disks))},
     }
@@ -64,12 +76,12 @@ def main(words: list[str]) -> int:
         print("usage: disks.py LAYOUT", file=sys.stderr)
         return 2
     loaded = pipeline.load(words[0])
-    if loaded.layout is None or not loaded.valid:
+    if loaded.topology is None or not loaded.valid:
         for item in loaded.findings:
             print(f"{item.span.file}:{item.span.line}: {item.finding.message}", file=sys.stderr)
         return 2
     try:
-        print(json.dumps(described(loaded.layout), indent=1))
+        print(json.dumps(described(loaded.topology), indent=1))
     except ValueError as error:
         print(f"{words[0]}: {error}", file=sys.stderr)
         return 2

@@ -3,7 +3,7 @@
     run.py LAYOUT [--release trixie] [--break-disk] [--destroy] [--record]
 
 `--break-disk` pulls a disk while a file is written: the suite must fail, and pass again when the disk is back.
-`--destroy` ends with `vagrant destroy` and compares what libvirt keeps with what it had before. `--record` adds the run to
+`--destroy` begins and ends with `vagrant destroy`, and compares what libvirt keeps with what it had before. `--record` adds the run to
 runs.jsonl, of which `run.py --table` makes the table of docs/vagrant.md.
 """
 
@@ -122,6 +122,8 @@ def run(given: argparse.Namespace) -> None:
     package.fill(STATE / "raidplan", package.VERSIONS.split())
     if not host.answers():
         _with_libvirt()
+    if given.destroy:
+        _vagrant("destroy", "-f")  # what an earlier run left
     before = leftovers.listed(STATE)
     stage("up", lambda: _vagrant("up", "--provider", "libvirt", "--no-destroy-on-error"))
     stage("suite", look)
@@ -229,7 +231,8 @@ def _record(
     given: argparse.Namespace, seconds: Mapping[str, int], suites: list[str], versions: Mapping[str, str]
 ) -> None:
     commit = _output(["git", "rev-parse", "--short", "HEAD"]).strip()
-    dirty = bool(_output(["git", "status", "--porcelain", ".", "../raidplan", "../examples"]).strip())
+    code = [".", "../raidplan", "../examples", f":!{RUNS.name}"]
+    dirty = bool(_output(["git", "status", "--porcelain", "--", *code]).strip())
     record = {
         "layout": given.layout.stem,
         "release": given.release,

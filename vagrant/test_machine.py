@@ -122,7 +122,7 @@ def _expected(name: str, host: Host) -> str:
     device = topology.taken(use)
     if device.kind == "array":
         return _md(host, device.name)
-    disk = next(iter(topology.disks_below(device.name)))
+    disk = next(iter(topology.disks_below(use.device)))
     serial = topology.layout.hardware.disks[disk].serial or disk
     return f"{serial}/{_number(disk, device.name, use)}" if device.kind == "partition" else serial
 

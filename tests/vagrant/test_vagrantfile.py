@@ -34,6 +34,11 @@ def _disks(layout: Path) -> dict[str, Any]:
     return told
 
 
+def test_a_machine_has_room_for_the_stripe_caches_of_its_layout() -> None:
+    """32768 entries of 4 KiB for each of 40 members are 5120 MiB; apply refuses more than 80 % of the memory."""
+    assert _disks(EXAMPLES / "tel-aviv-jbod.yaml")["memory_mib"] == 2048 + 5120 / 0.8
+
+
 @pytest.fixture
 def box(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(VAGRANT))
@@ -54,6 +59,7 @@ def test_the_disks_of_a_pair() -> None:
     told = _disks(EXAMPLES / "raid1-pair.yaml")
     assert told["host"] == "pair"
     assert told["unshown"] == {"libvirt": [], "virtualbox": []}
+    assert told["memory_mib"] == 2048  # an array of mirrors has no stripe cache
     assert [(d["name"], d["size_bytes"], d["serial"], d["controller"]) for d in told["disks"]] == [
         ("pa0", 4 << 30, "PAIR-S7K00", "pair_a"),
         ("pa1", 4 << 30, "PAIR-S7K01", "pair_b"),
