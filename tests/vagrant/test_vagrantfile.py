@@ -276,3 +276,12 @@ def test_the_table_of_runs_is_that_of_the_records(monkeypatch: pytest.MonkeyPatc
 
     page = run.PAGE.read_text()
     assert run.with_table(page) == page, "`make vagrant-table` writes it"
+    runs = [json.loads(line) for line in run.RUNS.read_text().splitlines()]
+    assert {(each["layout"], each["release"]) for each in runs} >= {
+        ("raid1-pair", "bookworm"),
+        ("raid1-pair", "trixie"),
+        ("native", "bookworm"),
+        ("commenter-raid5", "bookworm"),
+        ("tel-aviv-jbod", "bookworm"),
+    }
+    assert all(" failed" not in each["suites"][-1] for each in runs)
