@@ -12,6 +12,7 @@ from raidplan.base.mistake import Mistake
 from raidplan.document import Document
 from raidplan.layout.kinds.model import Field, Model, OneOf, Refused, Written, fields
 from raidplan.layout.model import Hardware, Layout
+from raidplan.layout.not_done import NOT_DONE
 
 MANY = 100
 """The number of mistakes for which a near miss is looked for: that takes longer than all the rest."""
@@ -117,7 +118,7 @@ class _Reading:
         listed = ", ".join(words)
         if isinstance(value, str):
             near = self._nearest(value, words)
-            hint = suggestion(near) or "choose one of them"
+            hint = NOT_DONE.get(value) or suggestion(near) or "choose one of them"
             self._say("invalid-value", path, f"'{shortened(value)}' is none of {listed}", hint)
         else:
             self._say("invalid-value", path, "a single word is expected here", f"write one of {listed}")
@@ -154,7 +155,7 @@ class _Reading:
     def _unknown_key(self, key: str, known: Iterable[str], path: Path) -> str:
         """Says so; gives the key that was meant, or an empty text."""
         near = self._nearest(key, known)
-        hint = suggestion(near) or f"known here: {', '.join(known)}"
+        hint = NOT_DONE.get(key) or suggestion(near) or f"known here: {', '.join(known)}"
         message = f"unknown key '{shortened(key)}'"
         self.findings.append(error("unknown-key", (*path, key), message, hint, on_key=True))
         return near

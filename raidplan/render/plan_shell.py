@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from string import ascii_letters
 
+from raidplan.apply.preflight.versions import needs
 from raidplan.facts.match import comparable
 from raidplan.plan import (
     DiskIdentity,
@@ -36,7 +37,9 @@ def plan_shell(plan: Plan) -> str:
     """The script. It exits with 0, 3 (stopped part-way), 4 (refused, nothing was written) or 130."""
     variables = _variables(plan.disks)
     clears = any(isinstance(step.action, Zero) for step in plan.steps)
-    used = {"functions.sh": True, "clearing.sh": clears} | {by.script: True for by in _renewed(plan)}
+    used = {"functions.sh": True, "clearing.sh": clears, "versions.sh": any(needs(plan))} | {
+        by.script: True for by in _renewed(plan)
+    }
     parts = [
         "\n".join(_head(plan)),
         *(
@@ -95,6 +98,8 @@ def _before(plan: Plan, variables: Mapping[str, str]) -> Iterator[str]:
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
     more = (*(CLEARING_TOOLS if clears else ()), *(tool for by in _renewed(plan) for tool in by.tools))
     yield _wrapped(["require_tools", *map(quoted, sorted({*plan.tools, *OWN_TOOLS, *more}))])
+    for need in needs(plan):
+        yield _wrapped(["require_version", *map(quoted, (need.program, need.since, " ".join(need.words)))])
     if plan.disks:
         yield "disks=$(list_disks)"
         yield from (_find(disk, variables[disk.name]) for disk in plan.disks)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Edit, Path, Severity
+from raidplan.base.findings import Edit, Path, Severity, shortened
+from raidplan.base.size import align_up
 from raidplan.base.words import listed
+from raidplan.estimate.power import loads
+from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS, TIMEOUT, device_timeout
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays, places, redundant
+from raidplan.rules.power import START_GAP
 from raidplan.topology import Topology
 
+LATE = 180
+"""Seconds after which a machine with disks that are slow to appear has been seen to have them all."""
+PATIENCE = 60
+"""Seconds of a wait beyond the last disk, in which its arrays start."""
 SECTIONS = ("controllers", "multipliers", "expanders")
 """The parts of the hardware that may be marked as dropping disks."""
 
@@ -85,3 +93,78 @@ def degraded_autostart(topology: Topology) -> Iterator[Hit]:
             edits=(Edit(("boot", "degraded"), "wait"),),
             related=places("array", ("arrays",), members),
         )
+
+
+@rule(Severity.NOTE)
+def wait_ends_before_disks(topology: Topology) -> Iterator[Hit]:
+    """A file system is given up at boot before the disks below it may have appeared.
+
+    Why: systemd waits for the device of a mount as long as its options say, 120 s where raidplan writes them,
+    and does not try again later: the machine is up, and the files are not there. Disks that start one after
+    another, at 12 s each, take longer from eleven on; a machine with 40 disks behind multipliers took 3
+    minutes to boot. Said for disks on a supply with staggered spin-up, and for those behind a multiplier
+    where a component is known to lose disks (`drops_disks`). A longer wait costs nothing: with `nofail` the
+    boot goes on meanwhile.
+
+    Bad:
+        hardware:
+          disks: {d<00-15>: {size: 3TB, rotational: true}}
+          power: {psu0: {staggered_spinup: true, feeds: [d<00-15>]}}
+        arrays:
+          s0: {level: raid6, members: [d<00-15>]}
+        filesystems:
+          data:    # <-- here
+            device: s0
+            type: xfs
+            mount: /srv/data
+        boot: {degraded: wait}
+
+    Good:
+        hardware:
+          disks: {d<00-15>: {size: 3TB, rotational: true}}
+          power: {psu0: {staggered_spinup: true, feeds: [d<00-15>]}}
+        arrays:
+          s0: {level: raid6, members: [d<00-15>]}
+        filesystems:
+          data: {device: s0, type: xfs, mount: /srv/data, options: [x-systemd.device-timeout=300s]}
+        boot: {degraded: wait}
+
+    Source: systemd.mount(5), `x-systemd.device-timeout=`; E. Aronovich, "Cheap network storage system" (2012).
+    """
+    late = topology.once(_late)
+    for name, entry in topology.layout.filesystems.items():
+        # The initramfs waits for what the root stands on; a mount that blocks the boot has a rule of its own.
+        if not late or not entry.mount or entry.mount in SYSTEM_MOUNTS or entry.stops_boot:
+            continue
+        wait = device_timeout((*BOOT_OPTIONS, *entry.options)) or 0
+        seconds, why = max(
+            (late[disk] for disk in topology.disks_below(entry.device) if disk in late), default=(0, "")
+        )
+        if wait < seconds:
+            others = tuple(option for option in entry.options if not option.startswith(f"{TIMEOUT}="))
+            options = (*others, f"{TIMEOUT}={align_up(seconds + PATIENCE, 60)}s")
+            yield Hit(
+                ("filesystems", name),
+                f"{shortened(entry.mount)} is given up after {wait:g} s, and its disks may take {seconds} s to appear: {why}",
+                "or look in the boot log how long they take",
+                edits=(Edit(("filesystems", name, "options"), options),),
+            )
+
+
+def _late(topology: Topology) -> dict[str, tuple[int, str]]:
+    """The disks that are slow to appear at boot: after how many seconds, and why."""
+    unreliable = _unreliable(topology)
+    found: dict[str, tuple[int, str]] = {}
+    for disk in topology.layout.hardware.disks if unreliable else ():
+        above = list(topology.wiring.above(disk))
+        at = next((plug.name for plug in above if plug.name in unreliable), None)
+        if at is not None and any(plug.kind == "multiplier" for plug in above):
+            found[disk] = LATE, f"{at} is known to lose disks"
+    for name, supply in topology.layout.hardware.power.items():
+        disks = topology.once(loads)[name].disks if supply.staggered_spinup else ()
+        for disk in disks:
+            seconds = len(disks) * START_GAP
+            found[disk] = max(
+                found.get(disk, (0, "")), (seconds, f"{name} starts {len(disks)} one after another")
+            )
+    return found

@@ -13,6 +13,7 @@ from raidplan.estimate.survival.loss import outcomes
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.exchange import would_crowd
 from raidplan.rules.lib.subjects import array_disks, mounted, place
 from raidplan.topology import Topology
 
@@ -205,13 +206,16 @@ def _holds_fat(topology: Topology, device: str) -> bool:
 
 
 def _no_filesystem(topology: Topology, device: str) -> str:
-    room = "give it to nothing else" if device in topology.used_by else "make it larger"
-    return f"{room}, add a file system of type vfat, "
+    before = "" if _holds_fat(topology, device) else "make it larger, "
+    before = "give it to nothing else, " if device in topology.used_by else before
+    return f"{before}add a file system of type vfat, "
 
 
 def _filesystem_for(topology: Topology, device: str) -> tuple[Edit, ...]:
     """A file system on an EFI system partition, under a name and a mount point that are free; none if it has no room for one."""
     if not _holds_fat(topology, device) or device in topology.used_by:
+        return ()
+    if would_crowd(topology, sorted(topology.disks_below(device)), []):
         return ()
     mounts, taken = topology.once(mounted), topology.layout.filesystems.keys() | topology.provider.keys()
     names = (f"efi{number}" if number > 1 else "efi" for number in count(1))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Edit, Path, Severity
+from raidplan.base.size import GIB, MIB
 from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.free import free_partitions
 from raidplan.rules.lib.subjects import agreeing, footing, losses, place, places
 from raidplan.topology import Topology
 
 FLAT = ("grub-legacy", "lilo", "syslinux", "systemd-boot")
 """Loaders, or the firmware below them, that know nothing of md: to them a member is a plain partition."""
+
+
+BIOS, EFI = (MIB, 64 * MIB), (260 * MIB, 4 * GIB)
+"""Bytes of a partition that was rather made for a boot loader: a BIOS boot partition, an EFI system partition."""
 
 
 def loader_disks(topology: Topology) -> dict[str, str]:
@@ -66,12 +72,15 @@ def no_boot_partition(topology: Topology) -> Iterator[Hit]:
     disks = sorted(topology.disks_below(topology.layout.filesystems[name].device))
     kind = "an EFI system partition" if firmware == "uefi" else "a BIOS boot partition"
     part = "esp: {size: 1GiB, type: esp}" if firmware == "uefi" else "bios: {size: 1MiB, type: bios-boot}"
+    word, range_ = ("esp", EFI) if firmware == "uefi" else ("bios-boot", BIOS)
+    there = _partitions_for(topology, disks, range_)
     if disks:
         yield Hit(
             ("hardware", "firmware"),
             f"{name} is on {listed(disks, last=' and ')}, and no disk has {kind}: nothing can be started from them",
-            f"give each of them a partition {part}",
+            "" if there else f"give each of them a partition {part}",
             related=(place("file system", ("filesystems", name)),),
+            edits=tuple(Edit(("hardware", "disks", *at, "type"), word) for at in there),
         )
 
 
@@ -120,13 +129,32 @@ def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
     may_lose = losses(topology.layout.arrays[array])
     if len(loaders) <= may_lose:
         bare = sorted(topology.disks_below(device) - loaders.keys())
+        uefi = topology.layout.hardware.firmware == "uefi"
+        there = _partitions_for(topology, bare, EFI if uefi else BIOS)
         yield Hit(
             ("filesystems", name, "device"),
             f"{array} survives the loss of {may_lose} of its disks, and without {listed(sorted(loaders), last=' and ')} "
             "nothing starts the machine: no other disk has a boot loader",
-            f"make a partition like {loaders[min(loaders)]} on {listed(bare, last=' and ')} too, and install the loader on each",
+            "and install the loader on each"
+            if there
+            else f"make a partition like {loaders[min(loaders)]} on {listed(bare, last=' and ')} too, and install the loader on each",
             related=places("disk", ("hardware", "disks"), sorted(loaders)),
+            edits=tuple(
+                Edit(("hardware", "disks", *at, "type"), "esp" if uefi else "bios-boot") for at in there
+            ),
         )
+
+
+def _partitions_for(
+    topology: Topology, disks: Sequence[str], sizes: tuple[int, int]
+) -> list[tuple[str, str, str]]:
+    """The path below the disks of a free partition without a type that is as large as one for a loader, on each of some disks."""
+    least, most = sizes
+    fit = [
+        name.partition(".") for name, size in topology.once(free_partitions).items() if least <= size <= most
+    ]
+    found = {disk: (disk, "partitions", part) for disk, _, part in reversed(fit) if disk in disks}
+    return [found[disk] for disk in disks] if found.keys() == {*disks} else []
 
 
 @rule(Severity.ERROR, acceptable=True)

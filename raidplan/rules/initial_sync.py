@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
+from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import array_disks, arrays, hours_at, redundant
+from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, hours_at, redundant
 from raidplan.topology import Topology
 
 
@@ -161,6 +162,44 @@ def zeroing_hard_disks(topology: Topology) -> Iterator[Hit]:
             f"{len(hard)} hard disks of {name}{each} are written full of zeroes before anything else{wait}",
             "which takes as long in the background",
             edits=(Edit((*path, "initial_sync"), "run"),),
+        )
+
+
+@rule(Severity.NOTE)
+def initial_sync_needs_mdadm(topology: Topology) -> Iterator[Hit]:
+    """An array is to be made by writing zeroes, which mdadm does from 4.3 on.
+
+    Why: `initial_sync: zero` is `mdadm --create --write-zeroes`, which mdadm 4.2, that of Debian 12, refuses as
+    an unknown option. `apply` and the script ask for the version before they write anything, and refuse then;
+    the layout is right for a machine with a newer one, as Debian 13 has it.
+
+    Bad:
+        hardware:
+          disks: {s<0-3>: {size: 2TB, rotational: false}}
+        arrays:
+          fast:
+            level: raid5
+            members: [s<0-3>]
+            initial_sync: zero    # <-- here
+
+    Good:
+        hardware:
+          disks: {s<0-3>: {size: 2TB, rotational: false}}
+        arrays:
+          fast: {level: raid5, members: [s<0-3>], initial_sync: run}
+
+    Source: https://github.com/md-raid-utilities/mdadm/commit/577fd104 (mdadm 4.3).
+    """
+    zeroed = [
+        name for name, _, array in arrays(topology) if array.initial_sync == "zero" and redundant(array)
+    ]
+    for name in zeroed[:1]:
+        yield Hit(
+            ("arrays", name, "initial_sync"),
+            f"{listed(zeroed, last=' and ')} {agreeing(zeroed, 'is', 'are')} made with --write-zeroes, which mdadm has from "
+            "4.3 on: Debian 12 has 4.2, where apply and the script refuse",
+            "or look for the version on the machine: mdadm --version",
+            edits=tuple(Edit(("arrays", each, "initial_sync"), "run") for each in zeroed),
         )
 
 

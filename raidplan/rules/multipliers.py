@@ -57,7 +57,7 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
         (multiplier, *more) = topology.once(behind_multipliers)[name] or [None]
         if len(disks) < 2 or multiplier is None or more:
             continue
-        edits = exchange(topology, name)
+        edits = exchange(topology, name, wholly=False)
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
@@ -140,15 +140,21 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
         other = where if where in rooms else _roomy(rooms, members)
         if other is None or members[crowded] - members[other] < UNEVEN or _plenty(topology, name, crowded):
             continue
-        moved, edits = (members[crowded] - members[other]) // 2, exchange(topology, name)
+        moved, edits = (members[crowded] - members[other]) // 2, exchange(topology, name, wholly=False)
+        new = next((edit.new for edit in edits if isinstance(edit.new, tuple)), ())
+        left = sum(topology.wiring.nearest(disk, "multiplier") == crowded for disk in new)
         yield Hit(
             (*path, "members"),
             f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",
-            "which evens the load"
+            f"which evens the load{_still(array, crowded, left)}"
             if edits
             else f"move {moved} of them to {other}"
             + (f": {are_free(free)} there" if free and where == other else "")
-            + _still(array, crowded, members[crowded] - moved),
+            + (
+                f"; that evens the load{still}"
+                if (still := _still(array, crowded, members[crowded] - moved))
+                else ""
+            ),
             related=tuple(place("multiplier", ("hardware", "multipliers", pm)) for pm in (crowded, other)),
             edits=edits,
         )
@@ -157,11 +163,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
 def _still(array: Array, crowded: str, members: int) -> str:
     """The advice of another rule, as far as evening out the load leaves it."""
     keeps = most_together(array) if redundant(array) else members
-    return (
-        f"; that evens the load, and {crowded} still takes {members} members with it"
-        if members > keeps
-        else ""
-    )
+    return f", and {crowded} still takes {members} members with it" if members > keeps else ""
 
 
 def _plenty(topology: Topology, name: str, crowded: str) -> bool:

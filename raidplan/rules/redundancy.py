@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.base.words import counted
+from raidplan.base.words import SHOWN, counted
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_spare
-from raidplan.rules.lib.free import are_free, fitting, free_disks
+from raidplan.rules.lib.free import are_free, fitting, fitting_partitions, free_disks
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
 from raidplan.topology import Topology
 
@@ -114,7 +114,7 @@ ALSO_OF_MIRRORS = ("level", "members", "spares", "whole_disks", "metadata", "bit
 
 def _mirror(path: Path, array: Array) -> tuple[Edit, ...]:
     """The array as a raid1, without the keys that are of parity."""
-    logged = array.bitmap == "none" and array.policy == "ppl"
+    logged = array.bitmap == "none" and array.policy != "resync"
     taken = [key for key in ALSO_OF_MIRRORS if key != "bitmap" or not logged]
     beside = (Edit((*path, key), None) for key in array.given if key not in taken)
     return (Edit((*path, "level"), "raid1"), *beside)
@@ -220,7 +220,11 @@ def no_spare(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         count = len(array.named_members)
         if redundant(array) and count >= SPARE_FROM and not array.spares:
-            free, advised = fitting(topology, array, topology.once(free_disks)), safe_spare(topology, name)
+            advised = safe_spare(topology, name)
+            free = (
+                fitting(topology, array, topology.once(free_disks))
+                or fitting_partitions(topology, array)[:SHOWN]
+            )
             edits = (Edit((*path, "spares"), (advised,)),) if advised and array.level != "raid5" else ()
             yield Hit(
                 path,

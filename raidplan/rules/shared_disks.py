@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Path, Severity
 from raidplan.base.words import counted, listed
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, fitting, free_disks
+from raidplan.rules.lib.free import are_free, fitting, fitting_partitions, free_disks
 from raidplan.rules.lib.subjects import arrays, footing, hours_at, losses, place, redundant
 from raidplan.topology import Topology
 
@@ -54,7 +54,10 @@ def two_members_one_disk(topology: Topology) -> Iterator[Hit]:
                     "take each member from a disk of its own"
                     + (
                         f"; {are_free(free)}"
-                        if (free := fitting(topology, array, topology.once(free_disks)))
+                        if (
+                            free := fitting(topology, array, topology.once(free_disks))
+                            or fitting_partitions(topology, array)
+                        )
                         else ""
                     ),
                     related=(place("disk", ("hardware", "disks", shared)),),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from raidplan.base.findings import Edit, Related, Severity
+from raidplan.base.findings import Edit, Path, Related, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
 from raidplan.rules.lib.areas import Area, spread_swap, swap_areas
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import agreeing, footing, mounted, place, places
+from raidplan.rules.lib.free import free_partitions
+from raidplan.rules.lib.subjects import agreeing, arrays, footing, mounted, place, places, redundant
 from raidplan.topology import Topology
 
 
@@ -186,6 +187,7 @@ def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
     single disk it does not when that disk is the one: pages swapped out are gone, and the processes they
     belong to die. Swap on one disk of four has a quarter of the risk of swap on all four; a mirror has none.
     On several disks, of which no redundant array has one, it is a warning: any of them takes the machine down.
+    Where the layout has no root file system, an array on the same disk stands for it.
 
     Bad:
         hardware:
@@ -210,25 +212,50 @@ def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
 
     Source: *Coder Blog, "New Disk" (about 2009).
     """
-    root = topology.once(mounted).get("/")
-    device = topology.layout.filesystems[root].device if root is not None else ""
-    if root is None or not topology.disks_below(device) or footing(topology, device).exposed:
-        return
     plain = [area for area in topology.once(swap_areas) if area.plain]
     disks = sorted(frozenset[str]().union(*(area.on.exposed for area in plain)))
-    if disks and topology.once(spread_swap) is None:
+    safe = _survivor(topology, disks) if disks and topology.once(spread_swap) is None else None
+    if safe is not None:
+        word, path = safe
         alone = len(disks) == 1
         swap = f"swap on {disks[0]} alone" if alone else f"swap on any of {listed(disks, last=' and ')}"
         yield Hit(
             plain[0].path,
-            f"the root file system {root} survives the loss of a disk, and {swap} does not",
-            "put swap on a raid1 too",
+            f"the {word} {path[-1]} survives the loss of a disk, and {swap} does not",
+            f"put swap on a raid1 too{_partner(topology, plain[0]) if alone else ''}",
             severity=None if alone else Severity.WARNING,
-            related=(
-                *places("disk", ("hardware", "disks"), disks),
-                place("file system", ("filesystems", root)),
-            ),
+            related=(*places("disk", ("hardware", "disks"), disks), place(word.removeprefix("root "), path)),
         )
+
+
+def _survivor(topology: Topology, disks: Sequence[str]) -> tuple[str, Path] | None:
+    """The thing that goes on without a disk: the root file system, or without one an array with a member on these disks."""
+    root = topology.once(mounted).get("/")
+    if root is None:
+        held = (
+            name
+            for name, _, array in arrays(topology)
+            if redundant(array) and not topology.disks_below(name).isdisjoint(disks)
+        )
+        name = next(held, None)
+        return ("array", ("arrays", name)) if name is not None else None
+    device = topology.layout.filesystems[root].device
+    safe = topology.disks_below(device) and not footing(topology, device).exposed
+    return ("root file system", ("filesystems", root)) if safe else None
+
+
+def _partner(topology: Topology, area: Area) -> str:
+    """`, of d0.swap and d1.swap`: the other half that is there already, if one is."""
+    least = topology.devices[area.device].size if area.device in topology.devices else 0
+    there = [
+        name
+        for name, size in topology.once(free_partitions).items()
+        if least and size >= least and name.partition(".")[0] not in area.on.exposed
+    ]
+    # The one that was made for this is rather the smallest, or has its name.
+    part = area.device.partition(".")[2]
+    there.sort(key=lambda name: (name.partition(".")[2] != part, topology.devices[name].size))
+    return f", of {area.device} and {there[0]}" if there else ""
 
 
 @rule(Severity.NOTE)

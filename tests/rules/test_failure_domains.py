@@ -135,7 +135,7 @@ ROOM = {
     "a port too few": ("ports: 3", 1, "3TB", "raid5", "d0<0-3>", "add 1 multiplier, or accept this finding: with at most 1 of them to one multiplier there is room for 3 of 4"),
     "no port": ("ports: 2", 1, "3TB", "raid5", "d0<0-3>", "add 2 multipliers, or accept this finding: with at most 1 of them to one multiplier there is room for 2 of 4"),
     "unknown ports promise nothing": ("", 1, "3TB", "raid5", "d0<0-3>", "leave at most 1 of them to one multiplier; d10 is free"),
-    "free disks enough": ("ports: 2", 1, "3TB", "raid6", "d0<0-3>", "leave at most 2 of them to one multiplier; d10 and d11 are free"),
+    "free disks enough": ("ports: 2", 1, "3TB", "raid6", "d0<0-3>", "take d11 and d10 in place of d02 and d03"),
     "four and one": ("ports: 2", 1, "3TB", "raid6", "d0<0-3>, d10", "add 1 multiplier, or accept this finding: with at most 2 of them to one multiplier there is room for 4 of 5"),
     "four and one, and a third": ("ports: 3", 2, "3TB", "raid6", "d0<0-3>, d10", "leave at most 2 of them to one multiplier; d11 is free; pm2 has room for 1"),
 }  # fmt: skip

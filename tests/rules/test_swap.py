@@ -70,7 +70,8 @@ def test_swap_on_a_volume_of_a_plain_disk_and_a_mirror_blames_no_array(tmp_path:
 
 UNMIRRORED = {
     "beside a mirrored root": (ROOT, "w: {device: d0.a}", ["6:note"]),
-    "beside a root that lies elsewhere": ("filesystems: {srv: {device: s, type: ext4, mount: /srv}}\n", "w: {device: d0.a}", []),
+    "beside an array, with a root that lies elsewhere": ("filesystems: {srv: {device: s, type: ext4, mount: /srv}}\n", "w: {device: d0.a}", ["6:note"]),
+    "beside a root that has no mirror": ("filesystems: {x: {device: d1.a, type: ext4, mount: /}}\n", "w: {device: d0.a}", []),
     "in a file on the mirrored root": (ROOT, "w: {file: /swapfile, size: 1GiB}", []),
     "on two disks of the mirror, which is an error": (ROOT, "w<0-1>: {device: d<1>.a}", []),
 }  # fmt: skip

@@ -78,6 +78,10 @@ SHOWN_BY = {
 
 NO_THRESHOLD = {
     "advice.ENTRY": "parts of a path",
+    "autostart.LATE": "a measured boot, counted with",
+    "autostart.PATIENCE": "added to a wait in a hint",
+    "boot_loader.BIOS": "which partition a hint names",
+    "boot_loader.EFI": "which partition a hint names",
     "copies.MOST_ORDER": "so many members are written out in a hint",
     "disk_care.GREEN_PARKS": "what a family of disks does by itself, counted with",
     "exchange.ALIKE": "bounds the work of a hint",

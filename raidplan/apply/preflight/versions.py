@@ -53,6 +53,9 @@ NEEDS = (
 )  # fmt: skip
 """To let a plan use an option that not every supported version has, add a row."""
 
+DEBIAN = {"mdadm": "4.2", "mkswap": "2.38.1", "sfdisk": "2.38.1", "vgcreate": "2.03.16"}
+"""The programs of Debian 12, the oldest that plans are made for."""
+
 BEHAVIOURS = (
     Behaviour("mdadm", "4.2", "a chunk size for raid1 is refused; before, it was ignored", "none is given for raid1", f"{MDADM}/commit/5b30a34a"),
     Behaviour("mdadm", "4.2", "raid0 with metadata 0.90 is refused", "so is every such layout (metadata-limits)", f"{MDADM}/commit/6ce7f21b", until="4.5"),
@@ -157,6 +160,12 @@ def _boots(step: Step, plan: Plan) -> bool:
         and other.proof.key in BOOT
         for other in plan.steps
     )
+
+
+def needs(plan: Plan) -> Iterator[Need]:
+    """The options of the plan that not every Debian has: a script has to ask for them before it writes anything."""
+    newer = (need for need in NEEDS if numbers(need.since) > numbers(DEBIAN[need.program]))
+    return (need for need in newer if _first(plan, need.program, need.words))
 
 
 def _installed(program: str, plan: Plan, machine: Machine) -> str:

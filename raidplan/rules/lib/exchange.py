@@ -15,7 +15,6 @@ from raidplan.rules.lib.parts import (
     bus_above,
     disks_of_parts,
     fatal_parts,
-    members_of_parts,
     most_together,
     parts_of_disks,
 )
@@ -44,9 +43,20 @@ def _kind(disk: Disk) -> Kind:
 
 
 def spots(topology: Topology) -> dict[str, frozenset[Path]]:
-    """The parts of the hardware that each disk shares with others."""
-    parts, disks = topology.once(parts_of_disks), topology.layout.hardware.disks
-    return {disk: frozenset(part.path for part in parts.get(disk, ())) for disk in disks}
+    """The parts of the hardware that each disk shares with others, of the kinds of which there are several."""
+    hardware, parts = topology.layout.hardware, topology.once(parts_of_disks)
+    feeding = sum(bool(supply.feeds) for supply in hardware.power.values())
+    alone = {
+        kind for kind, count in (("controllers", len(hardware.controllers)), ("power", feeding)) if count < 2
+    }
+    return {
+        disk: frozenset(part.path for part in parts.get(disk, ()) if part.path[1] not in alone)
+        for disk in hardware.disks
+    }
+
+
+def _count(topology: Topology, disks: Sequence[str]) -> Counter[Path]:
+    return Counter(part for disk in disks for part in topology.once(spots)[disk])
 
 
 def free_kinds(topology: Topology) -> dict[Kind, list[str]]:
@@ -75,18 +85,20 @@ def _is_unwanted(topology: Topology, disk: str) -> bool:
     )
 
 
-def exchange(topology: Topology, name: str) -> tuple[Edit, ...]:
+def exchange(topology: Topology, name: str, *, wholly: bool = True) -> tuple[Edit, ...]:
     """Free disks in place of members, so that no part of the hardware takes more of them than the array can lose.
 
-    None where that cannot be, or where a rule would object to what comes of it.
+    If not wholly, so that fewer of them are too many, and in no other part. None where that cannot be, or where a rule
+    would object to what comes of it.
     """
     array = topology.layout.arrays[name]
     old = own_disks(topology, array)
     if not old or tuple(old) != array.named_members or name in topology.once(booted):
         return ()
     keeps = most_together(array) if redundant(array) else len(old)
-    new = _exchanged(topology, keeps, old)
-    fits = all(count <= keeps for count in members_of_parts(topology, new).values())
+    new, before = _exchanged(topology, keeps, old), _count(topology, old)
+    most = {part: keeps if wholly else max(keeps, before[part] - 1) for part in _count(topology, new)}
+    fits = all(count <= most[part] for part, count in _count(topology, new).items())
     if new == old or not fits or not _is_harmless(topology, array, old, new):
         return ()
     return (Edit(("arrays", name, "members"), tuple(new)),)
@@ -95,7 +107,7 @@ def exchange(topology: Topology, name: str) -> tuple[Edit, ...]:
 def _exchanged(topology: Topology, keeps: int, old: list[str]) -> list[str]:
     """Members with which ever fewer are too many in one part, and then ever fewer share a multiplier."""
     kind, spot = topology.once(kinds), topology.once(spots)
-    counts, new = members_of_parts(topology, old), list(old)
+    counts, new = _count(topology, old), list(old)
     free = {each: list(topology.once(free_kinds).get(each, ())) for each in {kind[disk] for disk in old}}
     while True:
         slots = {(kind[disk], spot[disk]): slot for slot, disk in enumerate(new)}
@@ -128,11 +140,11 @@ def substitute(topology: Topology, name: str, path: Path, old: str) -> tuple[Edi
     others = [disk for disk in (*array.named_members, *array.spares) if disk != old]
     if any(disk not in disks for disk in (*others, old)) or name in topology.once(booted):
         return ()
-    members, before = list(array.named_members), members_of_parts(topology, array.named_members)
+    members, before = list(array.named_members), _count(topology, array.named_members)
     keeps = most_together(array) if redundant(array) else len(members)
     for disk in _free_like(topology, others):
         new = [disk if member == old else member for member in members]
-        counts = members_of_parts(topology, new).items()
+        counts = _count(topology, new).items()
         fits = all(count <= max(keeps, before[part]) for part, count in counts)
         if fits and _is_harmless(topology, array, members, new):
             return (Edit(path, disk),)
@@ -156,7 +168,7 @@ def _safe_spare(topology: Topology, name: str, array: Array) -> str:
     fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
     free = _free_like(topology, disks) if tuple(disks) == array.named_members else []
     alone = (disk for disk in free if not any(disk in part for part in fatal))
-    return next((disk for disk in alone if not _crowds(topology, [disk], [])), "")
+    return next((disk for disk in alone if not would_crowd(topology, [disk], [])), "")
 
 
 def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
@@ -168,11 +180,20 @@ def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
 def _is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
     """No link gets too narrow, for these members or for all disks at once, and no multiplier is much fuller than another."""
     gone, come = [disk for disk in old if disk not in new], [disk for disk in new if disk not in old]
-    if _crowds(topology, come, gone) or not {*_narrow(topology, array, new)} <= {
+    if would_crowd(topology, come, gone) or not {*_narrow(topology, array, new)} <= {
         *_narrow(topology, array, old)
     }:
         return False
+    elsewhere = _count(topology, new) != _count(topology, old)
+    if LEVELS[array.level].arranged and elsewhere and _neighbours(topology, new):
+        return False
     return not LEVELS[array.level].chunked or _unevenness(topology, new) <= max(1, _unevenness(topology, old))
+
+
+def _neighbours(topology: Topology, disks: Sequence[str]) -> bool:
+    """Some neighbours, who may hold copies of each other, share a part."""
+    spot = topology.once(spots)
+    return any(spot[disk] & spot[disks[slot - 1]] for slot, disk in enumerate(disks))
 
 
 def _narrow(topology: Topology, array: Array, disks: Sequence[str]) -> Iterator[object]:
@@ -186,7 +207,7 @@ def _narrow(topology: Topology, array: Array, disks: Sequence[str]) -> Iterator[
         yield UNEQUAL
 
 
-def _crowds(topology: Topology, come: Sequence[str], gone: Sequence[str]) -> bool:
+def would_crowd(topology: Topology, come: Sequence[str], gone: Sequence[str]) -> bool:
     """A link that all disks in use share would become too narrow."""
     disks, links = topology.layout.hardware.disks, topology.once(paths)
     more: Counter[Path] = Counter()

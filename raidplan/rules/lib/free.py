@@ -28,6 +28,38 @@ def free_disks(topology: Topology) -> list[str]:
     return sorted(free, key=free.__getitem__)
 
 
+def free_partitions(topology: Topology, kind: str | None = None) -> dict[str, int]:
+    """The size of each partition of a type, or of none, that nothing uses."""
+    found = {
+        f"{disk}.{part}": topology.devices.get(f"{disk}.{part}")
+        for disk, entry in topology.layout.hardware.disks.items()
+        for part, partition in entry.partitions.items()
+        if partition.type == kind
+    }
+    named = {*topology.used_by, *topology.layout.boot.esp}
+    return {name: device.size for name, device in found.items() if device is not None and name not in named}
+
+
+def fitting_partitions(topology: Topology, array: Array) -> list[str]:
+    """The free partitions that could be members of an array on partitions, on disks of which it has none."""
+    own = {disk for member in (*array.named_members, *array.spares) for disk in topology.disks_below(member)}
+    sizes = [topology.devices[member].size for member in array.named_members if member in topology.devices]
+    if (
+        not sizes
+        or len(sizes) < len(array.named_members)
+        or any("." not in member for member in array.named_members)
+    ):
+        return []
+    free, disks = topology.once(free_partitions).items(), topology.layout.hardware.disks
+    turning = {disks[disk].rotational for disk in own}
+    apart = ((name, size, name.partition(".")[0]) for name, size in free)
+    return [
+        name
+        for name, size, disk in apart
+        if size >= min(sizes) and disk not in own and disks[disk].rotational in turning
+    ]
+
+
 def fitting(topology: Topology, array: Array, among: Sequence[str], most: int = 4) -> list[str]:
     """The first of some free disks that could be members: as large as the array's smallest, and of its kind.
 
