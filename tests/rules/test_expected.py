@@ -28,6 +28,12 @@ SHOWN = {
         "TOPO015": "arrays-share-links",
         "TOPO016": "network-slower-than-array",
     },
+    "tel-aviv-as-built": {
+        "TUN002": "stripe-cache-memory",
+        "TOPO003": "oversubscribed-link",
+        "FDOM001": "component-loss-kills-array",
+        "TOPO016": "network-slower-than-array",
+    },
     "tel-aviv-rows-mistake": {
         "TOPO001": "array-behind-one-multiplier",
         "FDOM001": "component-loss-kills-array",

@@ -2,17 +2,17 @@
 # The plan for the host beast-lvm, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:e9f54457871b04507507c4fa56df490dd9c0b09c67bc6768d6617ac89537d2d0
-# note[network-slower-than-array] layout line 18: the network carries 118 MB/s, and storagearray alone can read 166
-# warning[degraded-autostart] layout line 23: bl_sil3114 is known to lose disks (bl4, bl5, bl6, bl7), and storagearray would start without them after 30 s; without a bitmap, storagearray must then be rebuilt whole
-# note[no-spare] layout line 33: storagearray has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[write-hole] layout line 33: a crash of storagearray while a member is missing can spoil data that nobody was writing (the write hole)
-# warning[members-on-pci] layout line 33: 4 of 8 members of storagearray (bl4, bl5, bl6, bl7) share the PCI bus bl_pci, which carries 95 MB/s, 24 for each
-# warning[oversubscribed-link] layout line 33: bl_pci carries 95 MB/s for 4 members of storagearray: 24 for each, which could read 63
-# warning[slow-path-in-stripe] layout line 33: bl4 and 3 other members of storagearray get 24 MB/s over bl_pci, while bl0 reads 63: every stripe waits for the slowest
-# note[component-loss-kills-array] layout line 33: storagearray survives the loss of 1 disk, and the controller bl_nforce4 takes 4 of its 8 members with it, bl_sil3114 4
-# warning[no-bitmap] layout line 33: storagearray keeps no bitmap: after a crash, or when a member comes back, all 300 GB of each are synced, 3.5 h at 24 MB/s
-# note[idle-volume-group] layout line 36: VolumeGroup1 holds one volume, lvol0, over the whole of storagearray: nothing of LVM is used
-# warning[volume-read-ahead-low] layout line 36: VolumeGroup1.lvol0 reads 128KiB ahead, and a full stripe of storagearray has 448KiB on 7 data disks
+# note[network-slower-than-array] layout line 20: the network carries 118 MB/s, and storagearray alone can read 166
+# warning[degraded-autostart] layout line 25: bl_sil3114 is known to lose disks (bl4, bl5, bl6, bl7), and storagearray would start without them after 30 s; without a bitmap, storagearray must then be rebuilt whole
+# note[no-spare] layout line 35: storagearray has 8 members and no spare: after a failure it stays degraded until a disk is changed
+# note[write-hole] layout line 35: a crash of storagearray while a member is missing can spoil data that nobody was writing (the write hole)
+# warning[members-on-pci] layout line 35: 4 of 8 members of storagearray (bl4, bl5, bl6, bl7) share the PCI bus bl_pci, which carries 95 MB/s, 24 for each
+# warning[oversubscribed-link] layout line 35: bl_pci carries 95 MB/s for 4 members of storagearray: 24 for each, which could read 63
+# warning[slow-path-in-stripe] layout line 35: bl4 and 3 other members of storagearray get 24 MB/s over bl_pci, while bl0 reads 63: every stripe waits for the slowest
+# note[component-loss-kills-array] layout line 35: storagearray survives the loss of 1 disk, and the controller bl_nforce4 takes 4 of its 8 members with it, bl_sil3114 4
+# warning[no-bitmap] layout line 35: storagearray keeps no bitmap: after a crash, or when a member comes back, all 300 GB of each are synced, 3.5 h at 24 MB/s
+# note[idle-volume-group] layout line 38: VolumeGroup1 holds one volume, lvol0, over the whole of storagearray: nothing of LVM is used
+# warning[volume-read-ahead-low] layout line 38: VolumeGroup1.lvol0 reads 128KiB ahead, and a full stripe of storagearray has 448KiB on 7 data disks
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -60,7 +60,7 @@ require_blank_range "$disk_bl7" 1048576 299954601984
 require_room_for_initramfs /boot
 
 # name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org
-# layout line 32 (arrays)
+# layout line 34 (arrays)
 step 1/30 'name 1 array in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf beast-lvm top 0644 <<'END'
@@ -69,7 +69,7 @@ ARRAY /dev/md/storagearray metadata=1.2 UUID=ecadfc6b:dcbf595a:82df3f73:c40e50fa
 END
 
 # let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-beast-lvm.rules
-# layout line 32 (arrays)
+# layout line 34 (arrays)
 step 2/30 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-beast-lvm.rules'
 write_file /etc/udev/rules.d/65-raidplan-beast-lvm.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
@@ -77,27 +77,27 @@ SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", 
 END
 
 # let udev read its rules again
-# layout line 32 (arrays)
+# layout line 34 (arrays)
 step 3/30 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
-# layout line 32 (arrays)
+# layout line 34 (arrays)
 step 4/30 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid456
-# layout line 32 (arrays)
+# layout line 34 (arrays)
 step 5/30 'load the kernel module raid456'
 modprobe raid456
 
 # load the kernel module dm_mod
-# layout line 35 (volume_groups)
+# layout line 37 (volume_groups)
 step 6/30 'load the kernel module dm_mod'
 modprobe dm_mod
 
 # partition bl0: bl0.storagearray of 279.4 GiB
-# layout line 27 (hardware.disks.bl0); destroys everything on the disk bl0
+# layout line 29 (hardware.disks.bl0); destroys everything on the disk bl0
 step 7/30 'partition bl0: bl0.storagearray of 279.4 GiB'
 require_blank "$disk_bl0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl0" <<'END'
@@ -110,7 +110,7 @@ END
 await_node /dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5
 
 # partition bl1: bl1.storagearray of 279.4 GiB
-# layout line 27 (hardware.disks.bl1); destroys everything on the disk bl1
+# layout line 29 (hardware.disks.bl1); destroys everything on the disk bl1
 step 8/30 'partition bl1: bl1.storagearray of 279.4 GiB'
 require_blank "$disk_bl1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl1" <<'END'
@@ -123,7 +123,7 @@ END
 await_node /dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3
 
 # partition bl2: bl2.storagearray of 279.4 GiB
-# layout line 27 (hardware.disks.bl2); destroys everything on the disk bl2
+# layout line 29 (hardware.disks.bl2); destroys everything on the disk bl2
 step 9/30 'partition bl2: bl2.storagearray of 279.4 GiB'
 require_blank "$disk_bl2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl2" <<'END'
@@ -136,7 +136,7 @@ END
 await_node /dev/disk/by-partuuid/27121fdc-4e73-5e0e-a3a9-f914f4997546
 
 # partition bl3: bl3.storagearray of 279.4 GiB
-# layout line 27 (hardware.disks.bl3); destroys everything on the disk bl3
+# layout line 29 (hardware.disks.bl3); destroys everything on the disk bl3
 step 10/30 'partition bl3: bl3.storagearray of 279.4 GiB'
 require_blank "$disk_bl3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl3" <<'END'
@@ -149,7 +149,7 @@ END
 await_node /dev/disk/by-partuuid/bd9d30ea-96a0-5e5d-ac04-04083b8d4034
 
 # partition bl4: bl4.storagearray of 279.4 GiB
-# layout line 29 (hardware.disks.bl4); destroys everything on the disk bl4
+# layout line 31 (hardware.disks.bl4); destroys everything on the disk bl4
 step 11/30 'partition bl4: bl4.storagearray of 279.4 GiB'
 require_blank "$disk_bl4"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl4" <<'END'
@@ -162,7 +162,7 @@ END
 await_node /dev/disk/by-partuuid/9b61966b-101f-5d04-9541-a0269c5c5bc2
 
 # partition bl5: bl5.storagearray of 279.4 GiB
-# layout line 29 (hardware.disks.bl5); destroys everything on the disk bl5
+# layout line 31 (hardware.disks.bl5); destroys everything on the disk bl5
 step 12/30 'partition bl5: bl5.storagearray of 279.4 GiB'
 require_blank "$disk_bl5"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl5" <<'END'
@@ -175,7 +175,7 @@ END
 await_node /dev/disk/by-partuuid/3c7da5df-3aed-508f-b5a9-dc44d8443456
 
 # partition bl6: bl6.storagearray of 279.4 GiB
-# layout line 29 (hardware.disks.bl6); destroys everything on the disk bl6
+# layout line 31 (hardware.disks.bl6); destroys everything on the disk bl6
 step 13/30 'partition bl6: bl6.storagearray of 279.4 GiB'
 require_blank "$disk_bl6"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl6" <<'END'
@@ -188,7 +188,7 @@ END
 await_node /dev/disk/by-partuuid/786dcdb0-7382-5330-9056-946c1388367b
 
 # partition bl7: bl7.storagearray of 279.4 GiB
-# layout line 29 (hardware.disks.bl7); destroys everything on the disk bl7
+# layout line 31 (hardware.disks.bl7); destroys everything on the disk bl7
 step 14/30 'partition bl7: bl7.storagearray of 279.4 GiB'
 require_blank "$disk_bl7"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_bl7" <<'END'
@@ -201,7 +201,7 @@ END
 await_node /dev/disk/by-partuuid/f6a67f84-ac45-5686-a657-f5935cfeccaa
 
 # create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable
-# layout line 33 (arrays.storagearray); destroys everything on bl0.storagearray, everything on bl1.storagearray, everything on bl2.storagearray, everything on bl3.storagearray, everything on bl4.storagearray, everything on bl5.storagearray, everything on bl6.storagearray, everything on bl7.storagearray
+# layout line 35 (arrays.storagearray); destroys everything on bl0.storagearray, everything on bl1.storagearray, everything on bl2.storagearray, everything on bl3.storagearray, everything on bl4.storagearray, everything on bl5.storagearray, everything on bl6.storagearray, everything on bl7.storagearray
 step 15/30 'create raid5 storagearray of 8 members (bl0, bl1, bl2, bl3, bl4, bl5, bl6, bl7), 1.9 TiB usable'
 require_blank /dev/disk/by-partuuid/7feb0454-7eb4-5c41-83e0-fb2cfd993dd5
 require_blank /dev/disk/by-partuuid/7c95712b-4a14-5146-88d7-87ea17b573e3
@@ -225,37 +225,37 @@ mdadm --create /dev/md/storagearray --run --quiet --readonly --metadata=1.2 --ho
 await_node /dev/md/storagearray
 
 # hold the initial sync of storagearray, so that it does not slow down what follows
-# layout line 33 (arrays.storagearray)
+# layout line 35 (arrays.storagearray)
 step 16/30 'hold the initial sync of storagearray, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' frozen
 
 # open storagearray for writing
-# layout line 33 (arrays.storagearray)
+# layout line 35 (arrays.storagearray)
 step 17/30 'open storagearray for writing'
 set_attribute '/sys/block/{/dev/md/storagearray}/md/array_state' active
 
 # make storagearray a physical volume, data from 1.3 MiB on
-# layout line 36 (volume_groups.VolumeGroup1); destroys everything on storagearray
+# layout line 38 (volume_groups.VolumeGroup1); destroys everything on storagearray
 step 18/30 'make storagearray a physical volume, data from 1.3 MiB on'
 require_blank /dev/md/storagearray
 pvcreate --yes --quiet --uuid=1rLwqM-cuNo-Lq0Y-v5Pd-R7yN-oS7W-F3dIOS --norestorefile --dataalignment=458752b \
 	/dev/md/storagearray
 
 # create volume group VolumeGroup1 on storagearray
-# layout line 36 (volume_groups.VolumeGroup1)
+# layout line 38 (volume_groups.VolumeGroup1)
 step 19/30 'create volume group VolumeGroup1 on storagearray'
 vgcreate --autobackup=y --physicalextentsize=4194304b --setautoactivation=y VolumeGroup1 \
 	/dev/md/storagearray
 
 # create volume VolumeGroup1.lvol0 of 1.9 TiB
-# layout line 36 (volume_groups.VolumeGroup1.volumes.lvol0)
+# layout line 38 (volume_groups.VolumeGroup1.volumes.lvol0)
 step 20/30 'create volume VolumeGroup1.lvol0 of 1.9 TiB'
 lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=500377 --readahead=256s --name=lvol0 \
 	VolumeGroup1
 await_node /dev/VolumeGroup1/lvol0
 
 # make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
-# layout line 39 (filesystems.storagearray); destroys everything on VolumeGroup1.lvol0
+# layout line 41 (filesystems.storagearray); destroys everything on VolumeGroup1.lvol0
 step 21/30 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
 require_blank /dev/VolumeGroup1/lvol0
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
@@ -264,51 +264,51 @@ mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_inde
 await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590 /dev/VolumeGroup1/lvol0
 
 # put the new configuration into the initramfs, so that arrays keep their names at boot
-# layout line 32 (arrays)
+# layout line 34 (arrays)
 step 22/30 'put the new configuration into the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot ecadfc6b:dcbf595a:82df3f73:c40e50fa /etc/initramfs/post-update.d
 
 # let the monitor read its configuration again, so that it writes to root@example.org
-# layout line 43 (monitoring.mail)
+# layout line 45 (monitoring.mail)
 step 23/30 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
-# layout line 43 (monitoring.scrub)
+# layout line 45 (monitoring.scrub)
 step 24/30 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
-# layout line 43 (monitoring.scrub)
+# layout line 45 (monitoring.scrub)
 step 25/30 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm beast-lvm bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # enter 1 line into /etc/fstab
-# layout line 38 (filesystems)
+# layout line 40 (filesystems)
 step 26/30 'enter 1 line into /etc/fstab'
 write_block /etc/fstab beast-lvm bottom 0644 <<'END'
 UUID=9363e64e-53e2-5c01-8480-50e05b938590 /storagearray ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
 
 # let systemd read fstab again
-# layout line 38 (filesystems)
+# layout line 40 (filesystems)
 step 27/30 'let systemd read fstab again'
 systemctl daemon-reload
 
 # make the folder /storagearray
-# layout line 39 (filesystems.storagearray)
+# layout line 41 (filesystems.storagearray)
 step 28/30 'make the folder /storagearray'
 mkdir --parents /storagearray
 
 # mount storagearray at /storagearray
-# layout line 39 (filesystems.storagearray)
+# layout line 41 (filesystems.storagearray)
 step 29/30 'mount storagearray at /storagearray'
 systemctl start /storagearray
 
 # let the initial sync of storagearray run
-# layout line 33 (arrays.storagearray)
+# layout line 35 (arrays.storagearray)
 step 30/30 'let the initial sync of storagearray run'
 set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' idle
 
