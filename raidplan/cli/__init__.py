@@ -36,6 +36,8 @@ OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 EXTRAS = {
     "jinja2": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
+    "lsprotocol": ("pygls 2.0 or later", "lsp", "none yet"),
+    "pygls": ("pygls 2.0 or later", "lsp", "none yet"),
     "markupsafe": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
     "pydantic": ("pydantic 2.10 or later", "schema", "python3-pydantic (from Debian 13 on)"),
 }

@@ -292,6 +292,11 @@ def _schema(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "json")
 
 
+def _lsp(parser: argparse.ArgumentParser) -> None:
+    """None."""
+    parser.description = "Serves an editor on standard input and output, by the Language Server Protocol."
+
+
 def _scale(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= 10**9):
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
@@ -315,5 +320,6 @@ ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "layouts": _layouts,
     "loops": _loops,
     "schema": _schema,
+    "lsp": _lsp,
 }
 """The function that describes the arguments of each command."""

@@ -57,8 +57,11 @@ def looks_like_layout(file: str) -> bool:
     So does a file of hardware: all of its keys are those of a hardware section, and `disks` is one.
     """
     text = read_text(file)[0]
-    if text is None:
-        return True  # nobody can say that it is none, so that it cannot be read is told
+    return text is None or looks_like_layout_text(text)  # that it cannot be read is told
+
+
+def looks_like_layout_text(text: str) -> bool:
+    """The same of the text of a file."""
     found = set(_KEY.findall(text))
     keys = found & _layout_keys()
     return (len(keys) > 1 and bool(keys & _TELLING)) or ("disks" in found and found <= _hardware_keys())

@@ -1,0 +1,217 @@
+"""The language server: findings as diagnostics, hover text, completion and quick fixes, over standard input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from raidplan import __version__
+from raidplan.base.findings import Severity
+from raidplan.document import Reader, Span, in_place_of, read_text
+from raidplan.editor.cursor import Cursor, cursor
+from raidplan.editor.fixes import replacements
+from raidplan.editor.hover import completions, hover, key_at
+from raidplan.layout.files import looks_like_layout_text, to_check
+from raidplan.layout.model import Layout
+from raidplan.review.located import Located
+from raidplan.review.pipeline import Loaded, check
+from raidplan.review.settings import DEFAULT, InvalidSettings, Settings, read_settings
+
+SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+
+
+@dataclass
+class Desk:
+    """The files that are open, and what was found in each layout."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    loaded: dict[str, Loaded] = field(default_factory=dict)
+    """By layout; a file of hardware is looked at with the layout that names it."""
+    layouts: dict[str, Layout] = field(default_factory=dict)
+    """The last one that could be read, which knows the names."""
+    shown: dict[str, set[str]] = field(default_factory=dict)
+    """The files that have diagnostics, by layout."""
+
+    def reader(self, layout: str) -> Reader:
+        """The texts as they are in the editor, else on the disk."""
+        disk = in_place_of(layout, self.text(layout))
+        return lambda name: (self.texts[name], "") if name in self.texts else disk(name)
+
+    def text(self, file: str) -> str:
+        """A file as it is in the editor, else on the disk."""
+        return self.texts[file] if file in self.texts else read_text(file)[0] or ""
+
+    def look(self, file: str) -> Iterator[Loaded]:
+        """Checks the layouts that a file belongs to."""
+        if not looks_like_layout_text(self.text(file)):
+            return
+        for layout in to_check([file]):
+            loaded = check(layout, _settings(layout), reader=self.reader(layout))
+            self.loaded[layout] = loaded
+            if loaded.layout is not None:
+                self.layouts[layout] = loaded.layout
+            yield loaded
+
+    def place(self, params: types.TextDocumentPositionParams) -> tuple[Cursor, bool, Layout | None]:
+        """The cursor, whether it is in a file of hardware, and the layout that it belongs to."""
+        file = _file(params.text_document.uri)
+        text, at = self.text(file), params.position
+        lines = text.splitlines()
+        line = lines[at.line] if at.line < len(lines) else ""
+        column = len(line.encode("utf-16-le")[: at.character * 2].decode("utf-16-le", "ignore"))
+        owners = [name for name, each in self.loaded.items() if file in each.sources]
+        hardware = file not in owners and bool(owners)
+        return cursor(text, at.line, column), hardware, self.layouts.get(owners[0] if owners else file)
+
+
+def _settings(layout: str) -> Settings:
+    try:
+        return read_settings(layout)
+    except InvalidSettings:
+        return DEFAULT
+
+
+def _file(uri: str) -> str:
+    return to_fs_path(uri) or uri
+
+
+def serve() -> None:
+    """Serves until the editor hangs up."""
+    server = LanguageServer("raidplan", __version__)
+    register(server, Desk())
+    server.start_io()
+
+
+def register(server: LanguageServer, desk: Desk) -> None:
+    """The features of the server."""
+
+    def show(uri: str) -> None:
+        for loaded in desk.look(_file(uri)):
+            found: dict[str, list[types.Diagnostic]] = {file: [] for file in loaded.sources}
+            found |= {file: [] for file in desk.shown.get(loaded.file, ())}
+            for item in loaded.findings:
+                found.setdefault(item.span.file, []).append(_diagnostic(item, desk))
+            for file, diagnostics in found.items():
+                server.text_document_publish_diagnostics(
+                    types.PublishDiagnosticsParams(from_fs_path(file) or file, diagnostics)
+                )
+            desk.shown[loaded.file] = {file for file, diagnostics in found.items() if diagnostics}
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        desk.texts[_file(params.text_document.uri)] = params.text_document.text
+        show(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        desk.texts[_file(uri)] = server.workspace.get_text_document(uri).source
+        show(uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        desk.texts.pop(_file(params.text_document.uri), None)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hovered(params: types.HoverParams) -> types.Hover | None:
+        place, hardware, _ = desk.place(_at_the_end(params, desk))
+        known = looks_like_layout_text(desk.text(_file(params.text_document.uri)))
+        key = key_at(place, hardware) if known else None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover(key))) if key else None
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", "."])
+    )
+    def completed(params: types.CompletionParams) -> list[types.CompletionItem]:
+        place, hardware, layout = desk.place(params)
+        begin = types.Position(params.position.line, params.position.character - len(place.word))
+        return [
+            types.CompletionItem(
+                each.label,
+                documentation=each.detail,
+                text_edit=types.TextEdit(types.Range(begin, params.position), each.insert),
+            )
+            for each in completions(place, layout, hardware)
+        ]
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return list(_actions(params, desk))
+
+
+def _at_the_end(params: types.HoverParams, desk: Desk) -> types.HoverParams:
+    """The position behind the key that is pointed at."""
+    lines = desk.text(_file(params.text_document.uri)).splitlines()
+    at = params.position
+    line = lines[at.line] if at.line < len(lines) else ""
+    end = at.character
+    while end < len(line) and (line[end].isalnum() or line[end] in "_-"):
+        end += 1
+    if line[end : end + 1] == ":":
+        end += 1
+    return types.HoverParams(params.text_document, types.Position(at.line, end))
+
+
+def _actions(params: types.CodeActionParams, desk: Desk) -> Iterator[types.CodeAction]:
+    """The hints of the findings in a range that a program can follow."""
+    file = _file(params.text_document.uri)
+    for loaded in desk.loaded.values():
+        if loaded.document is None:
+            continue
+        for item in loaded.findings:
+            inside = (
+                params.range.start.line + 1 <= item.span.end_line
+                and item.span.line <= params.range.end.line + 1
+            )
+            if item.span.file != file or not inside or not item.finding.edits:
+                continue
+            made = replacements(loaded.document, item.finding.edits, desk.reader(loaded.file))
+            edits: dict[str, list[types.TextEdit]] = {}
+            for each in made:
+                uri = from_fs_path(each.span.file) or each.span.file
+                edits.setdefault(uri, []).append(types.TextEdit(_range(each.span, desk), each.text))
+            if made:
+                yield types.CodeAction(
+                    f"raidplan: {item.finding.hint}",
+                    types.CodeActionKind.QuickFix,
+                    [_diagnostic(item, desk)],
+                    edit=types.WorkspaceEdit(edits),
+                )
+
+
+def _diagnostic(item: Located, desk: Desk) -> types.Diagnostic:
+    finding = item.finding
+    related = [
+        types.DiagnosticRelatedInformation(
+            types.Location(from_fs_path(span.file) or span.file, _range(span, desk)), place.message
+        )
+        for place, span in zip(finding.related, item.related, strict=True)
+    ]
+    hint = f"\nhint: {finding.hint}" if finding.hint else ""
+    return types.Diagnostic(
+        _range(item.span, desk),
+        finding.message + hint,
+        SEVERITIES[finding.severity],
+        finding.rule,
+        source="raidplan",
+        related_information=related,
+    )
+
+
+def _range(span: Span, desk: Desk) -> types.Range:
+    """A span as the protocol counts: from 0 on, in units of UTF-16."""
+    lines = desk.text(span.file).splitlines()
+
+    def position(line: int, column: int) -> types.Position:
+        text = lines[line - 1] if line <= len(lines) else ""
+        return types.Position(line - 1, len(text[: column - 1].encode("utf-16-le")) // 2)
+
+    return types.Range(position(span.line, span.column), position(span.end_line, span.end_column))

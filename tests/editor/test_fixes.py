@@ -1,0 +1,52 @@
+"""Quick fixes: in every example and every bad example of a rule, a fix that is offered does what its edits say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.document import in_place_of
+from raidplan.editor.fixes import replaced, replacements
+from raidplan.review.pipeline import check
+from tests.examples import EXAMPLES
+
+BLOCK = "version: 1\nhost: h\nhardware:\n  disks:\n    a: {serial: A, size: 4TB}\n    b: {serial: B, size: 4TB}\narrays:\n  d:\n    level: raid1\n    chunk: 64KiB\n    members: [a, b]\n"
+
+
+def fixed(file: Path) -> list[tuple[str, str, bool]]:
+    """(rule, text afterwards, whether the finding is gone) of every fix that is offered for a file."""
+    loaded = check(str(file))
+    assert loaded.document is not None
+    found = []
+    for item in loaded.findings:
+        made = replacements(loaded.document, item.finding.edits, in_place_of(str(file), file.read_text()))
+        if not item.finding.edits or not made:
+            continue
+        text = replaced(file.read_text(), made, str(file))
+        after = check(str(file), reader=in_place_of(str(file), text))
+        left = {(each.finding.rule, each.finding.path) for each in after.findings}
+        found.append((item.finding.rule, text, (item.finding.rule, item.finding.path) not in left))
+    return found
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_a_fix_of_an_example_ends_the_finding(example: Path) -> None:
+    assert all(gone for _, _, gone in fixed(example))
+
+
+def test_a_line_of_its_own_goes_and_a_section_comes(tmp_path: Path) -> None:
+    file = tmp_path / "h.yaml"
+    file.write_text(BLOCK)
+    texts = {rule: text for rule, text, gone in fixed(file) if gone}
+    assert texts["chunk-on-raid1"] == BLOCK.replace("    chunk: 64KiB\n", "")
+    assert texts["no-scrub"].startswith(BLOCK) and "monitoring: {" in texts["no-scrub"]
+
+
+def test_what_a_range_makes_is_left_to_a_person(tmp_path: Path) -> None:
+    file = tmp_path / "h.yaml"
+    file.write_text(
+        "version: 1\nhost: h\nhardware: {disks: {d<0-3>: {serial: S<1>, size: 4TB}}}\n"
+        "arrays:\n  a<0-1>: {level: raid1, chunk: 64KiB, members: {each: [[d0, d1], [d2, d3]]}}\n"
+    )
+    assert "chunk-on-raid1" not in {rule for rule, _, _ in fixed(file)}

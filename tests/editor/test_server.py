@@ -1,0 +1,150 @@
+"""The language server over standard input and output, as an editor starts it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LAYOUT = """\
+version: 1
+host: box  # é
+hardware:
+  disks:
+    left:  {serial: WD-A1, size: 4TB, partitions: {data: {size: rest}}}
+    right: {serial: WD-B2, size: 4TB, partitions: {data: {size: rest}}}
+arrays:
+  data: {level: raid1, members: [left.data, right.data], chunk: 64KiB}
+filesystems:
+  data:
+    device: data
+    type: xfs
+    mount: /srv/data
+"""
+
+
+class Editor:
+    """A client that speaks JSON-RPC."""
+
+    def __init__(self) -> None:
+        argv = [sys.executable, "-m", "raidplan", "lsp"]
+        self.server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        self.count = 0
+        self.told: list[dict[str, Any]] = []
+        self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        self.tell("initialized", {})
+
+    def tell(self, method: str, params: object, **more: object) -> None:
+        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
+        assert self.server.stdin
+        self.server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.server.stdin.flush()
+
+    def ask(self, method: str, params: object) -> Any:
+        self.count += 1
+        self.tell(method, params, id=self.count)
+        while (message := self.read()).get("id") != self.count:
+            self.told.append(message)
+        assert "error" not in message, message
+        return message["result"]
+
+    def read(self) -> dict[str, Any]:
+        assert self.server.stdout
+        length = 0
+        while line := self.server.stdout.readline().strip():
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        found: dict[str, Any] = json.loads(self.server.stdout.read(length))
+        return found
+
+    def diagnostics(self) -> tuple[str, list[dict[str, Any]]]:
+        """The next ones that are published."""
+        while True:
+            message = self.told.pop(0) if self.told else self.read()
+            if message.get("method") == "textDocument/publishDiagnostics":
+                return message["params"]["uri"], message["params"]["diagnostics"]
+
+    def open(self, file: Path, text: str) -> str:
+        file.write_text(text)
+        document = {"uri": file.as_uri(), "languageId": "yaml", "version": 1, "text": text}
+        self.tell("textDocument/didOpen", {"textDocument": document})
+        return file.as_uri()
+
+    def at(self, what: str, uri: str, line: int, character: int) -> Any:
+        place = {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
+        return self.ask(f"textDocument/{what}", place)
+
+
+@pytest.fixture
+def editor() -> Iterator[Editor]:
+    made = Editor()
+    yield made
+    made.ask("shutdown", None)
+    made.tell("exit", None)
+    assert made.server.wait(10) == 0
+
+
+def test_findings_are_diagnostics_and_hints_are_quick_fixes(editor: Editor, tmp_path: Path) -> None:
+    uri = editor.open(tmp_path / "box.yaml", LAYOUT)
+    at, found = editor.diagnostics()
+    assert at == uri
+    (chunk,) = [each for each in found if each["code"] == "chunk-on-raid1"]
+    assert chunk["severity"] == 1 and chunk["source"] == "raidplan" and "hint: " in chunk["message"]
+    assert chunk["range"]["start"]["line"] == 7
+    asked = {"textDocument": {"uri": uri}, "range": chunk["range"], "context": {"diagnostics": [chunk]}}
+    actions = editor.ask("textDocument/codeAction", asked)
+    (fix,) = [each for each in actions if each["diagnostics"][0]["code"] == "chunk-on-raid1"]
+    (edit,) = fix["edit"]["changes"][uri]
+    lines = LAYOUT.splitlines(keepends=True)
+    begin, end = edit["range"]["start"], edit["range"]["end"]
+    assert begin["line"] == end["line"] == 7
+    lines[7] = lines[7][: begin["character"]] + edit["newText"] + lines[7][end["character"] :]
+    assert lines[7] == "  data: {level: raid1, members: [left.data, right.data]}\n"
+    changed = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "".join(lines)}]}
+    editor.tell("textDocument/didChange", changed)
+    _, found = editor.diagnostics()
+    assert "chunk-on-raid1" not in {each["code"] for each in found}
+
+
+def test_keys_are_told_of_and_completed(editor: Editor, tmp_path: Path) -> None:
+    uri = editor.open(tmp_path / "box.yaml", LAYOUT)
+    editor.diagnostics()
+    said = editor.at("hover", uri, 11, 6)["contents"]["value"]
+    assert said.startswith("**type**: `ext2`") and "The type of file system." in said
+    assert editor.at("hover", uri, 7, 26)["contents"]["value"].startswith("**members**")
+    assert editor.at("hover", uri, 1, 12) is None
+    assert "serial" in labels(editor.at("completion", uri, 4, 12))
+    text = LAYOUT + "    o\nswap:\n  s: {device: \n"
+    editor.tell(
+        "textDocument/didChange",
+        {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": text}]},
+    )
+    assert {"options", "mount", "inodes"} <= labels(editor.at("completion", uri, 13, 5))
+    assert {"left.data", "data", "right"} <= labels(editor.at("completion", uri, 15, 14))
+    assert labels(editor.at("completion", uri, 11, 10)) == {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat"}  # fmt: skip
+
+
+def labels(items: list[dict[str, Any]]) -> set[str]:
+    return {each["label"] for each in items}
+
+
+def test_a_file_of_hardware_is_looked_at_with_its_layout(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / "box.yaml").write_text(
+        "version: 1\nhost: box\nhardware: h.hardware.yaml\narrays: {a: {level: raid1, members: [x, y]}}\n"
+    )
+    uri = editor.open(
+        tmp_path / "h.hardware.yaml", "disks:\n  x: {serial: A, size: 4TB}\n  y: {serial: A, size: 4TB}\n"
+    )
+    found = dict([editor.diagnostics(), editor.diagnostics()])
+    assert "duplicate-serial" in {each["code"] for each in found[uri]}
+
+
+def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> None:
+    other = editor.open(tmp_path / "port.yaml", "services:\n  web: {image: nginx}\n")
+    assert editor.at("hover", other, 0, 2) is None
+    assert not editor.told
