@@ -29,6 +29,7 @@ COMMANDS = {
     "layouts": "list those of some files that are layouts, and no hardware sections",
     "loops": "put loop devices in the place of a layout's disks, for test machines",
     "schema": "print the JSON Schema of a layout, for editors",
+    "lsp": "serve an editor: findings, hover text, completion and quick fixes",
 }
 """Every command with its line of help. To add one, add its module and its arguments, and name it here."""
 

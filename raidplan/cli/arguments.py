@@ -16,6 +16,7 @@ from raidplan.cli.options import (
     add_settings,
     add_state,
     add_target,
+    whole_number,
 )
 
 LOOPS = """\
@@ -276,7 +277,7 @@ def _loops(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--directory", metavar="D", help="where the files lie; ./HOST.loops by default")
     parser.add_argument(
         "--scale",
-        type=_scale,
+        type=whole_number,
         default=1,
         metavar="N",
         help="up: divide every size by N, and write the layout that results to D/scaled.yaml",
@@ -295,12 +296,6 @@ def _schema(parser: argparse.ArgumentParser) -> None:
 def _lsp(parser: argparse.ArgumentParser) -> None:
     """None."""
     parser.description = "Serves an editor on standard input and output, by the Language Server Protocol."
-
-
-def _scale(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= 10**9):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
-    return int(text)
 
 
 ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {

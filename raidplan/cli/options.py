@@ -151,3 +151,10 @@ def add_confirm(parser: argparse.ArgumentParser, more: str = "") -> None:
     parser.add_argument(
         "--confirm", metavar="HOST", help=f"the layout's host name, in place of typing it{more}"
     )
+
+
+def whole_number(text: str) -> int:
+    """A number from 1 to 10^9; another raises `ArgumentTypeError`."""
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= 10**9):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return int(text)

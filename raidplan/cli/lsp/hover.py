@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.editor.cursor import Cursor
+from raidplan.cli.lsp.cursor import Cursor
 from raidplan.layout.keys import Key, keys, model_at, values
 from raidplan.layout.model import Hardware, Layout
 
@@ -45,13 +45,13 @@ def hover(key: Key) -> str:
 
 
 def completions(cursor: Cursor, layout: Layout | None, hardware: bool = False) -> Iterator[Completion]:
-    """What fits at a cursor: keys, words, or names that the layout has."""
+    """Words that fit at a cursor: keys, words, or names that the layout has."""
     path = [part for part in cursor.path if isinstance(part, str)]
     if not cursor.in_value:
         model, named = model_at(path, Hardware if hardware else Layout)
         if model is not None and not named:
-            for key in keys(model).values():
-                yield Completion(key.name, key.description, f"{key.name}: ")
+            for known in keys(model).values():
+                yield Completion(known.name, known.description, f"{known.name}: ")
         return
     key = key_at(cursor, hardware)
     if key is None:

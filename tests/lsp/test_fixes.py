@@ -6,12 +6,24 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.cli.lsp.fixes import replaced, replacements
 from raidplan.document import in_place_of
-from raidplan.editor.fixes import replaced, replacements
 from raidplan.review.pipeline import check
 from tests.examples import EXAMPLES
 
-BLOCK = "version: 1\nhost: h\nhardware:\n  disks:\n    a: {serial: A, size: 4TB}\n    b: {serial: B, size: 4TB}\narrays:\n  d:\n    level: raid1\n    chunk: 64KiB\n    members: [a, b]\n"
+BLOCK = """\
+version: 1
+host: h
+hardware:
+  disks:
+    a: {serial: A, size: 4TB}
+    b: {serial: B, size: 4TB}
+arrays:
+  d:
+    level: raid1
+    chunk: 64KiB
+    members: [a, b]
+"""
 
 
 def fixed(file: Path) -> list[tuple[str, str, bool]]:

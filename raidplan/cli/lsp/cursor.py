@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_COMMENT = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'#]|(?<=\S)#)*(?<!\S)#.*""")
 _KEY = re.compile(r"([\w<>:/.-]+?|\"[^\"]*\"):(?=\s|$)")
 
 
@@ -18,11 +19,13 @@ class Cursor:
     """The part of the word that stands before the cursor."""
 
 
-def cursor(text: str, line: int, column: int) -> Cursor:
-    """The place at a line and column, both from 0 on."""
+def cursor(text: str, line: int, column: int) -> Cursor | None:
+    """The place at a line and column, both from 0 on; None in a comment."""
     lines = text.splitlines()[: line + 1]
     lines += [""] * (line + 1 - len(lines))
     lines[line] = lines[line][:column]
+    if _COMMENT.fullmatch(lines[line]):
+        return None
     block: list[tuple[int, str | int]] = []
     flow: list[str | int | None] = []
     value = False
@@ -35,6 +38,7 @@ def cursor(text: str, line: int, column: int) -> Cursor:
                 block.pop()
         while not flow and rest.startswith("- "):
             block.append((indent, 0))
+            value = True
             indent, rest = indent + 2, rest[2:]
         value = _scan(rest, indent, block, flow, value)
     last = re.search(r"[\w<>./%-]*$", lines[line])
@@ -45,7 +49,7 @@ def cursor(text: str, line: int, column: int) -> Cursor:
 def _scan(
     rest: str, indent: int, block: list[tuple[int, str | int]], flow: list[str | int | None], value: bool
 ) -> bool:
-    """Takes one line in; whether the cursor behind it would type a value."""
+    """Adds one line to the keys above; whether the cursor behind it would type a value."""
     place = 0
     while place < len(rest):
         letter = rest[place]

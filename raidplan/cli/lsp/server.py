@@ -11,14 +11,15 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from raidplan import __version__
 from raidplan.base.findings import Severity
+from raidplan.cli.lsp.cursor import Cursor, cursor
+from raidplan.cli.lsp.fixes import replacements
+from raidplan.cli.lsp.hover import completions, hover, key_at
 from raidplan.document import Reader, Span, in_place_of, read_text
-from raidplan.editor.cursor import Cursor, cursor
-from raidplan.editor.fixes import replacements
-from raidplan.editor.hover import completions, hover, key_at
 from raidplan.layout.files import looks_like_layout_text, to_check
 from raidplan.layout.model import Layout
 from raidplan.review.located import Located
-from raidplan.review.pipeline import Loaded, check
+from raidplan.review.pipeline import Loaded
+from raidplan.review.pipeline import check as check_layout
 from raidplan.review.settings import DEFAULT, InvalidSettings, Settings, read_settings
 
 SEVERITIES = {
@@ -29,12 +30,12 @@ SEVERITIES = {
 
 
 @dataclass
-class Desk:
+class Workspace:
     """The files that are open, and what was found in each layout."""
 
     texts: dict[str, str] = field(default_factory=dict)
     loaded: dict[str, Loaded] = field(default_factory=dict)
-    """By layout; a file of hardware is looked at with the layout that names it."""
+    """By layout; a file of hardware is checked with the layout that names it."""
     layouts: dict[str, Layout] = field(default_factory=dict)
     """The last one that could be read, which knows the names."""
     shown: dict[str, set[str]] = field(default_factory=dict)
@@ -49,21 +50,21 @@ class Desk:
         """A file as it is in the editor, else on the disk."""
         return self.texts[file] if file in self.texts else read_text(file)[0] or ""
 
-    def look(self, file: str) -> Iterator[Loaded]:
+    def check(self, file: str) -> Iterator[Loaded]:
         """Checks the layouts that a file belongs to."""
         if not looks_like_layout_text(self.text(file)):
             return
         for layout in to_check([file]):
-            loaded = check(layout, _settings(layout), reader=self.reader(layout))
+            loaded = check_layout(layout, _settings(layout), reader=self.reader(layout))
             self.loaded[layout] = loaded
             if loaded.layout is not None:
                 self.layouts[layout] = loaded.layout
             yield loaded
 
-    def place(self, params: types.TextDocumentPositionParams) -> tuple[Cursor, bool, Layout | None]:
+    def place(self, uri: str, at: types.Position) -> tuple[Cursor | None, bool, Layout | None]:
         """The cursor, whether it is in a file of hardware, and the layout that it belongs to."""
-        file = _file(params.text_document.uri)
-        text, at = self.text(file), params.position
+        file = _file(uri)
+        text = self.text(file)
         lines = text.splitlines()
         line = lines[at.line] if at.line < len(lines) else ""
         column = len(line.encode("utf-16-le")[: at.character * 2].decode("utf-16-le", "ignore"))
@@ -84,54 +85,56 @@ def _file(uri: str) -> str:
 
 
 def serve() -> None:
-    """Serves until the editor hangs up."""
+    """Serves until the editor closes the connection."""
     server = LanguageServer("raidplan", __version__)
-    register(server, Desk())
+    register(server, Workspace())
     server.start_io()
 
 
-def register(server: LanguageServer, desk: Desk) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """The features of the server."""
 
     def show(uri: str) -> None:
-        for loaded in desk.look(_file(uri)):
+        for loaded in workspace.check(_file(uri)):
             found: dict[str, list[types.Diagnostic]] = {file: [] for file in loaded.sources}
-            found |= {file: [] for file in desk.shown.get(loaded.file, ())}
+            found |= {file: [] for file in workspace.shown.get(loaded.file, ())}
             for item in loaded.findings:
-                found.setdefault(item.span.file, []).append(_diagnostic(item, desk))
+                found.setdefault(item.span.file, []).append(_diagnostic(item, workspace))
             for file, diagnostics in found.items():
                 server.text_document_publish_diagnostics(
                     types.PublishDiagnosticsParams(from_fs_path(file) or file, diagnostics)
                 )
-            desk.shown[loaded.file] = {file for file, diagnostics in found.items() if diagnostics}
+            workspace.shown[loaded.file] = {file for file, diagnostics in found.items() if diagnostics}
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        desk.texts[_file(params.text_document.uri)] = params.text_document.text
+    def open_file(params: types.DidOpenTextDocumentParams) -> None:
+        workspace.texts[_file(params.text_document.uri)] = params.text_document.text
         show(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
+    def change_file(params: types.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
-        desk.texts[_file(uri)] = server.workspace.get_text_document(uri).source
+        workspace.texts[_file(uri)] = server.workspace.get_text_document(uri).source
         show(uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        desk.texts.pop(_file(params.text_document.uri), None)
+    def close_file(params: types.DidCloseTextDocumentParams) -> None:
+        workspace.texts.pop(_file(params.text_document.uri), None)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hovered(params: types.HoverParams) -> types.Hover | None:
-        place, hardware, _ = desk.place(_at_the_end(params, desk))
-        known = looks_like_layout_text(desk.text(_file(params.text_document.uri)))
-        key = key_at(place, hardware) if known else None
+    def show_key(params: types.HoverParams) -> types.Hover | None:
+        place, hardware, _ = workspace.place(params.text_document.uri, _behind_key(params, workspace))
+        known = looks_like_layout_text(workspace.text(_file(params.text_document.uri)))
+        key = key_at(place, hardware) if known and place else None
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover(key))) if key else None
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", "."])
     )
-    def completed(params: types.CompletionParams) -> list[types.CompletionItem]:
-        place, hardware, layout = desk.place(params)
+    def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
+        place, hardware, layout = workspace.place(params.text_document.uri, params.position)
+        if place is None:
+            return []
         begin = types.Position(params.position.line, params.position.character - len(place.word))
         return [
             types.CompletionItem(
@@ -143,13 +146,13 @@ def register(server: LanguageServer, desk: Desk) -> None:
         ]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return list(_actions(params, desk))
+    def offer_fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return list(_actions(params, workspace))
 
 
-def _at_the_end(params: types.HoverParams, desk: Desk) -> types.HoverParams:
+def _behind_key(params: types.HoverParams, workspace: Workspace) -> types.Position:
     """The position behind the key that is pointed at."""
-    lines = desk.text(_file(params.text_document.uri)).splitlines()
+    lines = workspace.text(_file(params.text_document.uri)).splitlines()
     at = params.position
     line = lines[at.line] if at.line < len(lines) else ""
     end = at.character
@@ -157,13 +160,13 @@ def _at_the_end(params: types.HoverParams, desk: Desk) -> types.HoverParams:
         end += 1
     if line[end : end + 1] == ":":
         end += 1
-    return types.HoverParams(params.text_document, types.Position(at.line, end))
+    return types.Position(at.line, end)
 
 
-def _actions(params: types.CodeActionParams, desk: Desk) -> Iterator[types.CodeAction]:
+def _actions(params: types.CodeActionParams, workspace: Workspace) -> Iterator[types.CodeAction]:
     """The hints of the findings in a range that a program can follow."""
     file = _file(params.text_document.uri)
-    for loaded in desk.loaded.values():
+    for loaded in workspace.loaded.values():
         if loaded.document is None:
             continue
         for item in loaded.findings:
@@ -173,31 +176,31 @@ def _actions(params: types.CodeActionParams, desk: Desk) -> Iterator[types.CodeA
             )
             if item.span.file != file or not inside or not item.finding.edits:
                 continue
-            made = replacements(loaded.document, item.finding.edits, desk.reader(loaded.file))
+            made = replacements(loaded.document, item.finding.edits, workspace.reader(loaded.file))
             edits: dict[str, list[types.TextEdit]] = {}
             for each in made:
                 uri = from_fs_path(each.span.file) or each.span.file
-                edits.setdefault(uri, []).append(types.TextEdit(_range(each.span, desk), each.text))
+                edits.setdefault(uri, []).append(types.TextEdit(_range(each.span, workspace), each.text))
             if made:
                 yield types.CodeAction(
                     f"raidplan: {item.finding.hint}",
                     types.CodeActionKind.QuickFix,
-                    [_diagnostic(item, desk)],
+                    [_diagnostic(item, workspace)],
                     edit=types.WorkspaceEdit(edits),
                 )
 
 
-def _diagnostic(item: Located, desk: Desk) -> types.Diagnostic:
+def _diagnostic(item: Located, workspace: Workspace) -> types.Diagnostic:
     finding = item.finding
     related = [
         types.DiagnosticRelatedInformation(
-            types.Location(from_fs_path(span.file) or span.file, _range(span, desk)), place.message
+            types.Location(from_fs_path(span.file) or span.file, _range(span, workspace)), place.message
         )
         for place, span in zip(finding.related, item.related, strict=True)
     ]
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
     return types.Diagnostic(
-        _range(item.span, desk),
+        _range(item.span, workspace),
         finding.message + hint,
         SEVERITIES[finding.severity],
         finding.rule,
@@ -206,9 +209,9 @@ def _diagnostic(item: Located, desk: Desk) -> types.Diagnostic:
     )
 
 
-def _range(span: Span, desk: Desk) -> types.Range:
+def _range(span: Span, workspace: Workspace) -> types.Range:
     """A span as the protocol counts: from 0 on, in units of UTF-16."""
-    lines = desk.text(span.file).splitlines()
+    lines = workspace.text(span.file).splitlines()
 
     def position(line: int, column: int) -> types.Position:
         text = lines[line - 1] if line <= len(lines) else ""

@@ -61,7 +61,7 @@ def _edited(root: object, edits: Sequence[Edit]) -> object:
         if edit.new is None:
             del place[edit.path[-1]]  # type: ignore[arg-type]
         else:
-            place[edit.path[-1]] = _plain(edit.new)  # type: ignore[index, call-overload]
+            place[edit.path[-1]] = _plain(edit.new)  # type: ignore[index]
     return root
 
 
@@ -70,7 +70,7 @@ def _plain(new: str | int | tuple[str, ...]) -> object:
 
 
 def _written(new: object) -> str:
-    return flow([*new] if isinstance(new, tuple) else new)  # type: ignore[arg-type, list-item]
+    return flow([*new] if isinstance(new, tuple) else new)  # type: ignore[arg-type]
 
 
 def _changed(document: Document, edits: Sequence[Edit]) -> Iterator[Replacement]:
@@ -107,7 +107,7 @@ def _removal(document: Document, path: Path) -> Replacement:
 
 
 def _inserted(document: Document, edits: Sequence[Edit]) -> Iterator[Replacement]:
-    """What is not there yet, gathered below the deepest mapping that is."""
+    """Keys that are new, gathered below the deepest mapping that is."""
     new = [edit for edit in edits if edit.new is not None and document.at(edit.path) is None]
 
     def home(edit: Edit) -> Path:

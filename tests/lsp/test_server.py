@@ -35,11 +35,11 @@ class Editor:
         argv = [sys.executable, "-m", "raidplan", "lsp"]
         self.server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
         self.count = 0
-        self.told: list[dict[str, Any]] = []
+        self.waiting: list[dict[str, Any]] = []
         self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
-        self.tell("initialized", {})
+        self.send("initialized", {})
 
-    def tell(self, method: str, params: object, **more: object) -> None:
+    def send(self, method: str, params: object, **more: object) -> None:
         body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
         assert self.server.stdin
         self.server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
@@ -47,9 +47,9 @@ class Editor:
 
     def ask(self, method: str, params: object) -> Any:
         self.count += 1
-        self.tell(method, params, id=self.count)
+        self.send(method, params, id=self.count)
         while (message := self.read()).get("id") != self.count:
-            self.told.append(message)
+            self.waiting.append(message)
         assert "error" not in message, message
         return message["result"]
 
@@ -65,14 +65,14 @@ class Editor:
     def diagnostics(self) -> tuple[str, list[dict[str, Any]]]:
         """The next ones that are published."""
         while True:
-            message = self.told.pop(0) if self.told else self.read()
+            message = self.waiting.pop(0) if self.waiting else self.read()
             if message.get("method") == "textDocument/publishDiagnostics":
                 return message["params"]["uri"], message["params"]["diagnostics"]
 
     def open(self, file: Path, text: str) -> str:
         file.write_text(text)
         document = {"uri": file.as_uri(), "languageId": "yaml", "version": 1, "text": text}
-        self.tell("textDocument/didOpen", {"textDocument": document})
+        self.send("textDocument/didOpen", {"textDocument": document})
         return file.as_uri()
 
     def at(self, what: str, uri: str, line: int, character: int) -> Any:
@@ -85,7 +85,7 @@ def editor() -> Iterator[Editor]:
     made = Editor()
     yield made
     made.ask("shutdown", None)
-    made.tell("exit", None)
+    made.send("exit", None)
     assert made.server.wait(10) == 0
 
 
@@ -106,12 +106,12 @@ def test_findings_are_diagnostics_and_hints_are_quick_fixes(editor: Editor, tmp_
     lines[7] = lines[7][: begin["character"]] + edit["newText"] + lines[7][end["character"] :]
     assert lines[7] == "  data: {level: raid1, members: [left.data, right.data]}\n"
     changed = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "".join(lines)}]}
-    editor.tell("textDocument/didChange", changed)
+    editor.send("textDocument/didChange", changed)
     _, found = editor.diagnostics()
     assert "chunk-on-raid1" not in {each["code"] for each in found}
 
 
-def test_keys_are_told_of_and_completed(editor: Editor, tmp_path: Path) -> None:
+def test_keys_are_explained_and_completed(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "box.yaml", LAYOUT)
     editor.diagnostics()
     said = editor.at("hover", uri, 11, 6)["contents"]["value"]
@@ -120,7 +120,7 @@ def test_keys_are_told_of_and_completed(editor: Editor, tmp_path: Path) -> None:
     assert editor.at("hover", uri, 1, 12) is None
     assert "serial" in labels(editor.at("completion", uri, 4, 12))
     text = LAYOUT + "    o\nswap:\n  s: {device: \n"
-    editor.tell(
+    editor.send(
         "textDocument/didChange",
         {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": text}]},
     )
@@ -133,12 +133,13 @@ def labels(items: list[dict[str, Any]]) -> set[str]:
     return {each["label"] for each in items}
 
 
-def test_a_file_of_hardware_is_looked_at_with_its_layout(editor: Editor, tmp_path: Path) -> None:
+def test_a_file_of_hardware_is_checked_with_its_layout(editor: Editor, tmp_path: Path) -> None:
     (tmp_path / "box.yaml").write_text(
-        "version: 1\nhost: box\nhardware: h.hardware.yaml\narrays: {a: {level: raid1, members: [x, y]}}\n"
+        "version: 1\nhost: box\nhardware: h.hardware.yaml\narrays: {a: {level: raid1, members: [left, right]}}\n"
     )
     uri = editor.open(
-        tmp_path / "h.hardware.yaml", "disks:\n  x: {serial: A, size: 4TB}\n  y: {serial: A, size: 4TB}\n"
+        tmp_path / "h.hardware.yaml",
+        "disks:\n  left: {serial: A, size: 4TB}\n  right: {serial: A, size: 4TB}\n",
     )
     found = dict([editor.diagnostics(), editor.diagnostics()])
     assert "duplicate-serial" in {each["code"] for each in found[uri]}
@@ -147,4 +148,4 @@ def test_a_file_of_hardware_is_looked_at_with_its_layout(editor: Editor, tmp_pat
 def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> None:
     other = editor.open(tmp_path / "port.yaml", "services:\n  web: {image: nginx}\n")
     assert editor.at("hover", other, 0, 2) is None
-    assert not editor.told
+    assert not editor.waiting

@@ -1,1 +1,0 @@
-"""A layout in an editor: the parts of a language server, of which only `server` knows the protocol."""
