@@ -43,6 +43,8 @@ def test_the_same_layouts_give_the_same_findings_without_any_extra(tmp_path: Pat
         ("jinja2", ("check", "--format", "html", str(EXAMPLES[0])), "this needs Jinja2 3.1.2 or later: pip install 'raidplan[html]', or Debian's package python3-jinja2"),
         ("markupsafe", ("check", "--format", "html", str(EXAMPLES[0])), "this needs Jinja2 3.1.2 or later"),
         ("pydantic", ("schema",), "this needs pydantic 2.10 or later: pip install 'raidplan[schema]', or Debian's package"),
+        ("lsprotocol", ("lsp",), "this needs pygls 2.0 or later: pip install 'raidplan[lsp]'\n"),
+        ("pygls", ("lsp",), "this needs pygls 2.0 or later: pip install 'raidplan[lsp]'\n"),
         ("pydantic.json_schema", ("schema",), "this needs pydantic 2.10 or later"),
     ],
 )  # fmt: skip

@@ -37,12 +37,12 @@ OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 EXTRAS = {
     "jinja2": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
-    "lsprotocol": ("pygls 2.0 or later", "lsp", "none yet"),
-    "pygls": ("pygls 2.0 or later", "lsp", "none yet"),
+    "lsprotocol": ("pygls 2.0 or later", "lsp", ""),
     "markupsafe": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
     "pydantic": ("pydantic 2.10 or later", "schema", "python3-pydantic (from Debian 13 on)"),
+    "pygls": ("pygls 2.0 or later", "lsp", ""),
 }
-"""Libraries that one form or command needs, by module: with the version, the extra and Debian's package."""
+"""Libraries that one form or command needs, by module: with the version, the extra and Debian's package, if it is new enough."""
 
 TAKE_A_VALUE = ("-o", "--output", "--format", "--color")
 """Options whose next word is never the command."""
@@ -125,7 +125,8 @@ def _extra(problem: ImportError) -> str:
     if module not in EXTRAS:
         return ""
     library, extra, package = EXTRAS[module]
-    return f"this needs {library}: pip install 'raidplan[{extra}]', or Debian's package {package}"
+    debian = f", or Debian's package {package}" if package else ""
+    return f"this needs {library}: pip install 'raidplan[{extra}]'{debian}"
 
 
 def _nowhere() -> bool:

@@ -15,6 +15,7 @@ from release import debian
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = ("html", "progress", "schema")
+"""Those that Debian has new enough; its Python packages of the language server are older than `lsp` needs."""
 CORE = ("tests/document", "tests/layout", "tests/rules", "tests/compiler", "tests/cli", "tests/render", "tests/facts", "tests/test_extras.py")  # fmt: skip
 
 
