@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from release import debian, python, zipapp
+from release import collection, debian, python, zipapp
 
 
 def main(words: Sequence[str]) -> int:
@@ -21,9 +21,9 @@ def main(words: Sequence[str]) -> int:
         wheel, sdist = python.build(Path(work))
         made = [
             *(python.put(each, folder) for each in (wheel, sdist)),
-            zipapp.build(folder / wheel.name, folder),
-            debian.build(folder / wheel.name, folder),
+            program := zipapp.build(folder / wheel.name, folder),
         ]
+        made += [debian.build(folder / wheel.name, folder), collection.build(program, folder)]
     for file in made:
         print(f"{file.stat().st_size:>9,} bytes  {file}")
     return 0

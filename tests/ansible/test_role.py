@@ -1,0 +1,117 @@
+"""The role that installs raidplan and applies: here what it does on hosts that it must not write to, in virtual servers the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from raidplan.apply.preflight.versions import known_packages
+from raidplan.base.filesystems import packages
+from tests.ansible.playbooks import COLLECTION, PROGRAMS, Told, pair, playbook
+
+pytestmark = pytest.mark.slow
+ROLE = COLLECTION / "roles" / "server"
+
+
+def run(folder: Path, *words: str, program: str = "", **more: Any) -> tuple[list[Told], str]:
+    """The results of the role's tasks on this host, whose raidplan is put into the folder."""
+    stub = folder / "raidplan.pyz"
+    stub.write_text(f'#!/bin/sh\n{program or f"exec {PROGRAMS}/raidplan"} "$@"\n')
+    known = {
+        "server_layout": pair("pair", folder).read_text(),
+        "server_program": str(stub),
+        "server_executable": str(folder / "bin" / "raidplan"),
+        "server_state": str(folder / "state"),
+        **more,
+    }
+    (folder / "bin").mkdir(exist_ok=True)
+    roles = [{"role": "raidplan.storage.server"}]
+    book = folder / "book.yml"
+    book.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "roles": roles}]))
+    # No package is installed on the machine that tests.
+    none = ("--extra-vars", '{"server_packages": {}}')
+    done, told = playbook(book, {"pair": known}, folder, *none, *words)
+    return told, done.stdout + done.stderr
+
+
+def message(told: list[Told]) -> str:
+    """The message of the task that failed, which is the last one."""
+    assert told[-1].status == "failed", told
+    return str(told[-1].values["msg"])
+
+
+def test_check_mode_installs_nothing_and_says_why_there_is_no_plan(tmp_path: Path) -> None:
+    told, _ = run(tmp_path, "--check")
+    assert message(told).startswith("raidplan is not installed on pair")
+    assert not list((tmp_path / "bin").iterdir())
+
+
+def test_raidplan_is_installed_once_and_the_layout_refused_where_its_disks_are_not(tmp_path: Path) -> None:
+    told, said = run(tmp_path)
+    changed = [each.task for each in told if each.values.get("changed")]
+    assert [task.rpartition(" : ")[2] for task in changed] == ["Install the one file"], said
+    assert told[-1].values["result"] == "refused"
+    assert {each["code"] for each in told[-1].values["refusals"]} >= {"disk-unmatched"}
+    assert (tmp_path / "bin" / "raidplan").stat().st_mode & 0o777 == 0o755
+    again, _ = run(tmp_path)
+    assert not [each for each in again if each.values.get("changed")]
+    checked, _ = run(tmp_path, "--check")
+    assert checked[-1].values["result"] == "refused"
+
+
+@pytest.mark.long
+def test_the_tag_installs_and_looks_at_no_storage(tmp_path: Path) -> None:
+    told, _ = run(tmp_path, "--tags", "raidplan_install")
+    assert (tmp_path / "bin" / "raidplan").exists()
+    assert "result" not in told[-1].values and told[-1].status == "ok"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("echo raidplan 9.4.0; exit 0;", "is version 9.4.0, and this collection works with 0.1.x"),
+        (
+            "echo raidplan needs Python 3.11 or later, and this is 3.9 >&2; exit 1;",
+            "does not run on this host: raidplan needs Python 3.11 or later, and this is 3.9",
+        ),
+    ],
+)
+def test_another_raidplan_or_an_old_python_is_one_message(tmp_path: Path, program: str, said: str) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "raidplan").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "bin" / "raidplan").chmod(0o755)
+    told, _ = run(tmp_path, program=program)
+    assert said in message(told) and told[-1].values["result"] == "unable"
+
+
+@pytest.mark.long
+def test_a_layout_for_another_host_is_refused(tmp_path: Path) -> None:
+    told, _ = run(tmp_path, server_layout=pair("other", tmp_path).read_text())
+    assert message(told) == "the layout is for other, and this host is pair"
+
+
+@pytest.mark.long
+def test_a_role_without_a_layout_is_refused(tmp_path: Path) -> None:
+    told, _ = run(tmp_path, server_layout=None, server_seconds="soon")
+    assert "server_seconds" in message(told)
+
+
+def test_the_packages_are_those_of_the_plan() -> None:
+    named = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())["server_packages"]
+    owned = {
+        program: package.name for package in (*known_packages(), *packages()) for program in package.programs
+    }
+    debian = {"sfdisk": "fdisk", "swapon": "mount"}  # of util-linux, in packages of their own
+    assert {program: debian.get(program, owned[program]) for program in owned} == {
+        program: named.get(program) for program in owned
+    }
+
+
+def test_the_defaults_are_those_that_are_described() -> None:
+    described = yaml.safe_load((ROLE / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]  # fmt: skip
+    defaults = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
+    assert {name: each["default"] for name, each in described.items() if "default" in each} == defaults
