@@ -6,7 +6,7 @@ PACKAGES := kmod qemu-system-x86 qemu-utils mmdebstrap lz4 mdadm gdisk fdisk e2f
 LIBVIRT := libvirt-daemon-system libvirt-clients libvirt-daemon-driver-qemu dnsmasq-base rsync grub-pc-bin grub-common
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
+.PHONY: curtin vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -48,6 +48,11 @@ vagrant-table: $(VENV)/ready
 # Wheel, sdist, one file for any Python, a Debian package: in dist/, the same bytes for the same commit.
 dist: $(VENV)/ready
 	$(VENV)/bin/python -m release
+
+# The examples' exports, read by curtin's own parser: `make curtin CURTIN=FOLDER`, where its sources lie.
+curtin: $(VENV)/ready
+	$(VENV)/bin/pip install --quiet jsonschema oauthlib
+	$(VENV)/bin/python -m tests.installers.curtin $(CURTIN)
 
 bench: $(VENV)/ready
 	$(VENV)/bin/python -m bench

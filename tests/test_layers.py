@@ -20,7 +20,7 @@ FLOORS = [
     "apply/decide", "apply/adopt", "apply/recheck_target", "apply/syncs", "apply/execute", "apply/preflight", "apply/undo", "apply/stages", "apply/decision", "apply/session",
     "apply/bring_up",
     "document", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
-    "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "twin/loops", "twin/server",
+    "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "render/installers", "twin/loops", "twin/server",
     "cli", "cli/lsp", "__main__",
 ]  # fmt: skip
 """From the ground up: each may import those before it, and itself."""

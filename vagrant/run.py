@@ -248,6 +248,12 @@ def _record(
         file.write(json.dumps(record) + "\n")
 
 
+def _first_and_last(suite: str) -> str:
+    """The numbers of a suite, with the first and the last reason of those that failed."""
+    numbers, *reasons = re.sub(r"test_\S+: AssertionError: ", "", suite).split("; ")
+    return "; ".join([numbers, *(reasons if len(reasons) < 3 else (reasons[0], "…", reasons[-1]))])
+
+
 def table() -> str:
     """The newest run of each layout and release as a table in Markdown."""
     newest: dict[tuple[str, str], dict[str, object]] = {}
@@ -263,7 +269,7 @@ def table() -> str:
         assert isinstance(seconds, dict) and isinstance(versions, dict) and isinstance(suites, list)
         minutes = ", ".join(f"{name} {taken / 60:.1f}" for name, taken in seconds.items())
         shown = ", ".join(f"{name} {version}" for name, version in versions.items())
-        passed = "; then ".join(re.sub(r"test_\S+: AssertionError: ", "", suite) for suite in suites)
+        passed = "; then ".join(map(_first_and_last, suites))
         rows.append(
             f"| {run['layout']} | {run['release']}, {run['accelerator']} | {passed} | {minutes} "
             f"| {run['commit']}, {run['date']} | {shown} |"

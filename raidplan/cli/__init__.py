@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "explain a rule, or list them all",
     "discover": "print what this machine has: a layout's hardware section, or facts for a plan",
     "layouts": "list those of some files that are layouts, and no hardware sections",
+    "export": "print the storage configuration for MAAS, or for curtin and autoinstall",
     "loops": "put loop devices in the place of a layout's disks, for test machines",
     "schema": "print the JSON Schema of a layout, for editors",
     "lsp": "serve an editor: findings, hover text, completion and quick fixes",

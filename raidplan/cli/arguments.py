@@ -5,26 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 
+from raidplan.cli import arguments_of_changes as changing
 from raidplan.cli.options import (
     add_all_steps,
-    add_colour,
-    add_confirm,
-    add_consent,
     add_devices,
     add_limit,
+    add_machine,
     add_output,
     add_settings,
     add_state,
     add_target,
-    whole_number,
 )
-
-LOOPS = """\
-up: makes a sparse file and a loop device for every disk that a plan of the layout would touch, and
-devices.json, which `plan` and `apply` take with --devices. After a reboot it attaches the files again.
-down: unmounts, deactivates and stops what stands on these loop devices, detaches them, and deletes the files
-with everything in them. Other loop devices, files and arrays are never touched.
-"""
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -60,13 +51,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
         "already is left out, and what is in the way is refused with exit code 4. `apply` takes the JSON form: -o plan.json."
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    machine = parser.add_mutually_exclusive_group()
-    machine.add_argument(
-        "--offline", action="store_true", help="look at no machine: the whole plan, as for blank disks"
-    )
-    machine.add_argument(
-        "--machine", metavar="FACTS", help="the facts of a machine as JSON, instead of this machine"
-    )
+    add_machine(parser, "look at no machine: the whole plan, as for blank disks")
     add_devices(parser)
     parser.add_argument(
         "--detailed-exitcode",
@@ -78,87 +63,6 @@ def _plan(parser: argparse.ArgumentParser) -> None:
     add_limit(parser)
     add_all_steps(parser)
     add_output(parser, "text", "json", "shell", "markdown", "html")
-
-
-def _apply(parser: argparse.ArgumentParser) -> None:
-    """A layout or plan, and the yes to it."""
-    parser.description = (
-        "Makes the machine what the layout says. Shows the plan, asks for the host's name, and "
-        "refuses (exit code 4) before the first write whatever is in doubt."
-    )
-    parser.add_argument(
-        "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
-    )
-    add_consent(parser)
-    add_devices(parser)
-    add_state(parser)
-    add_target(parser)
-    add_all_steps(parser)
-    parser.add_argument(
-        "--events", metavar="FILE", help="also write what happens to FILE, one JSON object a line"
-    )
-    add_colour(parser)
-
-
-def _adopt(parser: argparse.ArgumentParser) -> None:
-    """A layout or plan, and the journal."""
-    parser.description = (
-        "For a machine whose journal was lost or damaged: looks at every object of the layout that stands "
-        "there, without changing it (file systems that are not mounted are checked from end to end), and enters "
-        "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not."
-    )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
-    add_devices(parser)
-    add_state(parser)
-    add_target(parser)
-    add_colour(parser)
-
-
-def _undo(parser: argparse.ArgumentParser) -> None:
-    """A host, and the yes to what is put back."""
-    parser.description = (
-        "Puts back the partition tables, superblocks and configuration files that the last apply wrote "
-        "over, from the copies beside its journal. Possible until an array, a volume, a file system or swap was "
-        "begun; after that it is refused (exit code 4), and so is whatever was changed by somebody else since."
-    )
-    parser.add_argument(
-        "host", metavar="HOST", nargs="?", help="the layout's host name, by default this host's"
-    )
-    add_confirm(parser)
-    add_state(parser)
-    add_target(parser)
-    add_colour(parser)
-
-
-def _mount(parser: argparse.ArgumentParser) -> None:
-    """A layout or plan, the folder, and how."""
-    parser.description = (
-        "In a rescue system: assembles the arrays of a machine, activates its volumes and mounts its file systems "
-        "below --target. Makes nothing; refuses where a disk is missing, unless with --degraded. Exit code 3 if something "
-        "could not be brought up."
-    )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
-    parser.add_argument(
-        "--read-only",
-        action="store_true",
-        help="write nothing to any device, the logs of file systems neither",
-    )
-    parser.add_argument("--degraded", action="store_true", help="assemble arrays that lack a member")
-    add_devices(parser)
-    add_target(parser)
-    add_colour(parser)
-
-
-def _umount(parser: argparse.ArgumentParser) -> None:
-    """A layout or plan, and the folder."""
-    parser.description = (
-        "Unmounts what `mount` or `apply --target` mounted below --target, deactivates the volumes and stops the arrays. Refuses "
-        "as long as something else is mounted there."
-    )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
-    add_devices(parser)
-    add_target(parser)
-    add_colour(parser)
 
 
 def _diff(parser: argparse.ArgumentParser) -> None:
@@ -268,20 +172,19 @@ def _layouts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "markdown"), default="text", metavar="FORMAT", help=said)
 
 
-def _loops(parser: argparse.ArgumentParser) -> None:
-    """The action, up or down, and the layout."""
-    parser.description = LOOPS
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("action", choices=("up", "down"), metavar="up|down", help="make them, or remove them")
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    parser.add_argument("--directory", metavar="D", help="where the files lie; ./HOST.loops by default")
-    parser.add_argument(
-        "--scale",
-        type=whole_number,
-        default=1,
-        metavar="N",
-        help="up: divide every size by N, and write the layout that results to D/scaled.yaml",
+def _export(parser: argparse.ArgumentParser) -> None:
+    """A layout or a folder of them, the installer, and the machine."""
+    parser.description = (
+        "Prints the storage configuration of an installer for a layout, or for the one layout of a folder whose disks this machine "
+        "has. Refuses (exit code 4) what the installer cannot be told and nobody can change afterwards, disks that are not there, "
+        "and disks that are not blank without `wipe: true`."
     )
+    parser.add_argument("layout", metavar="LAYOUT|FOLDER", help="a layout file, or a folder of them")
+    add_machine(parser, "look at no machine: curtin alone, for a layout file")
+    parser.add_argument(
+        "--into", metavar="FILE", help="curtin: write it into this autoinstall file, in place of its storage"
+    )
+    add_output(parser, "curtin", "maas")
 
 
 def _schema(parser: argparse.ArgumentParser) -> None:
@@ -301,11 +204,11 @@ def _lsp(parser: argparse.ArgumentParser) -> None:
 ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "check": _check,
     "plan": _plan,
-    "apply": _apply,
-    "adopt": _adopt,
-    "undo": _undo,
-    "mount": _mount,
-    "umount": _umount,
+    "apply": changing.apply,
+    "adopt": changing.adopt,
+    "undo": changing.undo,
+    "mount": changing.mount,
+    "umount": changing.umount,
     "diff": _diff,
     "estimate": _estimate,
     "draw": _draw,
@@ -313,7 +216,8 @@ ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "explain": _explain,
     "discover": _discover,
     "layouts": _layouts,
-    "loops": _loops,
+    "export": _export,
+    "loops": changing.loops,
     "schema": _schema,
     "lsp": _lsp,
 }

@@ -43,7 +43,7 @@ def for_machine(
 
 def machine_of(plan: Plan, arguments: argparse.Namespace) -> Machine:
     """This machine, or the one of `--machine`, with what the plan asks about. Raises Unable."""
-    return _machine(arguments.machine) if arguments.machine else read_for(plan)
+    return facts_in(arguments.machine) if arguments.machine else read_for(plan)
 
 
 def say_refused(host: str, refusals: Sequence[Refusal], arguments: argparse.Namespace) -> None:
@@ -55,7 +55,7 @@ def say_refused(host: str, refusals: Sequence[Refusal], arguments: argparse.Name
         emit(json_text(refusals_to_data(host, refusals)), arguments.output)
 
 
-def _machine(file: str) -> Machine:
+def facts_in(file: str) -> Machine:
     """The machine in a snapshot (`Machine.to_data` as JSON). Raises Unable."""
     try:
         return Machine.from_data(json.loads(Path(file).read_text(encoding="utf-8")))

@@ -22,7 +22,7 @@ def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
 
 EXTENSIONS = {
     "txt": ("text", "github"),
-    "json": ("json", "gitlab", "sarif"),
+    "json": ("json", "gitlab", "sarif", "maas"),
     "sarif": ("sarif",),
     "xml": ("junit",),
     "md": ("markdown",),
@@ -31,8 +31,8 @@ EXTENSIONS = {
     "sh": ("shell",),
     "svg": ("svg",),
     "mmd": ("mermaid",),
-    "yaml": ("yaml",),
-    "yml": ("yaml",),
+    "yaml": ("yaml", "curtin"),
+    "yml": ("yaml", "curtin"),
 }
 """The formats that a file's extension stands for, the first that a command has by default."""
 NOT_WRITTEN = ("png", "pdf", "jpg", "jpeg", "gif", "webp", "csv", "docx", "xlsx")
@@ -79,6 +79,15 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
     """The option of a command that matches disks."""
     parser.add_argument(
         "--devices", metavar="FILE", help="the disks' device nodes, as `loops up` writes them"
+    )
+
+
+def add_machine(parser: argparse.ArgumentParser, offline: str) -> None:
+    """The machine of a command that looks at one: this one, none, or a recorded one."""
+    machine = parser.add_mutually_exclusive_group()
+    machine.add_argument("--offline", action="store_true", help=offline)
+    machine.add_argument(
+        "--machine", metavar="FACTS", help="the facts of a machine as JSON, instead of this machine"
     )
 
 
