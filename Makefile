@@ -36,14 +36,13 @@ vagrant: PACKAGES += $(LIBVIRT)
 vagrant: $(VENV)/ready packages
 	$(VENV)/bin/python vagrant/run.py $(LAYOUT)
 
-# Each of the machines that docs/vagrant.md lists, with a disk pulled and `destroy` compared; one after the other.
+# The machines that docs/vagrant.md lists, one after the other, each with a record: `make vagrant-all RUN=raid1-pair/trixie`, `RUN=--show`.
 vagrant-all: PACKAGES += $(LIBVIRT)
-vagrant-all: $(VENV)/ready packages
-	$(VENV)/bin/python vagrant/run.py --all
-	$(MAKE) vagrant-table
+vagrant-all: $(VENV)/ready $(if $(filter --%,$(RUN)),,packages)
+	$(VENV)/bin/python -m tests.vagrant.runs $(RUN)
 
 vagrant-table: $(VENV)/ready
-	$(VENV)/bin/python vagrant/run.py --table
+	$(VENV)/bin/python -m tests.vagrant.runs --table
 
 # Wheel, sdist, one file for any Python, a Debian package: in dist/, the same bytes for the same commit.
 dist: $(VENV)/ready

@@ -113,9 +113,9 @@ def show() -> bool:
     return all(name in newest and newest[name]["code"] == 0 and not newest[name]["dirty"] for name in parts())
 
 
-def code_digest() -> str:
-    """The digest of `CODE` in the present commit."""
-    trees = git("rev-parse", *(f"HEAD:{each}" for each in CODE))
+def code_digest(code: Sequence[str] = CODE, commit: str = "HEAD") -> str:
+    """The digest of these folders and files in a commit."""
+    trees = git("rev-parse", *(f"{commit}:{each}" for each in code))
     return sha256(trees.encode()).hexdigest()[:12]
 
 

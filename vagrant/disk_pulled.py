@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
@@ -25,16 +25,28 @@ for array in /dev/md/*; do mdadm --readwrite "$array" || true; done
 mdadm --wait $(ls -d /dev/md/*) || test $? = 1
 """
 """Nobody uses the machine, so syncs may go as fast as they can; that of an array to which nobody writes does not begin by itself."""
-BLOCKS = 20
-"""Blocks of a MiB that are written before, and after, the disk goes."""
-WRITE = """\
+BLOCKS = 3
+"""Blocks of a MiB that are written at the least before the disk goes, and at the least without it."""
+ENOUGH = "/var/tmp/enough"
+WRITE = f"""\
 set -e
 cd "$1"
-for n in $(seq "$2" "$3"); do
+rm -f {ENOUGH} /var/tmp/written written-*
+n=0
+while [ ! -e {ENOUGH} ]; do
+  n=$((n + 1))
   dd if=/dev/urandom of="written-$n" bs=1M count=1 conv=fsync status=none
   sha256sum "written-$n" >>/var/tmp/written
+  echo "$n"
 done
 """
+"""Writes until it is told to stop, and says so of every block that is on the disk."""
+AWAY = """\
+for n in $(seq 60); do lsblk --nodeps --noheadings --output SERIAL | grep -qx "$1" || break; sleep 1; done
+if [ "$n" = 60 ]; then echo "the disk $1 is still there"; exit 1; fi
+wc --lines </var/tmp/written
+"""
+"""The number of blocks that were written when the disk was not there any more."""
 BACK = """\
 set -e
 for n in $(seq 60); do lsblk --nodeps --noheadings --output SERIAL | grep -qx "$1" && break; sleep 1; done
@@ -63,16 +75,17 @@ def play(topology: Topology, look: Callable[[], tuple[int, str]]) -> list[str]:
         device = Path(folder) / "disk.xml"
         device.write_text(_described(domain, serial))
         _ssh(IN_SYNC)
-        _ssh(WRITE, mount, "1", str(BLOCKS))
-        with _writing(mount):
-            _virsh("detach-device", domain, str(device), "--live")
+        written = _pulled_while_written(
+            mount, lambda: _virsh("detach-device", domain, str(device), "--live"), serial
+        )
+        print(written, flush=True)
         code, words = look()
         if not code or array not in words or disk not in words:
             raise NotAsExpectedError(f"without {disk} the suite should name it and {array}; it said: {words}")
         _virsh("attach-device", domain, str(device), "--live")
     _ssh(BACK, serial)
     _ssh(IN_SYNC)
-    _ssh('cd "$1" && sha256sum --quiet --check /var/tmp/written', mount)
+    _ssh('cd "$1" && echo 3 >/proc/sys/vm/drop_caches && sha256sum --quiet --check /var/tmp/written', mount)
     code, again = look()
     if code:
         raise NotAsExpectedError(f"with {disk} back and in sync the suite still fails: {again}")
@@ -92,9 +105,33 @@ def _chosen(topology: Topology) -> tuple[str, str, str]:
     raise NotAsExpectedError("no file system is mounted on an array that survives a disk's loss")
 
 
-def _writing(mount: str) -> subprocess.Popen[str]:
-    """A process that writes until its blocks are written."""
-    return subprocess.Popen(_argv(WRITE, mount, str(BLOCKS + 1), str(2 * BLOCKS)), cwd=HERE, text=True)
+def _pulled_while_written(mount: str, pull: Callable[[], object], serial: str) -> str:
+    """Pulls the disk between two blocks of a file that is being written, and goes on; how many blocks there were, in words."""
+    argv = _argv(WRITE, mount)
+    with subprocess.Popen(
+        argv, cwd=HERE, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        try:
+            before = _block(writer.stdout, BLOCKS)
+            pull()
+            at_least = int(_ssh(AWAY, serial).split()[-1]) + BLOCKS
+            after = _block(writer.stdout, at_least)
+        finally:
+            _ssh(f"touch {ENOUGH}")
+        for line in writer.stdout:
+            after = int(line)
+    if writer.returncode:
+        raise NotAsExpectedError(f"writing ended with {writer.returncode} when the disk was pulled")
+    return f"pulled while a file was written: after block {before} of {after}"
+
+
+def _block(numbers: Iterable[str], least: int) -> int:
+    """Waits for the block with this number; raises NotAsExpectedError where the writing ends before."""
+    for line in numbers:
+        if int(line) >= least:
+            return int(line)
+    raise NotAsExpectedError(f"the writing ended before block {least}")
 
 
 def _described(domain: str, serial: str) -> str:
@@ -109,7 +146,7 @@ def _argv(script: str, *words: str) -> list[str]:
     return ["vagrant", "ssh", "--command", f"sudo {quoted}"]
 
 
-def _ssh(script: str, *words: str) -> None:
+def _ssh(script: str, *words: str) -> str:
     done = subprocess.run(
         _argv(script, *words), cwd=HERE, capture_output=True, text=True, timeout=SYNC_SECONDS, check=False
     )
@@ -117,6 +154,7 @@ def _ssh(script: str, *words: str) -> None:
         raise NotAsExpectedError(
             f"in the machine: {re.sub(chr(10) + '+', '; ', (done.stdout + done.stderr).strip())}"
         )
+    return done.stdout
 
 
 def _virsh(*words: str) -> str:

@@ -8,6 +8,7 @@ and nothing else. All is ended afterwards, machines and networks too: a machine 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -17,6 +18,8 @@ from contextlib import contextmanager
 URI = "qemu:///system"
 INSIDE = "--inside"
 SECONDS = 30
+MARK = "RAIDPLAN_LIBVIRT_FOR_ONE_COMMAND"
+"""In the environment of the command."""
 
 
 class NoLibvirtError(Exception):
@@ -49,7 +52,7 @@ def _inside(words: list[str]) -> int:
                 raise NoLibvirtError(f"libvirtd does not answer within {SECONDS} s")
             time.sleep(0.2)
         try:
-            return subprocess.run(words, check=False).returncode
+            return subprocess.run(words, env={**os.environ, MARK: "yes"}, check=False).returncode
         finally:
             _stop("list", "destroy")
             _stop("net-list", "net-destroy")

@@ -1,10 +1,10 @@
 """Brings up a layout's machine with libvirt and runs the suite, before and after a reboot; says what to type next.
 
-    run.py LAYOUT [--release trixie] [--break-disk] [--destroy] [--record]
+    run.py LAYOUT [--release trixie] [--break-disk] [--destroy] [--record FILE]
 
 `--break-disk` pulls a disk while a file is written: the suite must fail, and pass again when the disk is back.
-`--destroy` begins and ends with `vagrant destroy`, and compares what libvirt keeps with what it had before. `--record` adds the run to
-runs.jsonl, of which `run.py --table` makes the table of docs/vagrant.md.
+`--destroy` begins and ends with `vagrant destroy`, and compares what libvirt keeps with what it had before. `--record` writes
+the suites' counts, the seconds of each stage and the versions into a file of JSON.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import argparse
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 import box
@@ -32,20 +32,6 @@ from raidplan.twin.server import TwinError
 
 HERE = Path(__file__).resolve().parent
 STATE = HERE / ".vagrant"
-RUNS = HERE / "runs.jsonl"
-PAGE = HERE.parent / "docs" / "vagrant.md"
-MARKS = ("<!-- made by: make vagrant-table -->\n", "<!-- end -->")
-EXAMPLES = HERE.parent / "examples"
-NATIVE = HERE.parent / "tests" / "vagrant" / "native.yaml"
-WHOLE = ("--break-disk", "--destroy", "--record")
-ALL = (
-    (str(EXAMPLES / "raid1-pair.yaml"), *WHOLE),
-    (str(EXAMPLES / "raid1-pair.yaml"), "--release", "trixie", *WHOLE),
-    (str(NATIVE), "--answers", str(NATIVE.with_name("answers.json")), *WHOLE),
-    (str(EXAMPLES / "commenter-raid5.yaml"), "--destroy", "--record"),
-    (str(EXAMPLES / "tel-aviv-jbod.yaml"), "--destroy", "--record"),
-)
-"""A pair on both releases; 4096-byte sectors under LVM; LVM at true size; forty disks at true size."""
 
 
 class FailedError(Exception):
@@ -57,28 +43,16 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("layout", nargs="?", type=Path)
+    parser.add_argument("layout", type=Path)
     parser.add_argument("--release", default="bookworm", choices=["bookworm", "trixie"])
     parser.add_argument("--break-disk", action="store_true")
     parser.add_argument("--destroy", action="store_true")
-    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--record", type=Path, metavar="FILE")
     parser.add_argument(
         "--answers", type=Path, help="keep what the machine answers to the suite after the reload"
     )
-    parser.add_argument("--all", action="store_true", help="every run of docs/vagrant.md, recorded")
-    parser.add_argument(
-        "--table", action="store_true", help="write the table of the recorded runs into docs/vagrant.md"
-    )
+    parser.add_argument("--box-seconds", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args(words)
-    if given.table:
-        PAGE.write_text(with_table(PAGE.read_text()))
-        return 0
-    if given.all:
-        return max(
-            subprocess.run([sys.executable, __file__, *words], check=False).returncode for words in ALL
-        )
-    if given.layout is None:
-        parser.error("which layout? For example ../examples/raid1-pair.yaml")
     try:
         run(given)
     except (FailedError, TwinError, box.CannotBuildError, disk_pulled.NotAsExpectedError) as error:
@@ -118,10 +92,13 @@ def run(given: argparse.Namespace) -> None:
     }
     os.environ |= settings  # for `vagrant ssh-config` of the suite, too
     os.environ.setdefault("VAGRANT_CHECKPOINT_DISABLE", "1")
-    stage("box", lambda: box.added(given.release, STATE))
-    package.fill(STATE / "raidplan", package.VERSIONS.split())
-    if not host.answers():
-        _with_libvirt()
+    if given.box_seconds is None:
+        stage("box", lambda: box.added(given.release, STATE))
+        package.fill(STATE / "raidplan", package.VERSIONS.split())
+        if not host.answers():
+            _with_libvirt(seconds["box"])
+    else:
+        seconds["box"] = given.box_seconds
     if given.destroy:
         _vagrant("destroy", "-f")  # what an earlier run left
     before = leftovers.listed(STATE)
@@ -140,20 +117,37 @@ def run(given: argparse.Namespace) -> None:
         stage("destroy", lambda: _destroy(before))
     print("; ".join(f"{name} {taken} s" for name, taken in seconds.items()))
     if given.record:
-        _record(given, seconds, suites, versions)
+        accelerator = (STATE / "accelerator").read_text().split()[-1]
+        record = {"layout": given.layout.stem, "release": given.release, "accelerator": accelerator, "suites": suites, "seconds": seconds}  # fmt: skip
+        given.record.write_text(json.dumps({**record, "destroyed": given.destroy, "versions": versions}))
     if not given.destroy:
-        prefix = f"cd {HERE} && RAIDPLAN_LAYOUT={settings['RAIDPLAN_LAYOUT']}"
-        print(f"to log in: {prefix} vagrant ssh\nto end it: {prefix} vagrant destroy -f")
+        print(_what_to_type(settings))
 
 
-def _with_libvirt() -> None:
-    """Begins again with libvirt, where no service manager runs it. Raises FailedError."""
+def _what_to_type(settings: Mapping[str, str]) -> str:
+    """The commands to log in and to end the machine. Where libvirt runs for one command at a time, the machine ended with this one."""
+    names = [
+        "RAIDPLAN_LAYOUT",
+        *(["RAIDPLAN_BOX"] if settings["RAIDPLAN_BOX"] != f"{box.NAME}/bookworm" else []),
+    ]
+    prefix = " ".join([f"cd {HERE} &&", *(f"{name}={shlex.quote(settings[name])}" for name in names)])
+    if host.MARK in os.environ:
+        prefix += f" {sys.executable} host.py"
+        return (
+            f"libvirt runs for one command at a time here, so the machine is off now\n"
+            f"to log in: {prefix} sh -c 'vagrant up --provider libvirt && vagrant ssh'\nto end it: {prefix} vagrant destroy -f"
+        )
+    return f"to log in: {prefix} vagrant ssh\nto end it: {prefix} vagrant destroy -f"
+
+
+def _with_libvirt(box_seconds: int) -> None:
+    """Begins again behind the box, with libvirt, where no service manager runs it: there is no network there. Raises FailedError."""
     if Path("/run/systemd/system").exists() or os.geteuid():
         raise FailedError(
             "libvirt does not answer: start it (`systemctl start libvirtd`), and be in its group"
         )
-    argv = [sys.executable, str(HERE / "host.py"), sys.executable, str(HERE / "run.py"), *sys.argv[1:]]
-    os.execv(sys.executable, argv)
+    again = [sys.executable, str(HERE / "run.py"), *sys.argv[1:], f"--box-seconds={box_seconds}"]
+    os.execv(sys.executable, [sys.executable, str(HERE / "host.py"), *again])
 
 
 def _kept_answers(file: Path) -> dict[str, str]:
@@ -225,62 +219,6 @@ def _first_number(name: str, text: str) -> str:
 
 def _output(argv: list[str]) -> str:
     return subprocess.run(argv, cwd=HERE, capture_output=True, text=True, check=False).stdout
-
-
-def _record(
-    given: argparse.Namespace, seconds: Mapping[str, int], suites: list[str], versions: Mapping[str, str]
-) -> None:
-    commit = _output(["git", "rev-parse", "--short", "HEAD"]).strip()
-    code = [".", "../raidplan", "../examples", f":!{RUNS.name}"]
-    dirty = bool(_output(["git", "status", "--porcelain", "--", *code]).strip())
-    record = {
-        "layout": given.layout.stem,
-        "release": given.release,
-        "accelerator": (STATE / "accelerator").read_text().split()[-1],
-        "suites": suites,
-        "seconds": seconds,
-        "destroyed": given.destroy,
-        "commit": commit + " with changes" * dirty,
-        "versions": versions,
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-    with RUNS.open("a") as file:
-        file.write(json.dumps(record) + "\n")
-
-
-def _first_and_last(suite: str) -> str:
-    """The numbers of a suite, with the first and the last reason of those that failed."""
-    numbers, *reasons = re.sub(r"test_\S+: AssertionError: ", "", suite).split("; ")
-    return "; ".join([numbers, *(reasons if len(reasons) < 3 else (reasons[0], "…", reasons[-1]))])
-
-
-def table() -> str:
-    """The newest run of each layout and release as a table in Markdown."""
-    newest: dict[tuple[str, str], dict[str, object]] = {}
-    for line in RUNS.read_text().splitlines() if RUNS.exists() else ():
-        run = json.loads(line)
-        newest[run["layout"], run["release"]] = run
-    rows = [
-        "| layout | release | suites | minutes | commit, date | versions |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for run in newest.values():
-        seconds, versions, suites = run["seconds"], run["versions"], run["suites"]
-        assert isinstance(seconds, dict) and isinstance(versions, dict) and isinstance(suites, list)
-        minutes = ", ".join(f"{name} {taken / 60:.1f}" for name, taken in seconds.items())
-        shown = ", ".join(f"{name} {version}" for name, version in versions.items())
-        passed = "; then ".join(map(_first_and_last, suites))
-        rows.append(
-            f"| {run['layout']} | {run['release']}, {run['accelerator']} | {passed} | {minutes} "
-            f"| {run['commit']}, {run['date']} | {shown} |"
-        )
-    return "\n".join(rows) + "\n"
-
-
-def with_table(page: str) -> str:
-    """The page with today's table between its marks."""
-    front, _, rest = page.partition(MARKS[0])
-    return f"{front}{MARKS[0]}{table()}{MARKS[1]}{rest.partition(MARKS[1])[2]}"
 
 
 if __name__ == "__main__":
