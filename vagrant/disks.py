@@ -18,6 +18,7 @@ from typing import Any
 from raidplan.base.size import MIB
 from raidplan.layout.model import Layout
 from raidplan.review import pipeline
+from raidplan.review.pipeline import Loaded
 from raidplan.rules.stripe_cache import caches
 from raidplan.topology import Topology
 from raidplan.twin.server.hardware import Disk, check
@@ -57,6 +58,12 @@ def _plain(disk: Disk) -> dict[str, Any]:
     }
 
 
+def findings(loaded: Loaded) -> Iterator[str]:
+    """What is wrong with a layout, each at its line."""
+    for item in loaded.findings:
+        yield f"{item.span.file}:{item.span.line}: {item.finding.message}"
+
+
 def _everywhere(layout: Layout) -> Iterator[str]:
     for name, disk in layout.hardware.disks.items():
         if disk.path:
@@ -77,8 +84,7 @@ def main(words: list[str]) -> int:
         return 2
     loaded = pipeline.load(words[0])
     if loaded.topology is None or not loaded.valid:
-        for item in loaded.findings:
-            print(f"{item.span.file}:{item.span.line}: {item.finding.message}", file=sys.stderr)
+        print("\n".join(findings(loaded)), file=sys.stderr)
         return 2
     try:
         print(json.dumps(described(loaded.topology), indent=1))

@@ -9,6 +9,7 @@ vagrant-libvirt copies a box into libvirt's pool for the first machine and leave
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -19,11 +20,13 @@ POOL = "default"
 IMAGE = re.compile(r"raidplan-VAGRANTSLASH-\S+_vagrant_box_image_\S+")
 FOLDERS = (
     "/etc/libvirt/qemu",
+    "/run/libvirt",
     "/var/lib/libvirt/images",
     "/var/lib/libvirt/qemu",
     "/var/lib/libvirt/dnsmasq",
 )
 """The folders in which files of a machine stand; logs are libvirt's to keep and rotate."""
+HOME = Path(os.environ.get("VAGRANT_HOME", "~/.vagrant.d")).expanduser()
 
 
 def virsh(*words: str) -> list[str]:
@@ -33,14 +36,13 @@ def virsh(*words: str) -> list[str]:
 
 
 def listed(state: Path) -> dict[str, list[str]]:
-    """By kind, sorted; `state` is Vagrant's own folder, whose machines count too."""
+    """By kind, sorted; `state` is Vagrant's folder beside the Vagrantfile."""
     files = [
         str(path)
-        for folder in FOLDERS
-        for path in Path(folder).rglob("*")
+        for folder in (*map(Path, FOLDERS), HOME, state)
+        for path in folder.rglob("*")
         if path.is_file() or path.is_socket()
     ]
-    files += [str(path) for path in (state / "machines").rglob("*") if path.is_file()]
     return {
         "domains": sorted(virsh("list", "--all", "--name")),
         "networks": sorted(virsh("net-list", "--all", "--name")),

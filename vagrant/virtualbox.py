@@ -20,6 +20,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from disks import findings
+
 from raidplan.review import pipeline
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.server.hardware import Disk
@@ -29,8 +31,6 @@ PORTS = 30
 CONTROLLERS = 8
 SERIAL, MODEL, SECTOR = 20, 40, 512
 """What an ATA disk of VirtualBox can show: characters, characters, bytes."""
-FILE_NAME = 255
-"""Bytes that a file system takes for a name."""
 ID = "ID"
 """The machine's place in a call; the Vagrantfile puts its own there."""
 
@@ -51,8 +51,6 @@ def refusals(loaded: Loaded, taken: int) -> Iterator[str]:
             yield f"{at(disk.name, 'serial')} serial number of {len(disk.serial)} characters; an ATA disk shows {SERIAL}"
         if len(disk.model) > MODEL:
             yield f"{at(disk.name, 'model')} model of {len(disk.model)} characters; an ATA disk shows {MODEL}"
-        if len(file_name(layout.host, disk).encode()) > FILE_NAME:
-            yield f"{at(disk.name, 'name')} the name of its file is longer than {FILE_NAME} bytes"
     most = PORTS * (CONTROLLERS - taken)
     if len(layout.hardware.disks) > most:
         span = document.locate(("hardware", "disks"))
@@ -60,7 +58,7 @@ def refusals(loaded: Loaded, taken: int) -> Iterator[str]:
 
 
 def file_name(host: str, disk: Disk) -> str:
-    """The file of a disk."""
+    """The file of a disk; names have at most 64 characters each in any layout, so it is short enough for a file system."""
     return f"{host}-{disk.name}.vdi"
 
 
@@ -114,7 +112,7 @@ def main(words: list[str]) -> int:
     taken = int(os.environ.get("RAIDPLAN_VBOX_SATA", "1"))
     loaded = pipeline.load(given.layout)
     if loaded.layout is None or not loaded.valid:
-        print(f"{given.layout}: `raidplan check` has findings that come first", file=sys.stderr)
+        print("\n".join(findings(loaded)), file=sys.stderr)
         return 2
     if reasons := list(refusals(loaded, taken)):
         print("\n".join(reasons), file=sys.stderr)

@@ -255,16 +255,33 @@ def test_the_vagrantfile_stands_alone_where_raidplan_is_installed(tmp_path: Path
     project.mkdir()
     shutil.copy(site / "raidplan" / "vagrant" / "Vagrantfile", project)
     shutil.copy(EXAMPLES / "raid1-pair.yaml", project / "storage.yaml")
+    command = (
+        tmp_path / "bin" / "raidplan"
+    )  # as pip makes it: its first line names the Python that has raidplan
+    command.parent.mkdir()
+    command.write_text(f"#!{sys.executable}\nfrom raidplan.__main__ import main\n")
+    command.chmod(0o755)
     settings = {
         "RAIDPLAN_LAYOUT": "storage.yaml",
-        "RAIDPLAN_PYTHON": sys.executable,
         "RAIDPLAN_VIRT": "qemu",
         "VAGRANT_DEFAULT_PROVIDER": "libvirt",
         "VAGRANT_CHECKPOINT_DISABLE": "1",
         "PYTHONPATH": str(site),
+        "PATH": f"{command.parent}:/usr/local/bin:/usr/bin:/bin",
     }
-    done = subprocess.run(
-        ["vagrant", "validate", "--no-color"], capture_output=True, text=True, cwd=project, env={**os.environ, **settings}
-    )  # fmt: skip
+    others = {name: value for name, value in os.environ.items() if not name.startswith("RAIDPLAN_")}
+
+    def vagrant(**changed: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["vagrant", "validate", "--no-color"], capture_output=True, text=True, cwd=project, env={**others, **settings, **changed}
+        )  # fmt: skip
+
+    done = vagrant()
     assert done.returncode == 0, done.stdout + done.stderr
+    assert (project / ".vagrant" / "raidplan" / "devices.py").read_text() == (
+        VAGRANT / "devices.py"
+    ).read_text()
     assert str(ROOT) not in (project / "Vagrantfile").read_text()
+    (project / "storage.yaml").write_text("version: 1\nhost: other\n disks: {}\n")
+    done = vagrant()
+    assert done.returncode and "storage.yaml:3:" in done.stdout + done.stderr, "it is the layout that is read"

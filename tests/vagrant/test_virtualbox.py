@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,39 @@ def test_refused_at_its_line_before_the_first_call(tmp_path: Path, second: str, 
     assert done.returncode == 2
     assert not done.stdout
     assert says in done.stderr
+
+
+def test_a_name_that_is_too_long_is_refused_at_its_line(tmp_path: Path) -> None:
+    layout = tmp_path / "layout.yaml"
+    layout.write_text((SMALL % "serial: A1").replace("a1", "a" * 65))
+    done = _calls(layout, tmp_path)
+    assert done.returncode == 2
+    assert not done.stdout
+    assert "layout.yaml:6: 'aaaa" in done.stderr and "is not a name" in done.stderr
+
+
+def test_vagrant_up_ends_before_virtualbox_is_asked_for_anything(tmp_path: Path) -> None:
+    """Vagrant itself asks for the version only."""
+    if shutil.which("vagrant") is None:
+        pytest.skip("Vagrant is not installed; on Debian: apt-get install vagrant vagrant-libvirt")
+    layout, program = tmp_path / "layout.yaml", tmp_path / "VBoxManage"
+    layout.write_text(SMALL % "serial: A1, logical_block: 4096")
+    program.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\necho 7.0.20r163906\n')
+    program.chmod(0o755)
+    settings = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "RAIDPLAN_LAYOUT": str(layout),
+        "RAIDPLAN_PYTHON": sys.executable,
+        "VAGRANT_DOTFILE_PATH": str(tmp_path / "state"),
+        "VAGRANT_CHECKPOINT_DISABLE": "1",
+    }
+    argv = ["vagrant", "up", "--provider", "virtualbox", "--no-color"]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, cwd=ROOT / "vagrant", env={**os.environ, **settings}
+    )
+    assert done.returncode, done.stdout
+    assert f"{layout}:6: a1: sectors of 4096 bytes" in done.stdout + done.stderr
+    assert {*(tmp_path / "calls").read_text().splitlines()} == {"--version"}
 
 
 def test_too_many_disks_are_refused(tmp_path: Path) -> None:
