@@ -105,6 +105,7 @@ RESULTS = {
 """The result of each example in check mode, on a machine that has none of the layout's disks."""
 
 
+@pytest.mark.long
 def test_every_example_runs(tmp_path: Path) -> None:
     layouts = tmp_path / "layouts"
     layouts.mkdir()

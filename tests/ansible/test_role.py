@@ -49,6 +49,7 @@ def test_check_mode_installs_nothing_and_says_why_there_is_no_plan(tmp_path: Pat
     assert not list((tmp_path / "bin").iterdir())
 
 
+@pytest.mark.long
 def test_raidplan_is_installed_once_and_the_layout_refused_where_its_disks_are_not(tmp_path: Path) -> None:
     told, said = run(tmp_path)
     changed = [each.task for each in told if each.values.get("changed")]

@@ -79,6 +79,7 @@ def test_a_host_that_cannot_be_reached_ends_it_before_the_first_write(tmp_path: 
     assert not by_task(told, "Apply")
 
 
+@pytest.mark.long
 def test_the_first_host_that_fails_is_the_last_one(tmp_path: Path) -> None:
     """The plan of a recorded machine is no plan of this one, so the first host is refused; the others are not begun."""
     told, said = run(tmp_path)
