@@ -179,6 +179,22 @@ def test_disks_that_are_not_blank_are_refused_unless_they_may_be_wiped(tmp_path:
     assert export(tmp_path, str(place), "--format", "maas", seen=seen).returncode == 0
 
 
+def test_a_disk_that_could_be_any_is_refused(tmp_path: Path) -> None:
+    place = layouts(tmp_path, "s1") / "s1.yaml"
+    place.write_text(LAYOUT.format(host="s1").replace("serial: s1-A, ", ""))
+    done = export(tmp_path, "--offline", "--format", "curtin", str(place))
+    assert done.returncode == 4 and not done.stdout
+    assert "refused: hardware.disks.a (line 5): curtin cannot make this: a disk without serial" in done.stderr
+
+
+def test_a_layout_with_errors_is_not_handed_over(tmp_path: Path) -> None:
+    place = layouts(tmp_path, "s1") / "s1.yaml"
+    twice = "  srv: {device: vg.srv, type: ext4, mount: /home}\nswap:\n  swap: {device"
+    place.write_text(LAYOUT.format(host="s1").replace("swap:\n  swap: {device", twice))
+    done = export(tmp_path, "--format", "curtin", str(place), seen=machine("s1"))
+    assert done.returncode == 1 and "error[duplicate-mount]" in done.stderr and not done.stdout
+
+
 def test_a_machine_is_needed_to_choose(tmp_path: Path) -> None:
     place = layouts(tmp_path, "s1")
     for words in ((str(place), "--format", "curtin"), (str(place / "s1.yaml"), "--format", "maas")):
