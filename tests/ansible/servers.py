@@ -47,6 +47,8 @@ filesystems: {srv: {device: vg.srv, type: ext4, mount: /srv/data}}
 swap: {swap: {device: swap}}
 """,
 }
+PATIENCE = 1200
+"""Seconds for what three emulated servers do side by side on a busy machine."""
 DISKS = {"s1": 2, "s2": 3, "s3": 4}
 APPLY = "Apply the layout"
 """The end of the name of the role's task that counts."""
@@ -92,7 +94,7 @@ class Fleet:
                 found[each.host] = each
         return found
 
-    def wait_for_steps(self, host: str, running: subprocess.Popen[bytes], seconds: float = 400) -> None:
+    def wait_for_steps(self, host: str, running: subprocess.Popen[bytes], seconds: float = PATIENCE) -> None:
         """Until the host has begun to write. Raises AssertionError where the playbook ends before."""
         end = time.monotonic() + seconds
         journal = f"/var/lib/raidplan/{host}/journal"
@@ -131,7 +133,9 @@ def three_servers(folder: Path) -> Iterator[Fleet]:
             (folder / "layouts" / f"{host}.yaml").write_text(text)
             blank = [Disk(f"disk{n}", 2**29, f"{host.upper()}-{n}") for n in range(DISKS[host])]
             place = folder / host
-            twins[host] = stack.enter_context(Twin.start(blank, directory=place, memory_mib=1024, cpus=1))
+            twins[host] = stack.enter_context(
+                Twin.start(blank, directory=place, memory_mib=1024, cpus=1, boot_timeout=PATIENCE)
+            )
             quick_initramfs(twins[host])
         yield Fleet(twins, folder, book)
 

@@ -12,7 +12,7 @@ import pytest
 
 from raidplan.twin.server import Disk
 from tests.ansible.playbooks import playbook
-from tests.ansible.servers import Fleet, inventory, kill, three_servers
+from tests.ansible.servers import PATIENCE, Fleet, inventory, kill, three_servers
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 SECRET = "swordfish"
@@ -60,7 +60,7 @@ def test_a_server_that_loses_its_power_is_unreachable_and_another_is_finished(fl
     last = fleet.last()
     assert last["s3"].status == "unreachable" and "ssh" in last["s3"].values["msg"], last["s3"]
     assert last["s1"].values["result"] == "applied" and "s2" not in last
-    fleet.twins["s3"].start_again()
+    fleet.twins["s3"].start_again(timeout=PATIENCE)
 
 
 def test_a_controller_that_is_killed_leaves_what_the_next_run_finishes(fleet: Fleet) -> None:
@@ -93,10 +93,10 @@ def test_a_second_run_changes_nothing(fleet: Fleet) -> None:
 
 def test_a_disk_that_was_swapped_stops_that_host_and_no_other(fleet: Fleet) -> None:
     twin = fleet.twins["s2"]
-    twin.shut_down()
+    twin.shut_down(timeout=PATIENCE)
     old = twin.machine.disks
     twin.refit([old[0], Disk("new", 2**29, "S2-9"), old[2]])
-    twin.start_again()
+    twin.start_again(timeout=PATIENCE)
     others = [fleet.twins[host] for host in ("s1", "s3")]
     for each in others:
         each.run("umount /srv/data")
