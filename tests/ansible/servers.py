@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,15 +129,17 @@ def three_servers(folder: Path) -> Iterator[Fleet]:
     book = folder / "book.yml"
     book.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "roles": [role]}]))
     with ExitStack() as stack:
-        twins = {}
-        for host, text in LAYOUTS.items():
-            (folder / "layouts" / f"{host}.yaml").write_text(text)
+
+        def start(host: str) -> Twin:
+            (folder / "layouts" / f"{host}.yaml").write_text(LAYOUTS[host])
             blank = [Disk(f"disk{n}", 2**29, f"{host.upper()}-{n}") for n in range(DISKS[host])]
             place = folder / host
-            twins[host] = stack.enter_context(
-                Twin.start(blank, directory=place, memory_mib=1024, cpus=1, boot_timeout=PATIENCE)
-            )
-            quick_initramfs(twins[host])
+            up = Twin.start(blank, directory=place, memory_mib=1024, cpus=1, boot_timeout=PATIENCE)
+            quick_initramfs(stack.enter_context(up))
+            return up
+
+        with ThreadPoolExecutor(len(LAYOUTS)) as pool:
+            twins = dict(zip(LAYOUTS, pool.map(start, LAYOUTS), strict=True))
         yield Fleet(twins, folder, book)
 
 
