@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from bench.predicted import table
-from raidplan.apply.refusal import CODES
 from raidplan.cli import FINDINGS, INTERRUPTED, OK, REFUSED, STOPPED, UNABLE
 from raidplan.layout.keys import keys, models
 from raidplan.layout.model import Layout
+from raidplan.render.refusal_codes import CODES
 from raidplan.render.rules_markdown import rules_in_brief, rules_markdown
 from raidplan.review.pipeline import check, plan
 from raidplan.rules import CATALOGUE

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from raidplan.apply.change.change import changes
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.run import Result
-from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
@@ -21,11 +21,7 @@ Ask = Callable[[Sequence[str]], Result]
 
 DAMAGE = range(1, 8)
 """Exit codes of a check that has read the file system and found damage; 8 and more of e2fsck, 127 or a signal mean that it read nothing (e2fsck(8))."""
-NOT_WHOLE, NOT_LOOKED_AT = "not whole", "not looked at"
-ADVICE = {
-    NOT_WHOLE: ": mend it with its own tools, or clear it from the top if nobody misses it (wipefs --all of its device)",
-    NOT_LOOKED_AT: " may be sound: leave it as it is, and find out by hand why the command that is named does not read it",
-}
+NOT_WHOLE, NOT_LOOKED_AT = "not-whole", "not-looked-at"
 
 LASTING = ("layout", "change", "clear")
 """The origins of steps that a plan has whatever machine it is compared with, or that are added for those."""
@@ -33,13 +29,11 @@ LASTING = ("layout", "change", "clear")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """An object that was looked at; `problem` is empty if it may be entered."""
+    """An object that was looked at, and the reasons not to enter it."""
 
     step: Step
     made: str
-    problem: str = ""
-    verdict: str = ""
-    """NOT_WHOLE or NOT_LOOKED_AT, by which there is ADVICE; else empty."""
+    reasons: tuple[Refusal, ...] = ()
 
 
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
@@ -54,27 +48,23 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
         if differ is None or (is_known(step, machine, past) and step.id not in past.begun):
             continue
         refused = changes(step, machine, plan, past)[1] if differ else []
-        if refused:
-            yield Look(step, made, f"not entered: {'; '.join(refused)}")
-        else:
-            yield Look(step, made, *_unhealthy(step, machine, mounted, ask))
+        yield Look(step, made, tuple(refused or _unhealthy(step, machine, mounted, ask)))
 
 
-def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> tuple[str, str]:
-    """Why an object that has the planned properties may still not be whole, and the verdict; empty if it is."""
+def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Iterator[Refusal]:
+    """Why an object that has the planned properties may still not be whole."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
-        return "", ""  # the kernel, which has mounted it, has looked at it
+        return  # the kernel, which has mounted it, has looked at it
     # By whatever name it has now: an array may run as md127.
     names = (f"/dev/{b.name}" for b in machine.blocks if b.identity == found.get("device"))
     check = (*FILESYSTEMS[str(found["type"])].check, next(names, step.guard[0]))
     answer = ask(check)
-    if answer.ok:
-        return "", ""
-    verdict = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
-    returned = f"{plain(' '.join(check))} returned {answer.returncode}"
-    return f"{verdict}: {step.because} (line {step.line}): {returned}", verdict
+    if not answer.ok:
+        code = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
+        words = " ".join(check)
+        yield refusal(code, place=step.because, line=step.line, command=words, returned=answer.returncode)
 
 
 def unplanned(plan: Plan, past: Past) -> list[str]:

@@ -33,7 +33,7 @@ class Decision:
     left: Plan
     """The steps that this machine still needs."""
     disks: Mapping[str, DiskFact]
-    refused: tuple[Refusal, ...]
+    refusals: tuple[Refusal, ...]
     machine: Machine
     """The machine as it was read, with its disks by their names in the layout."""
     notes: tuple[str, ...] = ()
@@ -50,11 +50,6 @@ class Decision:
         """The plan of all that stands once everything that is left has been done."""
         later = {step.id for step in self.postponed}
         return replace(self.whole, steps=tuple(step for step in self.whole.steps if step.id not in later))
-
-    @property
-    def refusals(self) -> tuple[str, ...]:
-        """The sentences of the refusals."""
-        return tuple(refusal.says for refusal in self.refused)
 
     @property
     def nodes(self) -> dict[str, str]:
@@ -85,7 +80,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         whole=remaining.whole,
         left=left,
         disks=matched.disks,
-        refused=refusals,
+        refusals=refusals,
         machine=resumed.machine,
         notes=(
             *called_otherwise(left, matched.disks, resumed.machine),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
-from raidplan.apply.adopt import ADVICE, Look, gone, look, unplanned
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, gone, look, unplanned
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.apply.world import World
 from raidplan.cli import FINDINGS, OK, REFUSED, UNABLE
 from raidplan.cli.apply import plan_of
@@ -18,6 +19,8 @@ from raidplan.facts import Machine
 from raidplan.facts.match import match
 from raidplan.facts.run import run as ask
 from raidplan.plan import Plan
+from raidplan.render.refusal_codes import CODES
+from raidplan.render.refusals import adoption_text, refusal_text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     if plan is None:
         return UNABLE
     if os.geteuid() != 0:
-        talk("refused: not root: run it with sudo")
+        talk(f"refused: {refusal_text(refusal('not-root'))}")
         return REFUSED
     try:
         with only_one():
@@ -42,7 +45,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
     disks, mismatches = match(plan.disks, machine)
     if mismatches:
         for mismatch in mismatches:
-            talk(f"refused: {mismatch}")
+            talk(f"refused: {refusal_text(unmatched(mismatch))}")
         return REFUSED
     named = machine.named({disk.node: name for name, disk in disks.items()})
     journal = _journal(plan, arguments, world)
@@ -58,15 +61,15 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
 def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
     """Enters whole objects into the journal, and reports the others. Raises OSError."""
     asleep = [*not_started(plan, named, journal.past)]
-    for words in asleep:
-        talk(f"refused: {words}")
+    for reason in asleep:
+        talk(f"refused: {refusal_text(reason)}")
     if asleep:
         return REFUSED
-    unsound: list[Look] = []
+    unsound: list[Refusal] = []
     for found in look(plan, named, journal.past, ask):
-        if found.problem:
-            unsound.append(found)
-            talk(found.problem)
+        if found.reasons:
+            unsound += found.reasons
+            talk(adoption_text(found.reasons))
         else:
             journal.adopted(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
@@ -80,9 +83,9 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
         talk(
             f"not in this layout: {id}, which was cut off; what it left stays where it is, and nothing clears it"
         )
-    for verdict, advice in ADVICE.items():
-        if any(found.verdict == verdict for found in unsound):
-            talk(f"what is {verdict}{advice}; then adopt again")
+    for code in (NOT_WHOLE, NOT_LOOKED_AT):
+        if any(reason.code == code for reason in unsound):
+            talk(f"{' '.join(CODES[code])} Then adopt again.")
     return FINDINGS if unsound else OK
 
 

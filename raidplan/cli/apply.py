@@ -15,7 +15,6 @@ from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_j
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
-from raidplan.apply.refusal import refused
 from raidplan.apply.session import carry_out, not_closed
 from raidplan.apply.syncs import held, syncs
 from raidplan.apply.undo.copying import NoRoom
@@ -31,6 +30,7 @@ from raidplan.cli.target import installed, target_of, waiting
 from raidplan.plan import Plan, plan_digest, plan_from_json
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_text import render_plan
+from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
 
 GOES_ON = "`apply` again goes on from there, by"
@@ -58,11 +58,11 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     folder = state_folder(arguments.state, plan.host, plan.target)
     past = past_of_host(arguments.state, plan.host, plan.target)
     decision = decide(plan, world.read(plan), past)
-    out_of_sight = refused("journal-hidden", hidden(folder, decision.left, decision.machine), str(folder))
-    if refusals := (*decision.refused, *out_of_sight):
+    out_of_sight = hidden(folder, decision.left, decision.machine)
+    if refusals := (*decision.refusals, *out_of_sight):
         with events_to(arguments.events) as note_event:
             for refusal in refusals:
-                talk(f"refused: {refusal.says}")
+                talk(f"refused: {refusal_text(refusal)}")
                 note_event(refusal)
         talk("nothing was written")
         return REFUSED

@@ -19,7 +19,7 @@ from raidplan.facts import Machine
 from raidplan.plan import Plan
 from raidplan.render.findings_json import json_text
 from raidplan.render.obsolete import obsolete_text
-from raidplan.render.refusals import refusals_to_data
+from raidplan.render.refusals import refusal_text, refusals_to_data
 
 
 def for_machine(
@@ -38,7 +38,7 @@ def for_machine(
         talk(f"note: {note}")
     for words in (*map(obsolete_text, decision.standing), *waiting(decision)):
         talk(words)
-    return decision.left, decision.nodes, decision.refused
+    return decision.left, decision.nodes, decision.refusals
 
 
 def machine_of(plan: Plan, arguments: argparse.Namespace) -> Machine:
@@ -49,7 +49,7 @@ def machine_of(plan: Plan, arguments: argparse.Namespace) -> Machine:
 def say_refused(host: str, refusals: Sequence[Refusal], arguments: argparse.Namespace) -> None:
     """Says why there is no plan; as JSON too, where that was asked for."""
     for refusal in refusals:
-        talk(f"refused: {refusal.says}")
+        talk(f"refused: {refusal_text(refusal)}")
     talk("there is no plan for this machine; --offline shows the one for blank disks")
     if arguments.format == "json":
         emit(json_text(refusals_to_data(host, refusals)), arguments.output)

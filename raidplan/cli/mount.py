@@ -8,12 +8,14 @@ from collections.abc import Callable
 
 from raidplan.apply.bring_up import Command, Wish, bring_up
 from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.refusal import refusal, unmatched
 from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
 from raidplan.facts.match import match
 from raidplan.plan import Plan
+from raidplan.render.refusals import refusal_text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,14 +35,14 @@ def brought(
     if plan is None:
         return UNABLE
     if os.geteuid() != 0:
-        talk("refused: not root: run it with sudo")
+        talk(f"refused: {refusal_text(refusal('not-root'))}")
         return REFUSED
     try:
         with only_one() as lock:
             plan, world = plan.complete, World([lock], plan.target)
             _, mismatches = match(plan.disks, world.read(plan))
             for mismatch in mismatches:
-                talk(f"{'note' if missing else 'refused'}: {mismatch}")
+                talk(f"{'note' if missing else 'refused'}: {refusal_text(unmatched(mismatch))}")
             if mismatches and not missing:
                 return REFUSED
             troubles = bring(plan, world)

@@ -7,6 +7,7 @@ import os
 
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.refusal import refusal
 from raidplan.apply.undo.copies import Copies, read_copies
 from raidplan.apply.undo.undo import Way, go_back, plan_of_run, still_tuned, way_back
 from raidplan.apply.world import World
@@ -18,12 +19,13 @@ from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
 from raidplan.cli.target import target_of
 from raidplan.plan import Plan
 from raidplan.render.obsolete import obsolete_text
+from raidplan.render.refusals import refusal_text
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, decides, asks, and puts back."""
     if os.geteuid() != 0:
-        talk("refused: not root: run it with sudo")
+        talk(f"refused: {refusal_text(refusal('not-root'))}")
         return REFUSED
     os.umask(0o022)
     try:
@@ -51,7 +53,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     way = way_back(plan, past, copies, world.read(plan), world)
     if way.refusals:
         for reason in dict.fromkeys(way.refusals):
-            talk(f"refused: {reason}")
+            talk(f"refused: {refusal_text(reason)}")
         talk("nothing was written")
         if past.undoing:
             talk(

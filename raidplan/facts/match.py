@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from raidplan.base.size import human
-from raidplan.base.words import listed
+from raidplan.base.figures import Figure, Figures
 from raidplan.facts.machine import DiskFact, Machine
-from raidplan.facts.signatures import plain
 from raidplan.plan.step import DiskIdentity
 
 MOST_LARGER = 0.01
@@ -30,13 +28,11 @@ IDENTIFIERS = ("serial", "wwn", "path", "model")
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The reason why a disk of the layout has no match; `str` gives the sentence."""
+    """The reason why a disk of the layout has no match, and the figures of its sentence: sizes in bytes, names as they were read."""
 
     disk: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.disk}: {self.message}"
+    case: str
+    figures: Figures = field(default_factory=dict, hash=False)
 
 
 def match(disks: Sequence[DiskIdentity], machine: Machine) -> tuple[dict[str, DiskFact], list[Mismatch]]:
@@ -48,14 +44,13 @@ def match(disks: Sequence[DiskIdentity], machine: Machine) -> tuple[dict[str, Di
     problems: list[Mismatch] = []
     for wanted in disks:
         fitting = _fitting(wanted, machine)
-        words = (
+        unfit = (
             list(_unfit(wanted, fitting[0], machine))
             if len(fitting) == 1
             else [_not_one(wanted, fitting, machine)]
         )
-        if words:
-            problems += (Mismatch(wanted.name, text) for text in words)
-        else:
+        problems += unfit
+        if not unfit:
             found[wanted.name] = fitting[0]
     twice = list(_taken_twice(found))
     shared = {problem.disk for problem in twice}
@@ -100,32 +95,27 @@ def _fitting(wanted: DiskIdentity, machine: Machine) -> list[DiskFact]:
     ]
 
 
-def _not_one(wanted: DiskIdentity, fitting: list[DiskFact], machine: Machine) -> str:
-    given = _given(wanted)
+def _not_one(wanted: DiskIdentity, fitting: list[DiskFact], machine: Machine) -> Mismatch:
+    given, name = _given(wanted), wanted.name
     if wanted.device:
-        return f"{wanted.device} is not a disk of this machine, which has {_nodes(machine.disks)}"
+        return Mismatch(name, "device", {"node": wanted.device, "nodes": _nodes(machine.disks)})
     if not given:
-        return "nothing tells which disk it is: give its serial, wwn, path or model"
-    empty = [f"{name} '{value}'" for name, value in given.items() if not comparable(name, value)]
+        return Mismatch(name, "no-identifier")
+    empty = tuple(f"{each} '{value}'" for each, value in given.items() if not comparable(each, value))
     if empty:
-        return f"{' and '.join(empty)} tells nothing about a disk: give another identifier"
-    words = " and ".join(f"{name} {value}" for name, value in given.items())
+        return Mismatch(name, "meaningless", {"identifiers": empty})
+    identifiers = tuple(f"{each} {value}" for each, value in given.items())
     if fitting:
-        return (
-            f"{len(fitting)} disks have {words}: {_nodes(fitting)}; add what tells them apart, such as path"
+        return Mismatch(
+            name, "several", {"identifiers": identifiers, "count": len(fitting), "nodes": _nodes(fitting)}
         )
-    return f"no disk has {words}" + _nearest(given, machine)
-
-
-def _nearest(given: Mapping[str, str], machine: Machine) -> str:
-    """The disk that comes closest, with what it has instead."""
     close = max(machine.disks, key=lambda disk: _likeness(given, disk), default=None)
     if close is None:
-        return "; the machine shows no disks at all"
+        return Mismatch(name, "no-disks", {"identifiers": identifiers})
     if _likeness(given, close) < NEAR:
-        return f"; the machine has {_nodes(machine.disks)}"
-    has = " and ".join(f"{name} {plain(getattr(close, name)) or 'unknown'}" for name in given)
-    return f"; the nearest is {close.node} with {has}"
+        return Mismatch(name, "none", {"identifiers": identifiers, "nodes": _nodes(machine.disks)})
+    has = tuple(f"{each} {getattr(close, each) or 'unknown'}" for each in given)
+    return Mismatch(name, "nearest", {"identifiers": identifiers, "node": close.node, "has": has})
 
 
 def _likeness(given: Mapping[str, str], disk: DiskFact) -> float:
@@ -136,26 +126,25 @@ def _likeness(given: Mapping[str, str], disk: DiskFact) -> float:
     return sum(SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs) / len(pairs)
 
 
-def _nodes(disks: Sequence[DiskFact]) -> str:
-    nodes = [disk.node for disk in disks]
-    return listed(nodes, most=12) or "none"
+def _nodes(disks: Sequence[DiskFact]) -> tuple[str, ...]:
+    return tuple(disk.node for disk in disks)
 
 
-def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[str]:
+def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[Mismatch]:
     """The faults of the one disk that has the identifiers."""
     twins = [other for other in machine.disks if other.node != disk.node and _is_same(disk, other)]
     if twins:
-        yield (
-            f"{_nodes([disk, *twins])} are one disk by several paths (wwn {plain(disk.wwn)}, serial {plain(disk.serial)}): "
-            f"what is written by one path is not seen by the other; leave it one path"
-        )
-    sizes = f"{disk.node} has {_exact(disk.size)}, planned {_exact(wanted.size)}"
+        figures: Figures = {"nodes": _nodes([disk, *twins]), "wwn": disk.wwn, "serial": disk.serial}
+        yield Mismatch(wanted.name, "several-paths", figures)
+    sizes: dict[str, Figure] = {"node": disk.node, "size": disk.size, "planned": wanted.size}
     if disk.size < wanted.size:
-        yield f"{sizes}: it is {wanted.size - disk.size} bytes too small"
+        yield Mismatch(wanted.name, "small", sizes | {"short": wanted.size - disk.size})
     elif wanted.size and disk.size > wanted.size * (1 + MOST_LARGER):
-        yield f"{sizes}: {(disk.size / wanted.size - 1) * 100:.1f} % more, is it another disk?"
+        percent = f"{(disk.size / wanted.size - 1) * 100:.1f}"
+        yield Mismatch(wanted.name, "large", sizes | {"percent": percent})
     if disk.logical_block != wanted.logical_block:
-        yield f"{disk.node} has logical blocks of {disk.logical_block} bytes, planned {wanted.logical_block}"
+        blocks: Figures = {"node": disk.node, "size": disk.logical_block, "planned": wanted.logical_block}
+        yield Mismatch(wanted.name, "logical-block", blocks)
 
 
 def _is_same(one: DiskFact, other: DiskFact) -> bool:
@@ -166,15 +155,11 @@ def _is_same(one: DiskFact, other: DiskFact) -> bool:
     return all(told[0]) and told[0] == told[1]
 
 
-def _exact(size: int) -> str:
-    return f"{human(size)} ({size} bytes)"
-
-
 def _taken_twice(found: Mapping[str, DiskFact]) -> Iterator[Mismatch]:
     by_node: dict[str, list[str]] = {}
     for name, disk in found.items():
         by_node.setdefault(disk.node, []).append(name)
     for node, names in by_node.items():
         for name in names if len(names) > 1 else ():
-            others = " and ".join(other for other in names if other != name)
-            yield Mismatch(name, f"{node} is {others} as well: two disks of the layout cannot be one disk")
+            others = tuple(other for other in names if other != name)
+            yield Mismatch(name, "taken", {"node": node, "others": others})

@@ -1,4 +1,4 @@
-"""Why nothing is written, as data for programs."""
+"""Reasons to write nothing, as sentences and as data for programs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from raidplan.apply.refusal import Refusal
+from raidplan.render.refusal_codes import CODES
+from raidplan.render.refusal_words import SENTENCES
+from raidplan.render.sentences import filled
+
+
+def refusal_text(refusal: Refusal) -> str:
+    """The sentence of one reason."""
+    figures = {**refusal.figures, "place": refusal.place, "line": refusal.line}
+    return filled(SENTENCES[refusal.code][refusal.case], figures)
 
 
 def refusal_to_data(refusal: Refusal) -> dict[str, Any]:
     """One reason; what is not known is left out."""
-    place = {"place": refusal.place} if refusal.place else {}
-    line = {"line": refusal.line} if refusal.line else {}
-    return {"code": refusal.code, "message": refusal.says, **place, **line, "remedy": refusal.remedy}
+    known = {
+        "case": refusal.case,
+        "place": refusal.place,
+        "line": refusal.line,
+        "figures": dict(refusal.figures),
+    }
+    return {
+        "code": refusal.code,
+        "message": refusal_text(refusal),
+        **{name: value for name, value in known.items() if value},
+        "remedy": CODES[refusal.code][1],
+    }
 
 
 def refusals_to_data(host: str, refusals: Iterable[Refusal]) -> dict[str, Any]:
@@ -23,3 +41,10 @@ def refusals_to_data(host: str, refusals: Iterable[Refusal]) -> dict[str, Any]:
         "steps": [],
         "refusals": [refusal_to_data(each) for each in refusals],
     }
+
+
+def adoption_text(reasons: Iterable[Refusal]) -> str:
+    """Why an object is not entered into the journal, in one line."""
+    reasons = tuple(reasons)
+    words = "; ".join(map(refusal_text, reasons))
+    return f"not entered: {words}" if any(each.code == "differs" for each in reasons) else words

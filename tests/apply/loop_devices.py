@@ -14,6 +14,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.facts import read_machine
 from raidplan.plan import Plan
+from raidplan.render.refusals import refusal_text
 from tests.images import MIB, member, tool
 
 SIZE = 300 * MIB
@@ -60,7 +61,9 @@ def decided(plan: Plan) -> Decision:
     decision = decide(plan, read_for(plan), Past())
     # What this machine lacks for the rest of the plan is not the matter here.
     others = ("the kernel", "the program mkinitramfs", "there is no initramfs", "udev does not run")
-    return replace(decision, refused=tuple(r for r in decision.refused if not r.says.startswith(others)))
+    return replace(
+        decision, refusals=tuple(r for r in decision.refusals if not refusal_text(r).startswith(others))
+    )
 
 
 def nothing_left(loops: Loops) -> None:

@@ -18,6 +18,7 @@ from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.unlike import unlike
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
+from tests.apply.sentences import sentences
 from tests.apply.simulated import AtOnce, Simulated, State
 from tests.initramfs import boot
 
@@ -58,7 +59,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     folder = world.root / "var/lib/raidplan"
     decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
-        return "; ".join(decision.refusals)
+        return "; ".join(sentences(decision.refusals))
     assert [*unlike(decision.left)] == [], "it could be given to apply as a file as well"
     if decision.left.lost:
         return "asks: " + "; ".join(loss_texts(decision.left.lost))

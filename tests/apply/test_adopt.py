@@ -24,6 +24,7 @@ from raidplan.apply.world import World
 from raidplan.cli.adopt import _entered, _journal
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.run import Result
+from raidplan.render.refusals import adoption_text
 from tests.apply.cut_off import LAYOUT, again, cut
 from tests.apply.runs import apply, impatient, machine, plan_of
 from tests.apply.simulated import Simulated, State
@@ -58,8 +59,8 @@ def adopted(tmp_path: Path, state: State, returncode: int) -> tuple[list[str], l
     problems = []
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
     for found in look(plan, named, journal.past, ask):
-        if found.problem:
-            problems.append(found.problem)
+        if found.reasons:
+            problems.append(adoption_text(found.reasons))
         else:
             journal.adopted(found.step.id, found.made)
     return problems, asked
@@ -142,9 +143,9 @@ def test_only_what_was_read_and_found_damaged_is_for_wiping(tmp_path: Path, stat
     for returncode in (8, 127, -9):
         said = entered(tmp_path, state, returncode)
         assert "not looked at: filesystems." in said and f"returned {returncode}" in said
-        assert "may be sound: leave it as it is" in said and "wipefs" not in said
+        assert "It may be sound: leave it as it is" in said and "wipefs" not in said
     said = entered(tmp_path, state, 4)
-    assert "not whole: filesystems." in said and "(wipefs --all of its device); then adopt again" in said
+    assert "not whole: filesystems." in said and "(wipefs --all of its device). Then adopt again." in said
 
 
 def test_a_file_system_is_read_by_the_name_that_its_device_has_now(tmp_path: Path, state: State) -> None:
@@ -162,7 +163,7 @@ def test_a_file_system_is_read_by_the_name_that_its_device_has_now(tmp_path: Pat
         return Result(tuple(argv), 0, "", "")
 
     named = replace(machine, blocks=blocks).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
-    assert all(not found.problem for found in look(plan, named, Past(), ask))
+    assert all(not found.reasons for found in look(plan, named, Past(), ask))
     assert asked and set(asked) <= {block.node for block in blocks}
 
 
@@ -179,7 +180,7 @@ def test_what_is_changed_in_place_is_entered_and_then_changed(was: str, now: str
     journal = open_journal(root / FOLDER, world)
     named = world.read(later).named({f"/dev/{disk.name}": disk.name for disk in later.disks})
     for found in look(later, named, journal.past, lambda argv: Result(tuple(argv), 0, "", "")):
-        assert not found.problem
+        assert not found.reasons
         journal.adopted(found.step.id, found.made)
     assert apply(later, world) == "done"
 

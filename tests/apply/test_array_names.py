@@ -13,6 +13,7 @@ from raidplan.plan import Plan, WriteBlock, plan_from_json, plan_to_json
 from tests.apply.earlier import plan_of, set_to
 from tests.apply.recorded_runs import Recorded
 from tests.apply.runs import apply, impatient, machine
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 
 __all__ = ["impatient"]
@@ -107,7 +108,7 @@ HELD = f"ARRAY /dev/md127 UUID={OTHER}\n"
 
 def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Path) -> None:
     plan = plan_of(tmp_path / "plan")
-    (said,) = beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals
+    (said,) = sentences(beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals)
     assert said.startswith(
         "/etc/fstab line 1 calls an array /dev/md127, a number that it gets by chance at each boot"
     )
@@ -125,7 +126,7 @@ def test_numbers_of_others_that_nothing_holds_are_told(tmp_path: Path) -> None:
 
 def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
     plan, conf = plan_of(tmp_path / "plan"), "etc__mdadm__mdadm.conf"
-    (said,) = beside(tmp_path, plan, **{conf: "# by mkconf\nMAILADDR root\n"}).refusals
+    (said,) = sentences(beside(tmp_path, plan, **{conf: "# by mkconf\nMAILADDR root\n"}).refusals)
     assert said.startswith(
         "/etc/mdadm/mdadm.conf line 2 sends the alarms of all arrays to root, also those of /dev/md99"
     )
@@ -160,7 +161,7 @@ def test_a_name_that_members_of_an_array_which_does_not_run_have_is_taken(tmp_pa
     for label, taken in (("pair:a", True), ("a", False), ("lab:a", False), ("pair:a2", False)):
         traces = (replace(leg.traces[0], type="linux_raid_member", uuid=OTHER, label=label),)
         disks = (there.disks[0], replace(leg, traces=traces), *there.disks[2:])
-        refusals = decide(plan, replace(there, disks=disks), Past(), here=False).refusals
+        refusals = sentences(decide(plan, replace(there, disks=disks), Past(), here=False).refusals)
         assert refusals == (
             (f"the name pair:a is taken by the array {OTHER} (/dev/other0)",) if taken else ()
         )

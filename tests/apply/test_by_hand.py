@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from raidplan.apply.change.array_by_hand import NEW_ARRAY, array_by_hand
-from raidplan.apply.change.by_hand import SMALLER, by_hand
+from raidplan.apply.change.array_by_hand import array_by_hand
+from raidplan.apply.change.by_hand import by_hand
 from raidplan.base.size import KIB
 from raidplan.plan import Value
 from raidplan.plan.partitions import TYPE_CODES
+from tests.apply.sentences import advice_text
 
 NODE = "/dev/md/a"
 LATER = "once its device has its size"
 RESIZED = {
     ("filesystem", "blocks", "ext4"): (f"resize2fs {NODE}, {LATER}", f"resize2fs {NODE} 100 (before: unmounted; before its device is made smaller"),
     ("filesystem", "blocks", "btrfs"): (f"btrfs filesystem resize TO MOUNT, {LATER}", "resize TO MOUNT (before: before its device is made smaller"),
-    ("filesystem", "blocks", "xfs"): (f"xfs_growfs MOUNT, {LATER}", SMALLER),
+    ("filesystem", "blocks", "xfs"): (f"xfs_growfs MOUNT, {LATER}", "it cannot shrink in place"),
     ("volume", "size", ""): (f"lvextend --size=200b {NODE}, then grow", f"lvreduce --size=100b {NODE} (before: after what is on it was made smaller)"),
 }  # fmt: skip
+
+
+def told(*arguments: Any) -> str:
+    """The words of the advice about an object that is no array."""
+    advice = by_hand(*arguments)
+    return advice_text(advice.case, advice.figures)
 
 
 @pytest.mark.parametrize("what", RESIZED, ids=" ".join)
@@ -25,8 +34,8 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
     """No command that only makes larger is named for less."""
     kind, name, of = what
     larger, smaller = RESIZED[what]
-    assert larger in by_hand(kind, name, NODE, {"type": of, name: 100}, {name: 200})
-    assert smaller in by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100})
+    assert larger in told(kind, name, NODE, {"type": of, name: 100}, {name: 200})
+    assert smaller in told(kind, name, NODE, {"type": of, name: 200}, {name: 100})
 
 
 @pytest.mark.parametrize(
@@ -35,8 +44,8 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
 )  # fmt: skip
 def test_a_type_becomes_another_one_where_a_command_does_it(old: str, new: str, words: str) -> None:
     found, expect = {"type": old, "blocks": 100}, {"type": new, "blocks": 200}
-    assert words in by_hand("filesystem", "type", NODE, found, expect)
-    assert ("make a new" in by_hand("filesystem", "blocks", NODE, found, expect)) == ("make a new" in words)
+    assert words in told("filesystem", "type", NODE, found, expect)
+    assert ("make a new" in told("filesystem", "blocks", NODE, found, expect)) == ("make a new" in words)
 
 
 def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
@@ -46,10 +55,11 @@ def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
 
 
 def said(name: str, found: dict[str, Value], planned: dict[str, Value]) -> str:
-    return array_by_hand(name, NODE, found, planned, lambda identity: f"/dev/{identity[1:-1]}")
+    advice = array_by_hand(name, NODE, found, planned, lambda identity: f"/dev/{identity[1:-1]}")
+    return advice_text(advice.case, advice.figures)
 
 
-NEW = NEW_ARRAY.partition("(")[0]
+NEW = "make a new array of other disks and copy: this one cannot become it ("
 AFTER = "by hand, after a backup: "
 
 
@@ -80,8 +90,8 @@ LEVELS = {
 @pytest.mark.parametrize("change", LEVELS, ids=str)
 def test_levels_that_mdadm_changes(change: tuple[str, int, str, int]) -> None:
     old, before, new, after = change
-    told = said("level", array(old, before), array(new, after))
-    assert told.startswith(AFTER + LEVELS[change].format(node=NODE))
+    words = said("level", array(old, before), array(new, after))
+    assert words.startswith(AFTER + LEVELS[change].format(node=NODE))
 
 
 @pytest.mark.parametrize(
@@ -99,9 +109,9 @@ def test_layouts_that_mdadm_makes_of_each_other() -> None:
     for level, now, planned in (
         ("raid10", "n2", "o2"), ("raid10", "o3", "n3"), ("raid5", "left-symmetric", "parity-last"),
     ):  # fmt: skip
-        told = said("layout", array(level, layout=now), array(level, layout=planned))
-        assert told.startswith(f"{AFTER}mdadm --grow --layout={planned} {NODE} (before: ")
-        assert told.endswith("mdadm is 4.4 or later)")
+        words = said("layout", array(level, layout=now), array(level, layout=planned))
+        assert words.startswith(f"{AFTER}mdadm --grow --layout={planned} {NODE} (before: ")
+        assert words.endswith("mdadm is 4.4 or later)")
     for now, planned in (("n2", "f2"), ("f2", "o2"), ("n2", "n3")):
         assert said("layout", array("raid10", layout=now), array("raid10", layout=planned)).startswith(NEW)
 
@@ -122,7 +132,7 @@ def test_the_type_to_write_is_the_one_that_is_there() -> None:
             {"partitions": [f"{number} 0 9 {each}" for number, each in enumerate(types)]}
             for types in (now, planned)
         )
-        return by_hand("table", "partitions", "/dev/sda", *rows)
+        return told("table", "partitions", "/dev/sda", *rows)
 
     command = "by hand: sfdisk --part-type /dev/sda NUMBER TYPE"
     begins = "only the types differ: "

@@ -22,6 +22,7 @@ from raidplan.plan import Run, Zero, plan_from_json, plan_to_json
 from tests.apply.earlier import IN_PLACE, everything, plan_of, set_to, standing
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, impatient, in_order, machine
+from tests.apply.sentences import advice_text, sentences
 from tests.apply.simulated import Killed, Simulated
 
 __all__ = ["impatient"]
@@ -102,7 +103,7 @@ def test_a_hint_names_the_device(change: str, hint: str, tmp_path: Path) -> None
     read = Simulated(later, root, state).read(later)
     blocks = tuple(BlockFact(disk.node[5:], disk.node, disk.node, "disk", disk.size) for disk in read.disks)
     past = read_past(root / "var/lib/raidplan")
-    said = "\n".join(decide(later, replace(read, blocks=blocks), past, here=False).refusals)
+    said = "\n".join(sentences(decide(later, replace(read, blocks=blocks), past, here=False).refusals))
     assert hint in said, said
     assert "{" not in said
 
@@ -117,7 +118,9 @@ def test_a_hint_for_an_array_of_whole_disks_names_them(tmp_path: Path) -> None:
     blocks = tuple(BlockFact(f"sd{c}", f"{{d{n}}}", f"{{d{n}}}", "disk", 1) for n, c in enumerate("abc"))
 
     def hint(machine: Machine) -> str:
-        return Difference(step, "members", planned, now, found, machine, plan, Past()).by_hand
+        difference = Difference(step, "members", planned, now, found, machine, plan, Past())
+        advice = difference.by_hand.refusal
+        return advice_text(advice.case, advice.figures)
 
     assert "mdadm /dev/md/p --add /dev/sdc, then" in hint(Machine(blocks=blocks))
     assert "mdadm /dev/md/p --add the disk d2, then" in hint(Machine())
@@ -223,7 +226,8 @@ def test_who_replaces_a_disk_is_told_what_to_add() -> None:
     def said(found: list[str], planned: list[str]) -> str:
         made = {"level": "raid1", "metadata": "1.2"}
         before, after = {**made, "members": found}, {**made, "members": planned}
-        return array_by_hand("members", "/dev/md/a", before, after, str)
+        advice = array_by_hand("members", "/dev/md/a", before, after, str)
+        return advice_text(advice.case, advice.figures)
 
     missing = said(["partition:1", "missing"], ["partition:1", "partition:2"])
     assert "mdadm /dev/md/a --add /dev/disk/by-partuuid/2, and wait" in missing

@@ -23,6 +23,7 @@ from raidplan.facts.run import Result
 from raidplan.plan import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.loop_devices import LAYOUT, SIZE, Loops, decided, nothing_left
+from tests.apply.sentences import sentences
 from tests.apply.stacks import plan_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
 
@@ -211,7 +212,7 @@ def test_f28_a_volume_group_that_reaches_the_decoy_is_refused(
     try:
         tool("pvcreate", "--yes", "--quiet", loops.nodes[0], node)
         tool("vgcreate", "--quiet", f"raidplan-{os.getpid()}", loops.nodes[0], node)
-        assert any(f"stands on {node} as well" in words for words in decided(plan).refusals)
+        assert any(f"stands on {node} as well" in words for words in sentences(decided(plan).refusals))
     finally:
         tool("vgremove", "--yes", f"raidplan-{os.getpid()}")
         tool("losetup", "--detach", node)
@@ -219,7 +220,9 @@ def test_f28_a_volume_group_that_reaches_the_decoy_is_refused(
 
 def test_f28_a_member_beside_is_refused(plan: Plan, loops: Loops) -> None:
     member(loops.files[0], "1.2", array="deadbeef-1111-4222-8333-123456789abc")
-    assert any(loops.nodes[2] in words and "has a member on" in words for words in decided(plan).refusals)
+    assert any(
+        loops.nodes[2] in words and "has a member on" in words for words in sentences(decided(plan).refusals)
+    )
 
 
 def test_f31_random_bytes(plan: Plan, loops: Loops, tmp_path: Path) -> None:
@@ -232,14 +235,14 @@ def test_f31_random_bytes(plan: Plan, loops: Loops, tmp_path: Path) -> None:
 def test_f31_erased_flash_is_blank(plan: Plan, loops: Loops) -> None:
     put(loops.files[0], 0, b"\xff" * SIZE)
     decision = decided(plan)
-    assert (decision.refusals, decision.left.lost) == ((), ())
+    assert (sentences(decision.refusals), decision.left.lost) == ((), ())
 
 
 def test_f32_mounted(plan: Plan, loops: Loops, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
     (tmp_path / "point").mkdir()
     tool("mount", loops.nodes[0], tmp_path / "point")
-    refusals = decided(plan).refusals
+    refusals = sentences(decided(plan).refusals)
     assert f"d0 is in use, mounted at {tmp_path}/point: what is in use is never cleared" in refusals
 
 
@@ -248,7 +251,7 @@ def test_f32_swapped(plan: Plan, loops: Loops) -> None:
     if subprocess.run(["swapon", loops.nodes[0]], capture_output=True, check=False).returncode:
         pytest.skip("no swap can be switched on here")
     try:
-        assert "d0 is in use, swap: what is in use is never cleared" in decided(plan).refusals
+        assert "d0 is in use, swap: what is in use is never cleared" in sentences(decided(plan).refusals)
     finally:
         tool("swapoff", loops.nodes[0])
 
@@ -260,7 +263,7 @@ def test_f32_mounted_in_another_namespace(plan: Plan, loops: Loops, tmp_path: Pa
     other = subprocess.Popen(["unshare", "--mount", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
     try:
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        refusals = decided(plan).refusals
+        refusals = sentences(decided(plan).refusals)
         assert any(
             f"{loops.nodes[0]} is mounted at {tmp_path}/point for process " in words for words in refusals
         )
@@ -286,7 +289,7 @@ def test_f32_open_for_writing_by_another_process(plan: Plan, loops: Loops) -> No
     tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
     with opened(loops.nodes[0]) as other:
         words = f"{loops.nodes[0]} is open for writing by process {other} (python"
-        assert any(refusal.startswith(words) for refusal in decided(plan).refusals)
+        assert any(refusal.startswith(words) for refusal in sentences(decided(plan).refusals))
 
 
 @pytest.mark.parametrize("wipe", [True, False])
@@ -294,7 +297,7 @@ def test_f32_a_blank_disk_that_another_process_has_open_for_writing(wipe: bool, 
     """As the disk of a virtual machine is before its guest has written to it: nothing on it, and nobody has claimed it."""
     plan = replace(plan, disks=tuple(replace(disk, wipe=wipe) for disk in plan.disks))
     with opened(loops.nodes[1]) as other:
-        (said,) = decided(plan).refusals
+        (said,) = sentences(decided(plan).refusals)
         assert said.startswith(f"{loops.nodes[1]} is open for writing by process {other} (python")
     with opened(loops.nodes[1], "O_RDONLY"):
         assert decided(plan).refusals == ()
@@ -393,9 +396,9 @@ def test_f47_writes_that_a_disk_drops_are_found_out(
 
 def test_f48_a_disk_that_turned_read_only(plan: Plan, loops: Loops) -> None:
     tool("blockdev", "--setro", loops.nodes[0])
-    assert any("read-only" in words or "cannot be written" in words for words in decided(plan).refusals), (
-        "before"
-    )
+    assert any(
+        "read-only" in words or "cannot be written" in words for words in sentences(decided(plan).refusals)
+    ), "before"
     with pytest.raises(
         OSError, match=r"Read-only|not permitted|denied"
     ):  # at the open, in the middle of a run

@@ -16,9 +16,12 @@ from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.devices.zero import NotCleared, zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import DiskIdentity, Plan, Run, Step, Zero
+from raidplan.render.refusals import refusal_text
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, TB, Box, plan_of
 from tests.images import MIB, image, tool
@@ -58,7 +61,7 @@ def test_f11_f18_other_names_change_nothing_but_the_names(
     before = decided(plan, box("PAIR-0", "PAIR-1"))
     assert before.nodes == {"d0": "/dev/sda", "d1": "/dev/sdb"} and not before.refusals
     after = decided(before.left, box(*now))
-    assert (after.refusals, after.nodes) == ((), nodes)
+    assert (sentences(after.refusals), after.nodes) == ((), nodes)
     assert after.left.steps == before.left.steps and after.left.machine == before.left.machine
     world = Ran(plan, tmp_path, State())
     tables = [step for step in after.left.steps if step.phase == "partition"]
@@ -95,20 +98,20 @@ def test_f13_f14_f16_no_step_is_left_for_a_machine_that_does_not_fit(
     plan: Plan, now: tuple[str, ...], why: str
 ) -> None:
     """One disk in doubt refuses the whole plan, that of the other disk too."""
-    assert any(said.startswith(why) for said in decided(plan, box(*now)).refusals)
+    assert any(said.startswith(why) for said in sentences(decided(plan, box(*now)).refusals))
 
 
 def test_f14_the_same_serial_with_other_content_is_another_disk(plan: Plan) -> None:
     made = decided(plan, box("PAIR-0", "PAIR-1")).left
     other = Box().disk("sda", "PAIR-0").disk("sdb", "PAIR-1").table("sdb").machine()
-    assert any("d1.content was nothing when the plan was made" in said for said in decided(made, other).refusals)  # fmt: skip
+    assert any("d1.content was nothing when the plan was made" in said for said in sentences(decided(made, other).refusals))  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [TB - 512, TB * 2])
 def test_f15_f49_another_size_is_another_disk(plan: Plan, size: int) -> None:
     machine = box("PAIR-0", "PAIR-1")
     machine = replace(machine, disks=(machine.disks[0], replace(machine.disks[1], size=size)))
-    assert any("d1: /dev/sdb has" in said and f"({size} bytes)" in said for said in decided(plan, machine).refusals)  # fmt: skip
+    assert any("d1: /dev/sdb has" in said and f"({size} bytes)" in said for said in sentences(decided(plan, machine).refusals))  # fmt: skip
 
 
 def test_f16_what_two_disks_tell_can_be_told_apart_by_more() -> None:
@@ -127,15 +130,16 @@ def test_f17_one_disk_by_two_paths_is_refused() -> None:
     wanted = [DiskIdentity(n, TB, serial="LUN", path=f"pci-{n}") for n in "ab"]
     found, problems = match(wanted, Machine(disks))
     assert not found
-    assert all("/dev/sda" in str(one) and "/dev/sdb" in str(one) for one in problems)
-    assert all("are one disk by several paths (wwn 0x6001405a, serial LUN)" in str(one) for one in problems)
+    (a, b) = (refusal_text(unmatched(one)) for one in problems)
+    assert a.startswith("a: /dev/sda, /dev/sdb are one disk by several paths (wwn 0x6001405a, serial LUN)")
+    assert b.startswith("b: /dev/sdb, /dev/sda are one disk by several paths (wwn 0x6001405a, serial LUN)")
 
 
 def test_f17_below_a_map_of_multipath_a_path_is_in_use(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
     machine = box("PAIR-0", "PAIR-1")
     held = tuple(replace(disk, users=("held by mpatha (dm-0)",)) for disk in machine.disks)
-    refusals = decided(plan, replace(machine, disks=held)).refusals
+    refusals = sentences(decided(plan, replace(machine, disks=held)).refusals)
     assert any("mpatha" in said for said in refusals)
 
 
@@ -144,7 +148,7 @@ def test_f19_identical_disks_in_another_machine(plan: Plan) -> None:
     here = replace(box("PAIR-0", "PAIR-1"), machine_id="aaaa")
     made = decided(plan, here).left
     assert decided(made, here).refusals == ()
-    refusals = decided(made, replace(here, machine_id="bbbb")).refusals
+    refusals = sentences(decided(made, replace(here, machine_id="bbbb")).refusals)
     assert refusals == ("machine-id was aaaa when the plan was made, and is bbbb",)
 
 
@@ -162,7 +166,7 @@ def test_f19_every_property_of_the_machine_counts(plan: Plan) -> None:
     before = seen(plan.tools, disks, box("PAIR-0"))
     for name, other in {"serial": "X", "wwn": "X", "size": 1, "logical_block": 4096}.items():
         now = seen(plan.tools, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
-        assert [words.split()[0] for words in changed(before, now)] == [f"d0.{name}"]
+        assert [each.place for each in changed(before, now)] == [f"d0.{name}"]
 
 
 @pytest.fixture
@@ -198,7 +202,7 @@ def test_f20_a_link_to_itself_is_not_there(odd: dict[str, str]) -> None:
 def test_f20_devices_that_are_none_are_refused(plan: Plan, odd: dict[str, str], name: str) -> None:
     named = with_devices(plan, {"d0": odd[name]})
     said = f"d0: {odd[name]} is not a disk of this machine, which has /dev/sda, /dev/sdb"
-    assert said in decided(named, box("PAIR-0", "PAIR-1")).refusals
+    assert said in sentences(decided(named, box("PAIR-0", "PAIR-1")).refusals)
 
 
 @pytest.mark.root

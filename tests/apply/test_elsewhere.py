@@ -8,6 +8,7 @@ import pytest
 
 from raidplan.apply.journal.past import Past
 from raidplan.plan import Plan, Step
+from tests.apply.sentences import sentences
 from tests.apply.stacks import GIB, MIB, Box, decided, plan_of
 
 LAYOUT = """\
@@ -52,8 +53,8 @@ def test_a_file_system_with_our_uuid_on_a_disk_of_nobody(kind: str, tmp_path: Pa
     plan = layout(tmp_path, kind)
     uuid = key(plan, "filesystem")
     box = other().partition("sdz").filesystem("sdz1", uuid, "data", kind)
-    assert decided(plan, box).refusals == (
-        f"filesystems.data (line 6): a file system with its UUID {uuid} is on /dev/sdz1, which is on no disk of this layout (a "
+    assert sentences(decided(plan, box).refusals) == (
+        f"filesystems.data (line 6): the file system with its UUID {uuid} is on /dev/sdz1, which is on no disk of this layout (a "
         "copy, or a disk that was in it before), and a boot could take one for the other: unplug that disk, or " + WAYS[kind],
     )  # fmt: skip
 
@@ -62,7 +63,7 @@ def test_a_file_system_that_this_machine_made_and_that_is_only_on_a_copy_now(tmp
     plan = layout(tmp_path)
     uuid = key(plan, "filesystem")
     box = other().filesystem("sdz", uuid, "data")
-    (said,) = decided(plan, box, Past(made=frozenset({f"filesystem:{uuid}"}))).refusals
+    (said,) = sentences(decided(plan, box, Past(made=frozenset({f"filesystem:{uuid}"}))).refusals)
     assert f"with its UUID {uuid} is on /dev/sdz," in said
 
 
@@ -70,8 +71,10 @@ def test_swap_with_our_uuid_on_a_disk_of_nobody(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     uuid = key(plan, "swap")
     box = other().put("swap", uuid, type="swap", label="", device="/dev/sdz", active=False)
-    (said,) = decided(plan, box).refusals
-    assert said.startswith(f"swap.s (line 7): swap with its UUID {uuid} is on /dev/sdz, which is on no disk")
+    (said,) = sentences(decided(plan, box).refusals)
+    assert said.startswith(
+        f"swap.s (line 7): the swap area with its UUID {uuid} is on /dev/sdz, which is on no disk"
+    )
     assert said.endswith("or give that one another UUID (swaplabel --uuid $(uuidgen) /dev/sdz)")
 
 
@@ -79,9 +82,9 @@ def test_a_partition_table_of_ours_on_a_disk_of_nobody(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     uuid = key(plan, "table")
     box = other().put("table", uuid, disk="/dev/sdz", partitions=["1 1048576 1 x"])
-    (said,) = decided(plan, box).refusals
+    (said,) = sentences(decided(plan, box).refusals)
     assert (
-        f"a partition table with its UUID {uuid} is on /dev/sdz, which is on no disk of this layout" in said
+        f"the partition table with its UUID {uuid} is on /dev/sdz, which is on no disk of this layout" in said
     )
 
 
@@ -96,7 +99,7 @@ def test_what_was_moved_within_the_layout_keeps_the_words_of_a_change(tmp_path: 
         uuid, start, size, _ = row.split()
         box.partition("sdb", number, int(start), int(size), uuid)
     box.filesystem("sdb1", key(plan, "filesystem"), "")
-    said = decided(plan, box).refusals
+    said = sentences(decided(plan, box).refusals)
     assert any("is there already, but not as planned: device is partition:" in words for words in said), said
     assert not any("no disk of this layout" in words for words in said)
 
@@ -104,5 +107,5 @@ def test_what_was_moved_within_the_layout_keeps_the_words_of_a_change(tmp_path: 
 def test_a_layer_on_a_disk_of_nobody_is_seen_through(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     box = other().partition("sdz", 1, MIB, 10 * GIB).member("sdz1").array("md5", "sdz1")
-    (said,) = decided(plan, box.filesystem("md5", key(plan, "filesystem"), "")).refusals
+    (said,) = sentences(decided(plan, box.filesystem("md5", key(plan, "filesystem"), "")).refusals)
     assert " is on /dev/md5, which is on no disk of this layout" in said

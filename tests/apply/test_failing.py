@@ -26,6 +26,7 @@ from raidplan.cli.apply import _execute
 from raidplan.plan import Plan
 from raidplan.render.losses import loss_texts
 from tests.apply.others import Others
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
@@ -84,7 +85,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     try:
         decision = decide(plan, world.read(plan), read_past(folder), here=False)
         if decision.refusals:
-            return "refused: " + "; ".join(decision.refusals)
+            return "refused: " + "; ".join(sentences(decision.refusals))
         if decision.left.lost:
             return "asks: " + "; ".join(loss_texts(decision.left.lost))
         journal = open_journal(folder, world)

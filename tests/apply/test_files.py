@@ -72,7 +72,7 @@ def test_leaves_the_block_of_another_host_alone() -> None:
     ],
 )
 def test_refuses_marks_that_make_no_block(text: str) -> None:
-    with pytest.raises(BrokenBlock, match="restore them"):
+    with pytest.raises(BrokenBlock, match="block-damaged"):
         wanted_text(block(), text)
 
 

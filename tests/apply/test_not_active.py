@@ -12,6 +12,7 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.plan import Plan
 from tests.apply.earlier import plan_of, set_to, standing
 from tests.apply.runs import apply, end, impatient, machine
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
@@ -65,12 +66,14 @@ def test_what_a_volume_hides_is_not_made_anew(tmp_path: Path) -> None:
     deactivated(state, "v/home")
     world = Simulated(plan, root, state)
     decision = decided(plan, root, state)
-    (refusal,) = decision.refusals
+    (refusal,) = sentences(decision.refusals)
     assert refusal.startswith("volume_groups.v.volumes.home (line ")
     assert "what stands on it cannot be seen: activate it with `lvchange --activate y v/home`" in refusal
     assert not decision.left.steps and apply(plan, world) == refusal and not world.effects
     # Neither does adopt take for gone what it does not see.
-    assert [*not_started(plan, decision.machine, read_past(root / "var/lib/raidplan"))] == [refusal]
+    assert [*sentences(not_started(plan, decision.machine, read_past(root / "var/lib/raidplan")))] == [
+        refusal
+    ]
 
 
 def test_what_stands_on_it_is_hidden_after_a_reboot_of_the_run_too(tmp_path: Path) -> None:
@@ -112,5 +115,5 @@ def test_a_volume_of_an_earlier_owner_by_the_same_name_is_not_asked_for(tmp_path
     state, root, plan = standing(tmp_path, tmp_path / "root"), tmp_path / "root", plan_of(tmp_path)
     deactivated(state, "v/home")
     state.objects["volume_group"]["v"]["devices"] = ["partition:of somebody else"]
-    refusals = decided(plan, root, state).refusals
+    refusals = sentences(decided(plan, root, state).refusals)
     assert refusals and not any("lvchange" in words for words in refusals)

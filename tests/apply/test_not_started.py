@@ -19,6 +19,7 @@ from raidplan.cli import REFUSED
 from raidplan.cli.adopt import _entered
 from tests.apply.earlier import plan_of, standing
 from tests.apply.runs import apply, impatient, machine
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
@@ -71,7 +72,7 @@ def test_one_sentence_says_what_to_do(tmp_path: Path) -> None:
     state, root = standing(tmp_path, tmp_path / "root"), tmp_path / "root"
     not_started(state, "a")
     decision = decided(tmp_path, root, state)
-    (refusal,) = decision.refusals
+    (refusal,) = sentences(decision.refusals)
     assert refusal.startswith("arrays.a (line ") and refusal.endswith(
         "3 of its 3 devices are there, but md has not started it, and what stands on it cannot be seen: mdadm starts it "
         "half a minute after the boot, or `mdadm --run /dev/md_a` does; then try again"
@@ -85,7 +86,7 @@ def test_a_member_that_is_away_is_named(tmp_path: Path) -> None:
     state = standing(tmp_path, tmp_path / "root")
     away = not_started(state, "a")["spares"].pop()
     state.content[away] = []
-    (refusal,) = decided(tmp_path, tmp_path / "root", state).refusals
+    (refusal,) = sentences(decided(tmp_path, tmp_path / "root", state).refusals)
     node = away.replace("partition:", "/dev/disk/by-partuuid/")
     assert (
         f"2 of its 3 devices are there, but md has not started it, and what stands on it cannot be seen: bring {node} back and boot, or "
@@ -104,13 +105,13 @@ def test_an_array_that_is_not_assembled_is_not_taken_for_gone(
     (uuid,) = (u for u, found in state.objects["array"].items() if found["name"] == "pair:a")
     members = not_assembled(state, "a")["spares"]
     decision = decided(tmp_path, root, state, change)
-    (refusal,) = decision.refusals
+    (refusal,) = sentences(decision.refusals)
     assert refusal.startswith("arrays.a (line ") and not decision.left.steps
     assemble = f"/dev/md/a --uuid={md_form(uuid)}`, or clear them by hand if nobody misses it; then try again"
     there = "3 of its 3 devices are there, but it is not assembled, and what stands on it cannot be seen"
     assert refusal.endswith(f"{there}: assemble it with `mdadm --assemble {assemble}")
     state.content[members[0]] = []
-    (refusal,) = decided(tmp_path, root, state, change).refusals
+    (refusal,) = sentences(decided(tmp_path, root, state, change).refusals)
     node = members[0].replace("partition:", "/dev/disk/by-partuuid/")
     assert ": 2 of its 3 devices are there, but it is not assembled, " in refusal
     assert refusal.endswith(
@@ -125,7 +126,9 @@ def test_an_array_of_which_nothing_is_left_is_none(tmp_path: Path) -> None:
     state.content = {
         device: words for device, words in state.content.items() if words != [f"linux_raid_member {uuid}"]
     }
-    assert not any("not assembled" in words for words in decided(tmp_path, tmp_path / "root", state).refusals)
+    assert not any(
+        "not assembled" in words for words in sentences(decided(tmp_path, tmp_path / "root", state).refusals)
+    )
 
 
 def test_what_was_given_up_and_stopped_is_cleared_by_the_run_that_goes_on(tmp_path: Path) -> None:

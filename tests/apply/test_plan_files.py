@@ -26,6 +26,7 @@ from raidplan.facts import Machine
 from raidplan.plan import Plan, digest, plan_digest, plan_from_json, plan_to_json
 from tests.apply.runs import LAYOUTS
 from tests.apply.runs import plan_of as example
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, Box, plan_of
 
@@ -281,5 +282,5 @@ def test_f62_undo_after_the_point_of_no_return_names_the_step(plan: Plan, tmp_pa
     journal.ended("disk.d0.partition", 1.0)
     assert not way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals
     journal.intent(create.id)
-    (said,) = way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals
+    (said,) = sentences(way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals)
     assert said.startswith(f"the point of no return was passed by {create.id} ({create.say})")

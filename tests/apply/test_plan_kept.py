@@ -18,6 +18,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.plan import Plan, plan_digest, plan_from_json, plan_to_json
 from tests.apply.cut_off import JOURNAL, LAYOUT, again, cut
 from tests.apply.runs import apply, impatient
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import plan_of
 
@@ -113,7 +114,7 @@ def test_a_plan_that_goes_on_is_held_to_less_than_a_new_one(second: Plan, tmp_pa
             journal.intent(MAKES)
 
     def refused(past: Past) -> bool:
-        said = decide(old, world.read(old), past, here=False).refusals
+        said = sentences(decide(old, world.read(old), past, here=False).refusals)
         return "kernel was 5.10 when the plan was made, and is 6.1" in said
 
     assert refused(Past()) and not refused(read_past(folder))

@@ -14,9 +14,11 @@ from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.situation import Situation
+from raidplan.apply.refusal import refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Step, Zero
+from raidplan.render.refusals import refusal_text
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GIB, GROUP, OTHER, Box, decided, old_pair, plan_of
 from tests.apply.stacks import LAYOUT as OLD
@@ -51,7 +53,7 @@ CACHE = 4096 * 3 * 4096
 
 def preflight(situation: Situation, *, here: bool = True) -> list[str]:
     """The sentences."""
-    return [refusal.says for refusal in checks.preflight(situation, here=here)]
+    return [refusal_text(refusal) for refusal in checks.preflight(situation, here=here)]
 
 
 @pytest.fixture
@@ -189,7 +191,9 @@ def test_a_program_that_is_missing(tool: str, plan: Plan, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_what_looks_at_this_machine_is_asked(name: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, name, lambda *arguments: iter((f"{name} says no",)))
+    monkeypatch.setattr(
+        checks, name, lambda *arguments: iter((refusal("machine-unclear", problem=f"{name} says no"),))
+    )
     assert set(said(plan, ready())) == {f"{name} says no"}
     assert preflight(Situation(plan, ready(), {}), here=False) == []
 

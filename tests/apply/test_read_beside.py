@@ -16,6 +16,7 @@ from raidplan.apply.configuration.lines import unit
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.plan import Plan, WriteBlock
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, plan_of
 
@@ -53,7 +54,7 @@ def test_f56_an_array_of_ours_in_a_further_file_of_mdadm(folder: str, tmp_path: 
         ("ARRAY <ignore>\n # x\n name=pair:data", "name=pair:data"),
     ):
         write(tmp_path / "root" / MAIN, "")
-        said = decided(tmp_path, **{f"{folder}/10-mine.conf": f"# mine\n{line}\n"}).refusals
+        said = sentences(decided(tmp_path, **{f"{folder}/10-mine.conf": f"# mine\n{line}\n"}).refusals)
         assert said == (f"/{folder}/10-mine.conf line 2 speaks of {word} already: remove the line, or take it out of the layout",)  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def test_what_mdadm_will_not_heed_in_a_further_file_is_told(tmp_path: Path) -> N
 @pytest.mark.parametrize("file", ["etc/mdadm.conf", "etc/mdadm.conf.d/1.conf"])
 def test_a_configuration_that_mdadm_would_read_no_more_is_refused(file: str, tmp_path: Path) -> None:
     """It takes /etc/mdadm.conf only where there is no /etc/mdadm/mdadm.conf, or the other way round."""
-    said = decided(tmp_path, **{file: "ARRAY /dev/md/other UUID=1:2:3:4\n"}).refusals
+    said = sentences(decided(tmp_path, **{file: "ARRAY /dev/md/other UUID=1:2:3:4\n"}).refusals)
     assert said == (
         f"/{file} would be read no more, because mdadm takes /{MAIN} in its place once that is there: move it to /etc/mdadm",
     )
@@ -93,7 +94,7 @@ INDENTED = "\tDEVICE partitions\nMAILADDR root\n"
 @pytest.mark.parametrize("before", ["", "# a comment\n\n", "  # another\n \n"])
 def test_f57_a_line_that_would_continue_ours_is_refused_with_its_number(before: str, tmp_path: Path) -> None:
     """mdadm goes on with a statement over comments and empty lines, until a line begins without white space."""
-    said = decided(tmp_path, **{MAIN: before + INDENTED}).refusals
+    said = sentences(decided(tmp_path, **{MAIN: before + INDENTED}).refusals)
     number = before.count("\n") + 1
     assert said == (
         f"/{MAIN} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space",
@@ -104,7 +105,7 @@ def test_f57_a_line_that_would_continue_ours_is_refused_with_its_number(before: 
 
 def test_f57_behind_a_block_that_is_there_a_line_would_continue_ours_too(tmp_path: Path) -> None:
     block = "# >>> raidplan pair\nARRAY /dev/md/old UUID=1:2:3:4\n# <<< raidplan pair\n"
-    (said,) = decided(tmp_path, **{MAIN: f" # x\nDEVICE partitions\n{block}{INDENTED}"}).refusals
+    (said,) = sentences(decided(tmp_path, **{MAIN: f" # x\nDEVICE partitions\n{block}{INDENTED}"}).refusals)
     assert said.startswith(f"/{MAIN} line 6 is indented")
     assert decided(tmp_path, **{MAIN: f"{INDENTED}{block}"}).refusals == (), "before it nothing is ours"
 
@@ -152,7 +153,7 @@ OF_OTHERS = {
 @pytest.mark.parametrize("file", UNITS)
 def test_f56_a_unit_of_systemd_that_goes_before_fstab_is_refused(file: str, tmp_path: Path) -> None:
     text, word = UNITS[file]
-    (said,) = decided(tmp_path, plan=plan_of(SWAP, tmp_path), **{file: text}).refusals
+    (said,) = sentences(decided(tmp_path, plan=plan_of(SWAP, tmp_path), **{file: text}).refusals)
     wanted = f"/{file} speaks of {word} already, and systemd heeds it before /etc/fstab: remove that unit, or take it out of the layout"
     assert said == wanted
 
@@ -162,7 +163,7 @@ def test_f56_a_masked_mount_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "root/etc/systemd/system"
     folder.mkdir(parents=True)
     (folder / "srv-data.mount").symlink_to("/dev/null")
-    (said,) = decided(tmp_path).refusals
+    (said,) = sentences(decided(tmp_path).refusals)
     assert said.startswith("/etc/systemd/system/srv-data.mount speaks of /srv/data already")
 
 

@@ -17,6 +17,7 @@ from raidplan.plan import digest, digests_of, plan_digest, plan_from_json, plan_
 from raidplan.plan.origin import origin_of_id
 from tests.apply import runs
 from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, as_then, text_of
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated
 from tests.apply.undone import undone_on
 
@@ -76,7 +77,7 @@ def test_a_plan_in_a_file_that_gives_up_what_the_layout_made_demands_the_digest(
 
 def test_an_undo_that_was_cut_off_is_finished(tmp_path: Path) -> None:
     left = Recorded("undo-cut-after-first-file", tmp_path / "left")
-    (refusal, *_) = left.decide(left.layout).refusals
+    (refusal, *_) = sentences(left.decide(left.layout).refusals)
     assert "`raidplan undo`" in refusal
     assert undone_on(left.world()) == 0
     assert left.apply(left.layout) == "done"

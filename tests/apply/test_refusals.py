@@ -7,22 +7,25 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
-from raidplan.apply.decide.comparison import REFUSED_BY
-from raidplan.apply.refusal import CODES, Refusal
+from raidplan.apply.refusal import refusal
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
 from raidplan.facts import Machine
 from raidplan.plan import Plan
-from raidplan.render.refusals import refusal_to_data
+from raidplan.render.refusal_codes import CODES
+from raidplan.render.refusal_words import SENTENCES
+from raidplan.render.refusals import refusal_text, refusal_to_data
 from tests.apply.stacks import LAYOUT, Box, decided, old_pair, plan_of
 
 ROOT = Path(__file__).parents[2]
 STABLE = [
     "assembly-held-off",
     "block-damaged",
+    "changed-since",
     "differs",
     "disk-not-blank",
     "disk-read-only",
@@ -30,7 +33,6 @@ STABLE = [
     "disk-unreadable",
     "file-not-writable",
     "firmware",
-    "firmware-differs",
     "foreign-lines",
     "gone",
     "hidden-from-lvm",
@@ -40,7 +42,6 @@ STABLE = [
     "interrupted-elsewhere",
     "journal-hidden",
     "lines-conflict",
-    "loader-unsigned",
     "machine-changed",
     "machine-unclear",
     "memory",
@@ -52,10 +53,13 @@ STABLE = [
     "not-administrator",
     "not-in-journal",
     "not-in-plan",
+    "not-looked-at",
     "not-of-that-step",
     "not-root",
     "not-started",
+    "not-undoable",
     "not-understood",
+    "not-whole",
     "open-for-writing",
     "program-missing",
     "program-not-roots",
@@ -72,20 +76,52 @@ STABLE = [
 """Programs ask for these: one may be added, none is taken away or renamed."""
 
 
-def used() -> Iterator[str]:
-    """The codes that the source gives."""
-    yield from REFUSED_BY.values()
-    for file in (ROOT / "raidplan").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            match node:
-                case ast.Call(ast.Name("Refusal" | "refused"), [ast.Constant(str(code)), *_]):
-                    yield code
+def source() -> Iterator[ast.AST]:
+    """The nodes of all modules that decide."""
+    for folder in ("apply", "facts", "cli"):
+        for file in (ROOT / "raidplan" / folder).rglob("*.py"):
+            yield from ast.walk(ast.parse(file.read_text()))
 
 
-def test_codes_are_stable_used_and_told() -> None:
-    assert sorted(CODES) == sorted(STABLE) and {*used()} == {*CODES}
+def test_codes_are_stable_used_and_documented() -> None:
+    assert sorted(CODES) == sorted(STABLE) and {*SENTENCES} == {*CODES}
+    words = {node.value for node in source() if isinstance(node, ast.Constant)}
+    assert {*CODES} <= words
+    assert {case for cases in SENTENCES.values() for case in cases} - {""} <= words, "each case is used"
     page = (ROOT / "docs/refusals.md").read_text()
     assert all(f"\n## `{code}`\n\n{means} {remedy}\n" in page for code, (means, remedy) in CODES.items())
+
+
+def given() -> Iterator[tuple[str, str, set[str]]]:
+    """Code, case and names of figures of every refusal whose figures stand where it is made."""
+    for node in source():
+        match node:
+            case ast.Call(ast.Name("refusal"), [ast.Constant(str(code)), *rest], keywords) if all(
+                each.arg for each in keywords
+            ):
+                case = ast.literal_eval(rest[0]) if rest and isinstance(rest[0], ast.Constant) else ""
+                if not rest or isinstance(rest[0], ast.Constant):
+                    yield code, case, {str(each.arg) for each in keywords}
+
+
+def test_sentences_are_made_of_the_figures_that_are_given() -> None:
+    """Each has all that it is filled with; the figures of the others are shown by the tests that read them."""
+    found = [*given()]
+    assert len(found) > 60
+    for code, case, figures in found:
+        fields = {name for _, name, _, _ in Formatter().parse(SENTENCES[code][case]) if name}
+        assert fields - {"place", "line"} <= figures, (code, case)
+
+
+def test_no_sentence_is_made_where_it_is_decided() -> None:
+    """Figures are numbers and names: none is a sentence that was put together."""
+    for node in source():
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("refusal", "Refusal", "NotInPlace"):
+            texts = [each for each in ast.walk(node) if isinstance(each, ast.JoinedStr)]
+            words = [
+                "".join(str(p.value) for p in each.values if isinstance(p, ast.Constant)) for each in texts
+            ]
+            assert all(len(each.split()) < 5 for each in words), ast.unparse(node)
 
 
 @pytest.fixture
@@ -98,19 +134,21 @@ def not_wiped(plan: Plan) -> Plan:
 
 
 def test_a_disk_that_is_not_blank_is_named_as_the_place(whole: Plan) -> None:
-    found = {(each.code, each.place) for each in decided(not_wiped(whole), old_pair()).refused}
+    found = {(each.code, each.place) for each in decided(not_wiped(whole), old_pair()).refusals}
     assert {("disk-not-blank", "d0"), ("disk-not-blank", "d1")} <= found
 
 
 def test_a_disk_that_is_not_there_is_named_as_the_place(whole: Plan) -> None:
-    refused = decided(whole, Box().disk("sdb", "PAIR-0")).refused
+    refused = decided(whole, Box().disk("sdb", "PAIR-0")).refusals
     assert ("disk-unmatched", "d1") in {(each.code, each.place) for each in refused}
 
 
 def test_what_is_in_use_is_never_cleared(whole: Plan) -> None:
     box = old_pair().use("md127", "mounted at /srv/old")
-    (refusal,) = [each for each in decided(whole, box).refused if each.code == "in-use"]
-    assert refusal.place == "the array 'old:data' (/dev/md127)" and refusal.says.startswith(refusal.place)
+    (refusal,) = [each for each in decided(whole, box).refusals if each.code == "in-use"]
+    assert refusal.place == "the array 'old:data' (/dev/md127)" and refusal_text(refusal).startswith(
+        refusal.place
+    )
 
 
 def test_plan_prints_them_in_place_of_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,12 +159,9 @@ def test_plan_prints_them_in_place_of_a_plan(tmp_path: Path, capsys: pytest.Capt
     printed = capsys.readouterr()
     data = json.loads(printed.out)
     assert data["host"] == "pair" and data["steps"] == [] and "disks" not in data
-    for refusal in data["refusals"]:
-        assert (
-            f"refused: {refusal['message']}\n" in printed.err
-            and refusal["remedy"] == CODES[refusal["code"]][1]
-        )
-    assert {"disk-not-blank"} <= {refusal["code"] for refusal in data["refusals"]}
+    for each in data["refusals"]:
+        assert f"refused: {each['message']}\n" in printed.err and each["remedy"] == CODES[each["code"]][1]
+    assert {"disk-not-blank"} <= {each["code"] for each in data["refusals"]}
 
 
 def test_what_is_printed_is_no_plan(whole: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,12 +173,12 @@ def test_what_is_printed_is_no_plan(whole: Plan, tmp_path: Path, capsys: pytest.
 
 
 def test_an_event_tells_of_each(tmp_path: Path) -> None:
-    refusal = Refusal("name-taken", "there is a volume group v already", "v")
+    taken = refusal("name-taken", "group", place="v")
     with events_to(str(tmp_path / "events")) as note:
-        note(refusal)
+        note(taken)
     (line,) = (tmp_path / "events").read_text().splitlines()
     event = json.loads(line)
-    assert event.pop("time") and event == {"event": "refused", **refusal_to_data(refusal)}
+    assert event.pop("time") and event == {"event": "refused", **refusal_to_data(taken)}
     assert event["place"] == "v" and "line" not in event
 
 
@@ -162,6 +197,6 @@ def test_a_damaged_block_that_the_layout_needs_no_more_is_refused_as_well(tmp_pa
     """What must be taken back cannot be told from the lines of others."""
     plan = plan_of(LAYOUT.partition("filesystems:")[0], tmp_path)
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
-    assert decided(plan, box).refused == ()
-    (refusal,) = decided(plan, box.put("file", "/etc/fstab", content="# >>> raidplan pair\nx\n")).refused
-    assert refusal.code == "block-damaged" and refusal.says.startswith("/etc/fstab: ")
+    assert decided(plan, box).refusals == ()
+    (refusal,) = decided(plan, box.put("file", "/etc/fstab", content="# >>> raidplan pair\nx\n")).refusals
+    assert refusal.code == "block-damaged" and refusal_text(refusal).startswith("/etc/fstab: ")

@@ -24,7 +24,7 @@ from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.preflight.mounted import hidden, in_memory
-from raidplan.apply.refusal import Refusal
+from raidplan.apply.refusal import refusal
 from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
 from raidplan.apply.undo.copying import NoRoom, Start, keep
@@ -38,6 +38,7 @@ from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from tests.apply.earlier import plan_of as changed_plan
 from tests.apply.earlier import set_to, standing
 from tests.apply.runs import apply, impatient, machine
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, OTHER, Box, decided, plan_of
 from tests.initramfs import boot
@@ -56,14 +57,14 @@ def plan(tmp_path: Path) -> Plan:
 
 def test_a_file_whose_marks_make_no_block(plan: Plan) -> None:
     text = "# >>> raidplan pair\n"
-    said = decided(plan, box().put("file", "/etc/fstab", content=text)).refusals
+    said = sentences(decided(plan, box().put("file", "/etc/fstab", content=text)).refusals)
     assert any(
         words.startswith("/etc/fstab: the lines ") and "(lines 1); restore them" in words for words in said
     )
 
 
 def test_a_file_that_is_too_large_to_be_a_configuration(plan: Plan) -> None:
-    said = decided(plan, box().put("file", "/etc/fstab", size=2**21)).refusals
+    said = sentences(decided(plan, box().put("file", "/etc/fstab", size=2**21)).refusals)
     assert "/etc/fstab is larger than a configuration file should be: look into it" in said
 
 
@@ -77,7 +78,7 @@ def test_a_half_done_step_that_cannot_have_left_what_is_there(plan: Plan, tmp_pa
     plan = plan_of(text, tmp_path)
     marked = marks(plan, match(plan.disks, foreign.machine())[0])
     past = Past(is_open=True, begun=frozenset({create.id}), began="2026-11-01", marks=marked)
-    said = decided(plan, foreign, past).refusals
+    said = sentences(decided(plan, foreign, past).refusals)
     assert any(
         words.startswith(f"arrays.data (line {create.line}): {members[0]} carries ext4 {OTHER}: ")
         for words in said
@@ -123,7 +124,7 @@ def test_an_array_that_cannot_be_changed_as_it_stands(name: str, tmp_path: Path)
 def test_labels_of_formats_that_nobody_here_changes(plan: Plan) -> None:
     make = next(step for step in plan.steps if step.id == "filesystem.data.make")
     difference = Difference(make, "label", "new", "old", {"type": "ntfs"}, Machine(), plan, Past())
-    with pytest.raises(NotInPlace, match="make a new file system"):
+    with pytest.raises(NotInPlace, match=r"^differs new-filesystem "):
         list(label(difference))
 
 
@@ -221,18 +222,18 @@ def test_a_plan_that_was_made_for_another_machine(plan: Plan) -> None:
     made = decided(plan, box()).left
     other = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
     other.disks["sdb"] = replace(other.disks["sdb"], wwn="0x5000c500a0000000")
-    said = decide(made, other.machine(), Past(), here=False).refusals
+    said = sentences(decide(made, other.machine(), Past(), here=False).refusals)
     assert "d0.wwn was unknown when the plan was made, and is 0x5000c500a0000000" in said
     assert decide(made, box().machine(), Past(), here=False).refusals == ()
 
 
 def test_an_interrupted_apply_of_another_plan(plan: Plan) -> None:
     past = Past(is_open=True, begun=frozenset({"array.other.create"}), began="2026-11-01T00:00:00")
-    said = decided(plan, box(), past).refusals
+    said = sentences(decided(plan, box(), past).refusals)
     assert any(
         "was interrupted in array.other.create, which this plan does not have" in words for words in said
     )
-    said = decided(plan, box(), Past(undoing=True)).refusals
+    said = sentences(decided(plan, box(), Past(undoing=True)).refusals)
     assert "an undo of the last apply was interrupted: finish it with `raidplan undo`" in said
 
 
@@ -252,7 +253,7 @@ def layout(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     monkeypatch.setattr(
         "raidplan.apply.stages.refusing.preflight",
-        lambda situation, here=True: [Refusal("not-root", "one"), Refusal("not-root", "two")],
+        lambda situation, here=True: [refusal("machine-unclear", problem=word) for word in ("one", "two")],
     )
     assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
     assert capsys.readouterr().err.endswith("refused: one\nrefused: two\nnothing was written\n")
@@ -272,13 +273,15 @@ def test_f54_a_journal_that_a_mount_of_the_plan_would_hide_is_refused(
     file.write_text(file.read_text().replace("/srv/data", str(point)))
     state = point / below
     monkeypatch.setattr(
-        "raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [Refusal("not-root", "one")]
+        "raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [refusal("not-root")]
     )
     assert run(["apply", layout, "--state", str(state), "--confirm", "pair"]) == 4
     hides = (
         f"refused: the mount at {point} would hide the journal in {state}: name another folder with --state"
     )
-    assert capsys.readouterr().err.endswith(f"refused: one\n{hides}\nnothing was written\n")
+    assert capsys.readouterr().err.endswith(
+        f"refused: not root: run it with sudo\n{hides}\nnothing was written\n"
+    )
     assert not point.exists()
     for elsewhere in (tmp_path / "data2", tmp_path):
         assert run(["apply", layout, "--state", str(elsewhere), "--confirm", "pair"]) == 4
@@ -317,7 +320,7 @@ def test_a_block_without_a_name_is_not_taken_out(tmp_path: Path) -> None:
     simulated = Simulated(later, tmp_path / "root", state)
     machine = replace(simulated.read(later), blocks=(BlockFact("dm-9", "volume:v/gone", "", "volume", 1),))
     past = read_past(tmp_path / "root/var/lib/raidplan")
-    said = decide(later, machine, past, here=False).refusals
+    said = sentences(decide(later, machine, past, here=False).refusals)
     assert any("volume:v/gone is no device of this layout" in words for words in said)
 
 
@@ -338,7 +341,7 @@ def test_an_initramfs_that_cannot_be_made(tool: str, flag: int, words: str, tmp_
     room = SimpleNamespace(f_flag=flag, f_bavail=1000, f_frsize=4096)
     monkeypatch.setattr(initramfs, "unpacker", lambda image: tool)
     monkeypatch.setattr("os.statvfs", lambda path: room)
-    said = list(initramfs.cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS))
+    said = list(sentences(initramfs.cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS)))
     assert said == ([words.format(tmp_path, tmp_path)] if words else [])
 
 

@@ -14,6 +14,7 @@ from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, plan_from_json, plan_to_json
 from tests.apply.earlier import boot_that_knows_no_names, plan_of, standing
 from tests.apply.runs import apply, end, impatient, machine
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
@@ -97,7 +98,7 @@ def test_an_array_gets_its_name_when_mdadm_conf_has_it_again(tmp_path: Path) -> 
 
 def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[str, ...]:
     looked = replace(Simulated(plan, root, state).read(plan), blocks=blocks)
-    return decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals
+    return sentences(decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals)
 
 
 def test_what_is_in_use_is_not_stopped(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version
 from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.render.refusals import refusal_text
+from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, Box, plan_of
 from tests.images import tool
 
@@ -60,19 +62,22 @@ def test_f43_root_of_a_container(capabilities: str, users: str, said: str, tmp_p
     """The second is what Docker gives."""
     (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\nCapBnd:\t0\n")
     (tmp_path / "uid_map").write_text(f"         {users}\n")
-    found = [*cannot_administer(tmp_path)]
+    found = [*sentences(cannot_administer(tmp_path))]
     assert len(found) == bool(said) and all(words.startswith(said) for words in found)
 
 
 @root
 def test_f43_root_without_its_capability_is_told_so() -> None:
-    code = "from raidplan.apply.preflight.surroundings import cannot_administer; print(*cannot_administer())"
+    code = (
+        "from raidplan.apply.preflight.surroundings import cannot_administer\n"
+        "print(*(each.case for each in cannot_administer()))"
+    )
     words = [sys.executable, "-c", code]
     here = {**os.environ, "PYTHONPATH": str(ROOT)}
     for before, said in (
         ([], ""),
-        (["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"], "root without CAP_SYS_ADMIN"),
-        (["unshare", "--user", "--map-root-user"], "root of a user namespace only"),
+        (["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"], "no-capability"),
+        (["unshare", "--user", "--map-root-user"], "user-namespace"),
     ):
         done = subprocess.run([*before, *words], env=here, capture_output=True, text=True, check=False)
         if done.returncode and before:
@@ -81,23 +86,23 @@ def test_f43_root_without_its_capability_is_told_so() -> None:
 
 
 def test_f43_whoever_is_not_root_is_refused() -> None:
-    assert [each.says for each in preflight.is_root(situation(machine=Machine(is_root=False)))] == [
+    assert [refusal_text(each) for each in preflight.is_root(situation(machine=Machine(is_root=False)))] == [
         "not root: run it with sudo"
     ]
-    assert [each.says for each in preflight.is_root(situation(machine=Machine(is_root=True)))] == []
+    assert [refusal_text(each) for each in preflight.is_root(situation(machine=Machine(is_root=True)))] == []
 
 
 def test_f36_without_udev_nothing_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
-    (words,) = (each.says for each in preflight.udev_runs(situation(Run(("true",)))))
+    (words,) = (refusal_text(each) for each in preflight.udev_runs(situation(Run(("true",)))))
     assert words.startswith("udev does not run (there is no ")
     (tmp_path / "control").touch()
-    assert not [each.says for each in preflight.udev_runs(situation(Run(("true",))))]
+    assert not [refusal_text(each) for each in preflight.udev_runs(situation(Run(("true",))))]
 
 
 def test_f36_what_awaits_no_device_needs_no_udev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
-    assert not [each.says for each in preflight.udev_runs(situation())]
+    assert not [refusal_text(each) for each in preflight.udev_runs(situation())]
 
 
 def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,11 +110,11 @@ def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(systemd_is_absent, "__defaults__", (tmp_path / "system",))
     step = replace(situation(Run(("true",))).plan.steps[0], proof=Proof("mount", "/srv", {}))
     mount = replace(situation(), plan=Plan("h", "", "", (), (step,)))
-    (words,) = (each.says for each in preflight.systemd_runs(mount))
+    (words,) = (refusal_text(each) for each in preflight.systemd_runs(mount))
     assert words.startswith(f"systemd does not run here (there is no {tmp_path}/system)")
-    assert not [each.says for each in preflight.systemd_runs(situation(Run(("true",))))]
+    assert not [refusal_text(each) for each in preflight.systemd_runs(situation(Run(("true",))))]
     (tmp_path / "system").mkdir()
-    assert not [each.says for each in preflight.systemd_runs(mount)]
+    assert not [refusal_text(each) for each in preflight.systemd_runs(mount)]
 
 
 @pytest.fixture
@@ -143,13 +148,13 @@ def test_f69_a_tool_that_others_may_change_is_refused(
     link = program.parent.parent / "link"
     link.symlink_to(program)
     monkeypatch.setattr(preflight, "find_tool", lambda name: str(link))
-    found = [each.says for each in preflight.tools_are_roots(situation(Run(("mdadm",))))]
+    found = [refusal_text(each) for each in preflight.tools_are_roots(situation(Run(("mdadm",))))]
     assert len(found) == bool(said) and all(said in words for words in found)
 
 
 @root
 def test_f69_the_tools_of_this_machine_are_roots() -> None:
-    assert not [*changed_by_others("/bin/sh")]
+    assert not [*sentences(changed_by_others("/bin/sh"))]
 
 
 @pytest.mark.parametrize("says", ["", "unknown", "BusyBox multi-call binary"])
@@ -157,10 +162,10 @@ def test_f39_a_program_that_tells_no_version_is_another_one(says: str, tmp_path:
     """A script around it, a box of many programs: what it would do with our arguments is not known."""
     plan = plan_of(LAYOUT, tmp_path)
     tools = {"mdadm": {"path": "/usr/sbin/mdadm", "version": parse_version(says)}}
-    (said,) = too_old(plan, Machine(objects={"tool": tools}))
+    (said,) = sentences(too_old(plan, Machine(objects={"tool": tools})))
     assert said.startswith("mdadm does not tell its version: it is another program of that name")
     tools["mdadm"]["version"] = parse_version("mdadm - v4.3 - 2024-02-15")
-    assert not [*too_old(plan, Machine(objects={"tool": tools}))]
+    assert not [*sentences(too_old(plan, Machine(objects={"tool": tools})))]
 
 
 @root
@@ -218,7 +223,7 @@ def test_f53_f54_an_etc_that_takes_no_file_is_known_before_the_first_write(etc: 
     block = WriteBlock(str(etc / "fstab"), BLOCK, "pair")
     if harm:
         harm(etc)
-    found = [each.says for each in preflight.files_can_be_written(situation(block))]
+    found = [refusal_text(each) for each in preflight.files_can_be_written(situation(block))]
     assert len(found) == bool(said) and all(said in words for words in found), found
     if not said:
         assert write(block, World())
@@ -236,9 +241,9 @@ def test_f53_an_immutable_file_or_folder(tmp_path: Path) -> None:
     try:
         file.write_text("# mine\n")
         for each in (file, file.parent):
-            assert not [*unwritable(str(file), 100)]
+            assert not [*sentences(unwritable(str(file), 100))]
             tool("chattr", "+i", each)
-            assert [*unwritable(str(file), 100)] == [f"{each} is immutable or append-only: chattr -i -a {each}"]  # fmt: skip
+            assert [*sentences(unwritable(str(file), 100))] == [f"{each} is immutable or append-only: chattr -i -a {each}"]  # fmt: skip
             tool("chattr", "-i", each)
     finally:
         tool("umount", tmp_path / "etc")
@@ -249,10 +254,10 @@ def test_f53_an_immutable_file_or_folder(tmp_path: Path) -> None:
 def test_f53_a_file_that_is_a_mount_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "a fstab"
     file.write_text("# mine\n")
-    assert not [*unwritable(str(file), 100)]
+    assert not [*sentences(unwritable(str(file), 100))]
     tool("mount", "--bind", file, file)
     try:
-        (said,) = unwritable(str(file), 100)
+        (said,) = sentences(unwritable(str(file), 100))
     finally:
         tool("umount", file)
     assert (
@@ -263,7 +268,9 @@ def test_f53_a_file_that_is_a_mount_of_its_own(tmp_path: Path) -> None:
 
 def test_f53_nothing_is_said_to_whoever_is_not_root_anyway(tmp_path: Path) -> None:
     block = WriteBlock("/proc/nothing/fstab", BLOCK, "pair")
-    assert not [each.says for each in preflight.files_can_be_written(situation(block, machine=Machine()))]
+    assert not [
+        refusal_text(each) for each in preflight.files_can_be_written(situation(block, machine=Machine()))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -285,7 +292,7 @@ def test_f53_every_state_of_fstab_keeps_its_bytes(before: bytes | None, tmp_path
     if before is not None:
         file.write_bytes(before)
     block = WriteBlock(str(file), BLOCK, "pair")
-    assert not [*unwritable(str(file), 100)]
+    assert not [*sentences(unwritable(str(file), 100))]
     assert write(block, World()) and not write(block, World())
     after = file.read_bytes()
     kept = before or b""
@@ -322,6 +329,6 @@ def test_f40_f42_without_its_personality_no_array_is_begun(
     modules = {name: dict(each) for name, each in machine.objects["module"].items() if name != module}
     modules |= {module: found} if found else {}
     without = replace(machine, objects={**machine.objects, "module": modules}, kernel="6.1")
-    refusals = decide(plan, without, Past(), here=False).refusals
+    refusals = sentences(decide(plan, without, Past(), here=False).refusals)
     assert any(f"the kernel 6.1 has no module {module}" in words for words in refusals), refusals
     assert not decide(plan, machine, Past(), here=False).refusals

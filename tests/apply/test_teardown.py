@@ -25,6 +25,7 @@ from raidplan.plan import (
     plan_to_json,
 )
 from raidplan.render.losses import loss_texts
+from tests.apply.sentences import sentences
 from tests.apply.stacks import (
     GIB,
     GROUP,
@@ -69,16 +70,21 @@ def test_f25_what_nobody_can_see_on_a_disk_is_cleared_once_it_shows(tmp_path: Pa
 
 def test_without_the_word_of_the_layout_everything_stays(tmp_path: Path) -> None:
     decision = decided(plan_of(CAREFUL, tmp_path), old_pair())
-    assert [words for words in decision.refusals if words.startswith("d0 (/dev/sdb) is not blank: ")]
-    assert "linux_raid_member 'old:data' (raid1 of 2, metadata 1.2)" in decision.refusals[0]
+    assert [
+        words for words in sentences(decision.refusals) if words.startswith("d0 (/dev/sdb) is not blank: ")
+    ]
+    assert "linux_raid_member 'old:data' (raid1 of 2, metadata 1.2)" in sentences(decision.refusals)[0]
     assert not any(step.phase == "teardown" for step in decision.left.steps)
 
 
 def test_the_word_for_one_disk_is_not_for_the_other(tmp_path: Path) -> None:
     text = LAYOUT.replace("d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}", "d0: {size: 1TB, serial: PAIR-0, wipe: true}, d1: {size: 1TB, serial: PAIR-1}")  # fmt: skip
     decision = decided(plan_of(text, tmp_path), old_pair())
-    assert any("d1 (/dev/sdc) is not blank" in words for words in decision.refusals)
-    assert any("'old:data'" in words and "partition 1 of d1 as well" in words for words in decision.refusals)
+    assert any("d1 (/dev/sdc) is not blank" in words for words in sentences(decision.refusals))
+    assert any(
+        "'old:data'" in words and "partition 1 of d1 as well" in words
+        for words in sentences(decision.refusals)
+    )
 
 
 def test_f27_a_running_array_goes_from_the_top(plan: Plan) -> None:
@@ -189,7 +195,7 @@ def test_an_array_on_arrays_goes_first(plan: Plan) -> None:
 @pytest.mark.parametrize("where", ["md127", "sdb1", "sdc"])
 def test_f32_f22_what_is_in_use_is_refused_with_what_and_where(plan: Plan, use: str, where: str) -> None:
     called = {"md127": "the array 'old:data' (/dev/md127)", "sdb1": "partition 1 of d0", "sdc": "d1"}[where]
-    refusals = decided(plan, old_pair().use(where, use)).refusals
+    refusals = sentences(decided(plan, old_pair().use(where, use)).refusals)
     assert f"{called} is in use, {use}: what is in use is never cleared" in refusals
 
 
@@ -197,19 +203,22 @@ def test_f27_something_that_nobody_here_understands_is_refused(plan: Plan) -> No
     box = old_pair()
     box.blocks["dm-0"] = replace(box.blocks["md127"], name="dm-0", identity="/dev/dm-0", kind="cryptdata", below=("md127",), uses=())  # fmt: skip
     assert any(
-        "/dev/dm-0 on d0, d1 is no array and no LVM volume" in words for words in decided(plan, box).refusals
+        "/dev/dm-0 on d0, d1 is no array and no LVM volume" in words
+        for words in sentences(decided(plan, box).refusals)
     )
 
 
 def test_firmware_raid_is_refused(plan: Plan) -> None:
     box = old_pair().array("md127", "sdb1", "sdc1", metadata="external:imsm")
-    assert any("metadata of firmware (external:imsm)" in words for words in decided(plan, box).refusals)
+    assert any(
+        "metadata of firmware (external:imsm)" in words for words in sentences(decided(plan, box).refusals)
+    )
 
 
 def test_f28_a_running_array_with_a_member_elsewhere_is_refused(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").table("sdd").partition("sdd").member("sdd1")
     box.array("md127", "sdb1", "sdc1", "sdd1").filesystem("md127")
-    refusals = decided(plan, box).refusals
+    refusals = sentences(decided(plan, box).refusals)
     assert "the array 'old:data' (/dev/md127) stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
 
 
@@ -217,13 +226,13 @@ def test_f28_an_array_that_does_not_run_with_a_member_elsewhere_is_refused(plan:
     box = Box()
     for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
         box.disk(disk, serial).member(disk, members=3, level="raid5")
-    refusals = decided(plan, box).refusals
+    refusals = sentences(decided(plan, box).refusals)
     assert f"the array 'old:data' ({OLD}) has a member on /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
 
 
 def test_f28_a_volume_group_with_a_part_elsewhere_is_refused(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").partition("sdd").group("vg0", "md127", "sdd1")
-    refusals = decided(plan, box).refusals
+    refusals = sentences(decided(plan, box).refusals)
     assert "the volume group 'vg0' stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
 
 
@@ -231,7 +240,7 @@ def test_f28_a_physical_volume_that_lvm_does_not_show_is_refused(plan: Plan) -> 
     """Left out by its devices file, say: the other half of its group may be anywhere."""
     volume = Trace(0x218, "LVM2_member", 0, TB, uuid=GROUP)
     box = Box().disk("sdb", "PAIR-0", volume).disk("sdc", "PAIR-1")
-    (said,) = decided(plan, box).refusals
+    (said,) = sentences(decided(plan, box).refusals)
     assert said.startswith(f"d0 carries the physical volume {GROUP}, which LVM does not show")
     assert decided(plan, box.put("physical_volume", GROUP, device="/dev/sdb", group="")).refusals == ()
     box = Box().disk("sdb", "PAIR-0", volume).disk("sdc", "PAIR-1").member("sdb", members=1)
@@ -242,7 +251,10 @@ def test_f28_a_btrfs_with_a_device_elsewhere_is_refused(plan: Plan) -> None:
     box = Box()
     for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
         box.disk(disk, serial, Trace(0x10040, "btrfs", 0, TB, uuid=PHOTOS, label="pool"))
-    assert any("the btrfs 'pool'" in words and "/dev/sdd" in words for words in decided(plan, box).refusals)
+    assert any(
+        "the btrfs 'pool'" in words and "/dev/sdd" in words
+        for words in sentences(decided(plan, box).refusals)
+    )
 
 
 def test_f29_members_that_are_away_are_told(plan: Plan) -> None:
@@ -255,7 +267,8 @@ def test_f29_members_that_are_away_are_told(plan: Plan) -> None:
 def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").array("md5", "sdd", uuid=OTHER, name="other:data")
     assert any(
-        f"the name pair:data is taken by the array {OTHER}" in words for words in decided(plan, box).refusals
+        f"the name pair:data is taken by the array {OTHER}" in words
+        for words in sentences(decided(plan, box).refusals)
     )
 
 
@@ -264,7 +277,9 @@ def test_f30_the_link_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").array("md5", "sdd", uuid=OTHER, name="")  # fmt: skip
     assert decided(plan, box).refusals == ()
     box.objects["array"][OTHER]["links"] = ["data"]
-    assert decided(plan, box).refusals == (f"the name pair:data is taken by the array {OTHER} (/dev/md5)",)
+    assert sentences(decided(plan, box).refusals) == (
+        f"the name pair:data is taken by the array {OTHER} (/dev/md5)",
+    )
 
 
 def test_f30_the_name_of_an_array_that_is_given_up_is_free(plan: Plan) -> None:
@@ -280,7 +295,7 @@ def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: 
     """It stood in this place of the layout before, and its superblock counts more events."""
     uuid = planned(plan, "array").key
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd")
-    refusals = decided(plan, box.member(where, array=uuid)).refusals
+    refusals = sentences(decided(plan, box.member(where, array=uuid)).refusals)
     place = "/dev/sdd" if where == "sdd" else "partition 1 of /dev/sdd"
     assert [words.partition(",")[0] for words in refusals] == [f"{place} is a member of an array {uuid}"]
     assert decided(plan, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").member("sdd")).refusals == ()  # fmt: skip
@@ -289,7 +304,7 @@ def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: 
 def test_f30_a_partition_elsewhere_with_the_uuid_of_a_new_one(plan: Plan) -> None:
     uuid = planned(plan, "table").expect["partitions"][0].split()[0]  # type: ignore[index, union-attr]
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd", uuid=uuid)
-    (words,) = decided(plan, box).refusals
+    (words,) = sentences(decided(plan, box).refusals)
     assert words.startswith(f"/dev/sdd1 has the UUID {uuid} of a partition that is to be made")
 
 
@@ -307,7 +322,7 @@ def test_f16_what_is_ours_and_a_copy_of_it_cannot_be_told_apart(plan: Plan, kind
             .disk("sdc", "PAIR-1")
             .put(kind, uuid, **{where: one, "also": [other]}, **more)
         )
-        return [words for words in decided(plan, found).refusals if "have the same" in words]
+        return [words for words in sentences(decided(plan, found).refusals) if "have the same" in words]
 
     (words,) = said(ours, "volume:vg/home", "volume:vg/copy")
     assert words.startswith(
@@ -321,7 +336,7 @@ def test_f16_what_is_ours_and_a_copy_of_it_cannot_be_told_apart(plan: Plan, kind
 def test_f30_what_an_earlier_run_made_on_our_own_disks_is_no_double(plan: Plan) -> None:
     uuid, rows = planned(plan, "array").key, planned(plan, "table").expect["partitions"]
     box = Box().disk("sdb", "PAIR-0").partition("sdb", uuid=rows[0].split()[0]).member("sdb1", array=uuid)  # type: ignore[index, union-attr]
-    refusals = decided(plan, box.disk("sdc", "PAIR-1")).refusals
+    refusals = sentences(decided(plan, box.disk("sdc", "PAIR-1")).refusals)
     assert not any("to be made" in words for words in refusals), refusals
 
 
@@ -333,7 +348,7 @@ def test_f31_unreadable_is_refused_and_not_written_over(plan: Plan) -> None:
     )
     assert (
         "d0 (/dev/sdb): the disk cannot be read at byte 0 (Input/output error): replace the disk"
-        in decided(plan, box).refusals
+        in sentences(decided(plan, box).refusals)
     )
 
 
@@ -365,14 +380,14 @@ def test_f31_what_nobody_recognises_is_listed_of_each_partition(plan: Plan) -> N
 def test_a_disk_that_cannot_be_written_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.disks["sdb"] = replace(box.disks["sdb"], read_only=True)
-    assert "d0 (/dev/sdb) is read-only" in decided(plan, box).refusals
+    assert "d0 (/dev/sdb) is read-only" in sentences(decided(plan, box).refusals)
 
 
 def test_f56_a_line_for_a_file_system_that_will_be_gone_is_refused(plan: Plan) -> None:
     box = old_pair().put(
         "file", "/etc/fstab", content=f"# x\nUUID={PHOTOS} /photos ext4 defaults 0 2\n", size=50
     )
-    assert any("/etc/fstab line 2" in words for words in decided(plan, box).refusals)
+    assert any("/etc/fstab line 2" in words for words in sentences(decided(plan, box).refusals))
 
 
 @pytest.mark.parametrize(
@@ -385,7 +400,7 @@ def test_f56_a_line_for_a_file_system_that_will_be_gone_is_refused(plan: Plan) -
 def test_f56_a_unit_for_what_will_be_gone_is_refused(plan: Plan, name: str, what: str, word: str) -> None:
     file = f"/etc/systemd/system/{name}"
     said = f"{file} mounts {word}, which this plan would destroy: remove that unit before"
-    assert said in decided(plan, old_pair().put("unit_file", file, what=what)).refusals
+    assert said in sentences(decided(plan, old_pair().put("unit_file", file, what=what)).refusals)
     other = old_pair().put("unit_file", "/etc/systemd/system/photos.mount", what="/dev/sdx1")
     assert decided(plan, other).refusals == ()
 
@@ -496,7 +511,7 @@ def test_a_hold_that_was_left_behind_is_removed_even_if_nothing_else_is_to_do(pl
 
 def test_a_refusal_names_the_hold_that_was_left_behind(plan: Plan) -> None:
     box = old_pair().use("md127", "swap").put("file", HOLD, content="x", size=1)
-    assert any(HOLD in words for words in decided(plan, box).refusals)
+    assert any(HOLD in words for words in sentences(decided(plan, box).refusals))
 
 
 # Everything from a disk is hostile text
@@ -546,7 +561,7 @@ def test_f68_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: st
 def test_an_array_that_no_command_can_name_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.blocks["md127"] = replace(box.blocks["md127"], node="")
-    assert any("a name that no command may hold" in words for words in decided(plan, box).refusals)
+    assert any("a name that no command may hold" in words for words in sentences(decided(plan, box).refusals))
 
 
 def test_uuids_that_are_none_reach_no_rule(plan: Plan) -> None:
@@ -581,7 +596,9 @@ def test_a_plan_that_was_made_with_its_teardown_is_made_anew(plan: Plan) -> None
     left = decided(plan, old_pair()).left
     again = decided(left, old_pair())
     assert again.refusals == () and [step.id for step in again.left.steps] == [step.id for step in left.steps]
-    assert any("was" in words for words in decided(left, old_pair().filesystem("sdb1", OTHER)).refusals)
+    assert any(
+        "was" in words for words in sentences(decided(left, old_pair().filesystem("sdb1", OTHER)).refusals)
+    )
 
 
 def test_a_snapshot_keeps_everything_that_decides(plan: Plan) -> None:
@@ -625,7 +642,11 @@ def test_any_stack_is_taken_apart_whole_or_refused(plan: Plan, data: st.DataObje
     touched = {"sdb", "sdc"}
     shared = [name for name in stack if base(name) & touched and base(name) - touched]
     in_use = used is not None and bool(base(used) & touched)
-    assert bool(decision.refusals) == bool(shared or in_use), (decision.refusals, shared, used)
+    assert bool(sentences(decision.refusals)) == bool(shared or in_use), (
+        sentences(decision.refusals),
+        shared,
+        used,
+    )
     if decision.refusals:
         return
     steps = {step.id: step for step in decision.left.steps}
@@ -655,7 +676,9 @@ def test_f28_what_does_not_run_and_has_a_part_elsewhere_is_refused(plan: Plan, k
     box = Box().disk("sdb", "PAIR-0", Trace(TB - 1024, kind, 0, TB, uuid=uuid)).disk("sdc", "PAIR-1")
     box.disk("sdd", "FOREIGN", Trace(TB - 1024, kind, 0, TB, uuid=uuid))
     said = [
-        words for words in decided(plan, box).refusals if words.startswith(f"d0 carries {kind}, as /dev/sdd")
+        words
+        for words in sentences(decided(plan, box).refusals)
+        if words.startswith(f"d0 carries {kind}, as /dev/sdd")
     ]
     assert len(said) == 1
 
@@ -663,7 +686,7 @@ def test_f28_what_does_not_run_and_has_a_part_elsewhere_is_refused(plan: Plan, k
 def test_f28_a_member_of_an_array_of_firmware_is_refused_also_alone(plan: Plan) -> None:
     isw = Trace(TB - 1024, "isw_raid_member", 0, TB)
     box = Box().disk("sdb", "PAIR-0", isw).disk("sdc", "PAIR-1", isw)
-    assert decided(plan, box).refusals == (
+    assert sentences(decided(plan, box).refusals) == (
         "d0 carries isw_raid_member; an array of firmware: delete it there",
         "d1 carries isw_raid_member; an array of firmware: delete it there",
     )
@@ -685,7 +708,7 @@ def test_f56_a_line_for_what_will_be_gone_is_seen_by_every_name(plan: Plan, sour
     box.disks["sdb"] = replace(box.disks["sdb"], links=("/dev/disk/by-id/wwn-0x5",))
     box.put("file", "/etc/fstab", content=f"# x\n{source}\t/photos ext4\n", size=50)
     said = f"/etc/fstab line 2 mounts {source}, which this plan would destroy: remove the line before"
-    assert said in decided(plan, box).refusals
+    assert said in sentences(decided(plan, box).refusals)
 
 
 def test_f56_lines_for_what_stays_are_nobodys_business(plan: Plan) -> None:
@@ -706,7 +729,7 @@ def test_f56_a_line_of_crypttab_for_what_will_be_gone_is_refused(plan: Plan, sou
     box.put("file", "/etc/crypttab", content=others, size=50)
     assert decided(plan, box).refusals == ()
     box.put("file", "/etc/crypttab", content=f"{others}safe\t{source} none luks\n", size=50)
-    assert decided(plan, box).refusals == (
+    assert sentences(decided(plan, box).refusals) == (
         f"/etc/crypttab line 6 opens {source}, which this plan would destroy: remove the line before",
     )
 
@@ -718,5 +741,5 @@ def test_f56_volumes_and_names_of_partitions_too(plan: Plan) -> None:
     sources = ["/dev/mapper/vg--0-home", "/dev/vg-0/home", "/dev/disk/by-id/dm-name-vg--0-home", "/dev/dm-0",
                "PARTLABEL=old\\040data", "/dev/disk/by-partlabel/old\\x20data"]  # fmt: skip
     box.put("file", "/etc/fstab", content="".join(f"{each} /x ext4\n" for each in sources), size=50)
-    lines = [words for words in decided(plan, box).refusals if words.startswith("/etc/fstab line")]
+    lines = [words for words in sentences(decided(plan, box).refusals) if words.startswith("/etc/fstab line")]
     assert len(lines) == len(sources)

@@ -35,6 +35,7 @@ from raidplan.facts.run import Result, told_clock
 from raidplan.plan import Plan, Run, Step, Value
 from raidplan.plan.changes import by_hand
 from tests.apply.runs import apply, impatient, machine
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 from tests.diff.layouts import compared, lost, ways
@@ -167,7 +168,7 @@ def test_the_versions_of_its_package_are_known(tmp_path: Path) -> None:
     def told(version: str) -> tuple[list[str], list[str]]:
         tools = {"mkfs.tinyfs": {"path": "/sbin/mkfs.tinyfs", "version": version}}
         machine = Machine((), {"tool": tools, "kernel": {"6.1": {}}}, kernel="6.1")  # type: ignore[dict-item]
-        return [*too_old(plan, machine)], [*notes(plan, machine)]
+        return [*sentences(too_old(plan, machine))], [*notes(plan, machine)]
 
     assert told("1.2") == ([], [])
     assert "older than 1.2" in told("1.1")[0][0]
@@ -250,7 +251,7 @@ def test_without_its_journal_it_is_checked_and_adopted(tmp_path: Path, state: St
     looks = {each.step.id: each for each in look(plan, named, journal.past, ask)}
     journal.close()
     assert asked == [("fsck.tinyfs", "-n", making(plan).guard[0])]
-    assert looks["filesystem.a.make"].verdict == "not whole"
+    assert [each.code for each in looks["filesystem.a.make"].reasons] == ["not-whole"]
 
 
 def test_it_is_labelled_in_place(tmp_path: Path, state: State) -> None:
@@ -258,7 +259,7 @@ def test_it_is_labelled_in_place(tmp_path: Path, state: State) -> None:
     mounted = decide(
         later, Labels(later, root, state).read(later), read_past(root / "var/lib/raidplan"), here=False
     )
-    assert any("umount /srv/a" in each for each in mounted.refusals)
+    assert any("umount /srv/a" in each for each in sentences(mounted.refusals))
     state.objects["mount"].clear()
     world = Labels(later, root, state)
     assert apply(later, world) == "done"
@@ -287,13 +288,13 @@ def test_another_size_names_its_own_command(
     decision = decide(
         plan, Simulated(plan, root, state).read(plan), read_past(root / "var/lib/raidplan"), here=False
     )
-    assert any(words.format(making(plan).guard[0]) in str(each) for each in decision.refusals), (
-        decision.refusals
+    assert any(words.format(making(plan).guard[0]) in str(each) for each in sentences(decision.refusals)), (
+        sentences(decision.refusals)
     )
 
 
 def test_a_copy_of_it_elsewhere_can_be_given_another_uuid(tmp_path: Path) -> None:
     step = making(plan_of(LAYOUT, tmp_path))
     there = Machine((), {}, blocks=(BlockFact("sdz1", "whole:sdz1", "/dev/sdz1", "partition", GIB),))
-    (words,) = copy_elsewhere(step, {"type": "tinyfs", "device": "whole:sdz1"}, there)
+    (words,) = sentences(copy_elsewhere(step, {"type": "tinyfs", "device": "whole:sdz1"}, there))
     assert "(tinytune -u /dev/sdz1)" in words

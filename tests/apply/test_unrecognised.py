@@ -22,6 +22,7 @@ from raidplan.facts.match import match
 from raidplan.plan import Plan, Run
 from raidplan.plan.identities import PARTITION
 from raidplan.render.losses import loss_texts
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GROUP, LAYOUT, Box, decided, order, plan_of
 from tests.images import MIB, put, tool
@@ -61,7 +62,7 @@ def interrupted(plan: Plan, past: Past, box: Box) -> Past:
 
 
 def refused(decision: Decision) -> list[str]:
-    return [words for words in decision.refusals if "not blank" in words]
+    return [words for words in sentences(decision.refusals) if "not blank" in words]
 
 
 def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
     assert refused(decided(plan, box, interrupted(plan, past, box))) == [f"/dev/md/data is not blank: {DATA}"]
     blank, past = made_before(plan, ())
     decision = decided(plan, blank, past)
-    assert (decision.refusals, decision.written_over) == ((), frozenset({"/dev/md/data"}))
+    assert (sentences(decision.refusals), decision.written_over) == ((), frozenset({"/dev/md/data"}))
 
 
 def test_what_stands_on_an_array_is_seen_whatever_its_name_is_now(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_what_shows_through_in_what_this_run_made_is_no_data(tmp_path: Path) -> 
     plan = plan_of(LAYOUT, tmp_path)
     box, past = made_before(plan)
     decision = decided(plan, box, interrupted(plan, past, box))
-    assert (decision.refusals, decision.left.lost, decision.written_over) == ((), (), frozenset())
+    assert (sentences(decision.refusals), decision.left.lost, decision.written_over) == ((), (), frozenset())
     # What libblkid knows is another matter, whoever made the array.
     box.filesystem("md127")
     assert decided(plan, box, interrupted(plan, past, box)).left.lost

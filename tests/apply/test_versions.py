@@ -25,6 +25,7 @@ from raidplan.apply.preflight.versions import (
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version, versions
 from raidplan.plan import Plan
+from tests.apply.sentences import sentences
 from tests.apply.stacks import plan_of
 
 PATH = f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin"
@@ -74,28 +75,28 @@ OLD = {
 
 def test_versions_that_fit_get_no_word(tmp_path: Path) -> None:
     made = plan(tmp_path)
-    assert [*too_old(made, machine(**FINE)), *notes(made, machine(**FINE))] == []
-    assert list(too_old(made, Machine())) == [], "what nobody knows is left to the program"
+    assert [*sentences(too_old(made, machine(**FINE))), *notes(made, machine(**FINE))] == []
+    assert list(sentences(too_old(made, Machine()))) == [], "what nobody knows is left to the program"
 
 
 @pytest.mark.parametrize("name", OLD)
 def test_what_is_too_old_is_refused_with_both_versions(name: str, tmp_path: Path) -> None:
     found, words = OLD[name]
-    assert words in list(too_old(plan(tmp_path), machine(**{**FINE, **found})))
+    assert words in list(sentences(too_old(plan(tmp_path), machine(**{**FINE, **found}))))
 
 
 @pytest.mark.parametrize("found", ["4.2", "4.3", "4.6"])
 def test_zeroing_needs_an_mdadm_that_zeroes(found: str, tmp_path: Path) -> None:
     words = "arrays.data (line 7) needs mdadm 4.3 or later (for --write-zeroes), here is 4.2"
-    said = list(too_old(plan(tmp_path, sync="zero"), machine(**{**FINE, "mdadm": found})))
+    said = list(sentences(too_old(plan(tmp_path, sync="zero"), machine(**{**FINE, "mdadm": found}))))
     assert said == [words] * (found == "4.2")
-    assert not list(too_old(plan(tmp_path), machine(**{**FINE, "mdadm": found})))
+    assert not list(sentences(too_old(plan(tmp_path), machine(**{**FINE, "mdadm": found}))))
 
 
 def test_programs_that_the_plan_does_not_run_may_be_old(tmp_path: Path) -> None:
     made = plan(tmp_path)
     without = replace(made, steps=tuple(step for step in made.steps if not step.because.startswith("swap")))
-    assert not list(too_old(without, machine(**{**FINE, "mkswap": "2.20"})))
+    assert not list(sentences(too_old(without, machine(**{**FINE, "mkswap": "2.20"}))))
 
 
 NEW = {
@@ -115,7 +116,7 @@ def test_what_is_newer_than_the_tables_is_noted_and_not_refused(tool: str, tmp_p
     assert newer == [
         f"{name} {new} is newer than {known.rpartition('.')[0]}, the last version that raidplan was made for"
     ]
-    assert not list(too_old(made, machine(**{**FINE, tool: new})))
+    assert not list(sentences(too_old(made, machine(**{**FINE, tool: new}))))
     assert not [words for words in notes(made, machine(**{**FINE, tool: known})) if "is newer than" in words]
 
 

@@ -16,6 +16,7 @@ from raidplan.facts.machine import BlockFact
 from raidplan.plan import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.others import NODES, Others
+from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GIB, OLD, TB
 
@@ -94,7 +95,7 @@ def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
     folder = world.root / "var/lib/raidplan"
     decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
-        return "; ".join(decision.refusals)
+        return "; ".join(sentences(decision.refusals))
     assert set(loss_texts(decision.left.lost)) <= agreed, set(loss_texts(decision.left.lost)) - agreed
     if not decision.left.steps:
         return "nothing to do"

@@ -2,9 +2,11 @@
 
 import pytest
 
+from raidplan.apply.refusal import unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match, meaningful
 from raidplan.plan import DiskIdentity
+from raidplan.render.refusals import refusal_text
 
 TB = 10**12
 
@@ -26,7 +28,7 @@ def wanted(name="d00", **given):
 
 def sentences(*disks, machine=MACHINE):
     found, problems = match(disks, machine)
-    return list(found), [str(problem) for problem in problems]
+    return list(found), [refusal_text(unmatched(each)) for each in problems]
 
 
 @pytest.mark.parametrize(

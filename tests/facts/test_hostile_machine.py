@@ -19,6 +19,7 @@ from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs, plain
 from raidplan.plan import DiskIdentity, WriteBlock
+from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, OLD, decided, old_pair, plan_of
 from tests.facts.conftest import Server
 
@@ -154,7 +155,7 @@ def test_a_line_for_our_own_array_is_named(tmp_path: Path) -> None:
     box = old_pair().put("file", "/etc/mdadm/mdadm.conf", content=f"# by hand\n{line}\n", size=50)
     assert any(
         "/etc/mdadm/mdadm.conf line 2 speaks of /dev/md/data" in words
-        for words in decided(plan, box).refusals
+        for words in sentences(decided(plan, box).refusals)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidplan.apply.refusal import CODES
+from raidplan.render.refusal_codes import CODES
 
 HEAD = """\
 # Exit codes and refusals
@@ -18,9 +18,10 @@ HEAD = """\
 
 `plan --detailed-exitcode`: 0 nothing to do, 1 error, 2 changes.
 
-A refusal before the first write has a code that stays the same whatever its sentence says. `plan --format json` prints
+A refusal has a stable code. `plan --format json` prints
 `refusals` in place of a plan, and `apply --events FILE` writes an event `refused` for each: `code`, `message`, `remedy` and,
-where they are known, `place` (the disk, device, object or file) and `line` (of the layout).
+where they are known, `place` (disk, device, object or file), `line` (of the layout), `case` (which message of the code) and its
+`figures` (sizes in bytes).
 """
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from raidplan.render.refusal_words import SENTENCES
 
 WHERE = (
     "raidplan/apply",
@@ -41,7 +44,6 @@ NONE_GIVEN = {
     "lines.py": "what lines speak of",
     "losses.py": "what is destroyed, for the list that a person reads",
     "step_fingerprints.py:_identity": "what tells a disk",
-    "refusal.py": "gives the code of what others say",
     "recheck_target.py:_words": "what a step is on",
     "teardown.py": "nodes and steps; its reasons are those of never_removed.py",
     "zero.py:_forget_partitions": "after the write",
@@ -182,7 +184,7 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     returns = ast.unparse(function.returns) if function.returns else ""
     match statement:
         case ast.Expr(ast.Yield(ast.expr() as value)):
-            return returns in GIVEN and bool(_texts(value))
+            return returns in GIVEN and (bool(_texts(value)) or bool([*_cases(value)]))
         case ast.Expr(ast.YieldFrom()):
             return returns in GIVEN
         case ast.Return(ast.List([]) | None):
@@ -192,10 +194,8 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
         case ast.Return(ast.Constant(False)):
             return returns == "bool" and function.name in ("confirmed", "_exactly", "_may_be_typed")
         case ast.Return(ast.expr() as value):
-            return returns in ("list[str]", "list[Refusal]") or (
-                function.name == "_unhealthy" and bool(_texts(value))
-            )
-        case ast.Raise(ast.Call(args=[_, *_])):
+            return returns in ("list[str]", "list[Refusal]")
+        case ast.Raise(ast.Call(args=[_, *_]) | ast.Attribute(attr="by_hand")):
             return True
         case ast.AugAssign(ast.Name(name) | ast.Attribute(attr=name), ast.Add()):
             return name in LISTS
@@ -227,7 +227,8 @@ def _nothing(statement: ast.stmt) -> ast.stmt:
 
 def _words(statement: ast.stmt, condition: str) -> str:
     """The sentence, with `…` for what is filled in; or where the sentence comes from."""
-    found = _texts(statement)
+    found = [re.sub(r"\{[^}]*\}", "…", SENTENCES[code][case]) for code, case in _cases(statement)]
+    found = found or _texts(statement)
     if found:
         return found[0]
     match statement:
@@ -238,6 +239,28 @@ def _words(statement: ast.stmt, condition: str) -> str:
         case ast.AugAssign(value=value) | ast.Assign(value=value) | ast.Return(ast.expr() as value):
             return f"`{ast.unparse(value)}`"
     return f"`{ast.unparse(statement)}`"
+
+
+def _cases(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The codes and cases of the refusals that are made in it."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(
+                ast.Name("refusal" | "Refusal"), [ast.Constant(str(code)), ast.Constant(str(case)), *_]
+            ):
+                yield code, case
+            case ast.Call(ast.Name("refusal" | "Refusal"), [ast.Constant(str(code))]):
+                yield code, ""
+            case ast.Call(
+                ast.Name("refusal"), [ast.Name("CHANGED" | "FINAL" as name), ast.Constant(str(case))]
+            ):
+                yield {"CHANGED": "changed-since", "FINAL": "not-undoable"}[name], case
+            case ast.Call(ast.Name("reason"), [ast.Constant(str(case))]):
+                yield "changed-since", case
+            case ast.Call(ast.Name("Mismatch"), [_, ast.Constant(str(case)), *_]):
+                yield "disk-unmatched", case
+            case ast.Call(ast.Name("NotInPlace"), [ast.Constant(str(case))]):
+                yield "differs", case
 
 
 def _texts(node: ast.AST) -> list[str]:

@@ -34,6 +34,7 @@ def decide(plan):
     if plan.open:
         raise Held("somebody has it") from None
     refusals.append("a | b")
+    refusals.append(refusal("memory", wanted=1, memory=2))
     raise
     return refusals
 
@@ -51,6 +52,7 @@ FOUND = {
     ("decide", "`forgotten(plan)`"): "    pass",
     ("decide", "somebody has it"): "        pass",
     ("decide", "a | b"): "    pass",
+    ("decide", "the stripe caches take …, and the machine has …: lower stripe_cache_size"): "    pass",
 }
 
 

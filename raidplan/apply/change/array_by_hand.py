@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from raidplan.apply.change.by_hand import said
+from raidplan.apply.change.by_hand import Advice, commands
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties, texts
@@ -29,12 +29,6 @@ from raidplan.plan.changes import (
 )
 from raidplan.plan.identities import PARTITION
 
-NEW_ARRAY = "make a new array of other disks and copy: this one cannot become it ({reason})"
-FOLLOWS = "it follows from the {keys}"
-PARTITIONED = (
-    "a new disk is partitioned before, by the command for it in `raidplan plan --offline --format shell`"
-)
-IN_ORDER = "write the members in the order of the slots that they have"
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""
 
@@ -75,26 +69,26 @@ def policy_by_apply(found: Properties, planned: Mapping[str, Value]) -> Answer |
 
 def array_by_hand(
     name: str, node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
-) -> str:
+) -> Advice:
     """Advice about one property; `shown` turns a device's identity in proofs into its name in a shell."""
     differing = differences(found, planned)
     reason = _impossible(differing, found, planned)
     if reason:
-        return NEW_ARRAY.format(reason=REASONS[reason])
+        return Advice("new-array", {"reason": REASONS[reason]})
     values = _values(node, found, planned, shown)
     if "missing" in texts(found.get("members")) or (name == "members" and "raid-devices" not in differing):
         return _members(values, found, planned)
     change = differing.get(KEYS.get(name, name))
     if change is not None:
-        return said(change.answer, values)
+        return commands(change.answer, values)
     if name == "name":
-        return said(RENAMED, values)
+        return commands(RENAMED, values)
     if name == "journal" and planned.get("journal") and "consistency" not in differing:
-        return said(JOURNAL_EXCHANGED if found.get("journal") else JOURNAL_ADDED, values)
+        return commands(JOURNAL_EXCHANGED if found.get("journal") else JOURNAL_ADDED, values)
     now, wanted = found.get(name), planned.get(name)
     if not differing and isinstance(now, int) and isinstance(wanted, int):
-        return said(resize(shape(found), smaller=wanted < now), values)
-    return FOLLOWS.format(keys=" and ".join(NAMES.get(key, key) for key in differing) or "others")
+        return commands(resize(shape(found), smaller=wanted < now), values)
+    return Advice("follows", {"keys": tuple(NAMES.get(key, key) for key in differing)})
 
 
 def _impossible(
@@ -109,14 +103,14 @@ def _impossible(
     return exchange(shape(found), shape(planned)).reason if others else None
 
 
-def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> str:
+def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> Advice:
     """Advice for as many members, of which some are others; a missing one has to be there before anything else is changed."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     if "missing" in now:
-        return f"it runs without a member: {said(MISSING_FILLED, values)}, and wait for the rebuild; {PARTITIONED}"
+        return commands(MISSING_FILLED, values, "member-missing")
     if sorted(now) == sorted(wanted):
-        return IN_ORDER
-    return f"{said(EXCHANGED, values)}, and wait for it; {PARTITIONED}"
+        return Advice("order")
+    return commands(EXCHANGED, values, "member-exchanged")
 
 
 def _values(

@@ -1,6 +1,6 @@
 """Existing objects that differ: the steps that change them in place, without touching data, or the reasons why none does.
 
-A row for each property in `IN_PLACE`; what is not in it is refused with the words of `by_hand`.
+A row for each property in `IN_PLACE`; what is not in it is refused with the advice of `by_hand`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from raidplan.apply.change.change_contents import (
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
 from raidplan.facts.prove import differing
 from raidplan.plan import Plan, Step
@@ -41,10 +42,10 @@ def stands(step: Step, machine: Machine) -> bool:
     return step.creates or step.proof.kind in MADE_ONCE or (step.proof.kind in IN_USE and in_use)
 
 
-def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[str]]:
-    """The steps that bring an existing object into line, and the reasons to refuse (in words)."""
+def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Step], list[Refusal]]:
+    """The steps that bring an existing object into line, and the reasons to refuse."""
     assert step.proof is not None
-    refusals: list[str] = []
+    refusals: list[Refusal] = []
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     by_name: Mapping[str, list[str]] = differing(step.proof, machine) or {}
     if "consistency" in by_name and by_name.keys() <= {"consistency", "size", "component"}:
@@ -64,13 +65,11 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
         )
         try:
             if fixed:
-                raise NotInPlace(difference.by_hand)
+                raise difference.by_hand
             steps += IN_PLACE[step.proof.kind, name](difference)
         except NotInPlace as error:
-            words = "; ".join(by_name[name])
-            refusals.append(
-                f"{step.because} (line {step.line}) is there already, but not as planned: {words}; {error}"
-            )
+            figures = {**error.refusal.figures, "differences": tuple(by_name[name])}
+            refusals.append(Refusal("differs", error.refusal.case, step.because, step.line, figures))
     return steps, refusals
 
 

@@ -24,30 +24,23 @@ def consistency(difference: Difference) -> Iterator[Step]:
     assert difference.step.proof is not None
     answer = policy_by_apply(difference.found, difference.step.proof.expect)
     if answer is None:
-        raise NotInPlace(difference.by_hand)
+        raise difference.by_hand
     action = str(difference.found.get("sync_action", "idle"))
     if action != "idle":
-        raise NotInPlace(
-            f"it is syncing ({action}); wait until that has finished (mdadm --wait {node}), then apply again"
-        )
+        raise NotInPlace("syncing", action=action, node=node)
     say = f"keep {difference.step.targets[0]} consistent by {planned} instead of {difference.now}"
     yield difference.then("consistency", say, argv(answer, node=node))
 
 
 def redundancy(difference: Difference) -> NoReturn:
     """All members have their slots, and one is not in sync yet: nothing does that but time."""
-    raise NotInPlace(
-        f"a member of it is being rebuilt, or waits for that: look at it (mdadm --detail {difference.node}), wait "
-        f"(mdadm --wait {difference.node}), then apply again"
-    )
+    raise NotInPlace("rebuilt", node=difference.node)
 
 
 def _runs(difference: Difference) -> None:
-    state = difference.found.get("state")
+    state = str(difference.found.get("state"))
     if state in ("inactive", "clear", "readonly", "suspended"):
-        raise NotInPlace(
-            f"it is {state}: start it (mdadm --run or --readwrite {difference.node}), then apply again"
-        )
+        raise NotInPlace("state", state=state, node=difference.node)
 
 
 def spares(difference: Difference) -> Iterator[Step]:
@@ -104,7 +97,9 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
         ours = f"linux_raid_member {step.proof.key}" in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
-            yield _forgotten(step, identity, _safe_node(step.awaits[0], identity, plan), machine)
+            yield _forgotten(
+                step, identity, _safe_node(step.awaits[0], identity, plan, "left-spare"), machine
+            )
 
 
 def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
@@ -132,7 +127,7 @@ def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tu
     )
 
 
-def _safe_node(array: str, identity: str, plan: Plan) -> str:
+def _safe_node(array: str, identity: str, plan: Plan, case: str = "spare-of-others") -> str:
     """A name that means this device and no other. Raises NotInPlace where it is none of this layout."""
     if identity in _of_layout(plan):
         return PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
@@ -140,9 +135,7 @@ def _safe_node(array: str, identity: str, plan: Plan) -> str:
         if made == identity:
             return node
     device = PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
-    raise NotInPlace(
-        f"{device} is no device of this layout: by hand, mdadm {array} --remove {device}, then mdadm --zero-superblock {device}"
-    )
+    raise NotInPlace(case, device=device, array=array)
 
 
 def _of_layout(plan: Plan) -> set[str]:

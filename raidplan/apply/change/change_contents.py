@@ -25,11 +25,11 @@ def label(difference: Difference) -> Iterator[Step]:
         try:
             command = FILESYSTEMS[kind].relabel(node, label, _mounted(difference))
         except ValueError as error:
-            raise NotInPlace(str(error)) from None
+            raise NotInPlace("label", advice=str(error)) from None
     else:
-        raise NotInPlace(difference.by_hand)
+        raise difference.by_hand
     if difference.found.get("active"):
-        raise NotInPlace("swap in use keeps its label: swapoff it, then apply again")
+        raise NotInPlace("swap-in-use")
     say = f"label {difference.step.because.rpartition('.')[2]} '{label}' instead of '{difference.now}'"
     yield difference.then("label", say, command)
 

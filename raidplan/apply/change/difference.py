@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from raidplan.apply.change.array_by_hand import array_by_hand
 from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, Refused
+from raidplan.base.figures import Figure
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain
@@ -15,8 +17,11 @@ from raidplan.plan import ADDED, Loss, Plan, Proof, Run, Step, Value
 from raidplan.plan.origin import Origin
 
 
-class NotInPlace(Exception):
-    """The property cannot be changed in place now; the message says why, and what to do."""
+class NotInPlace(Refused):
+    """The property cannot be changed in place now."""
+
+    def __init__(self, case: str, **figures: Figure) -> None:
+        super().__init__(Refusal("differs", case, figures=figures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +47,17 @@ class Difference:
         return self.step.guard[0] if self.step.guard else self.step.action.argv[-1]
 
     @property
-    def by_hand(self) -> str:
-        """Advice for a person; disks have their names in a shell, not those of plans."""
+    def by_hand(self) -> NotInPlace:
+        """The error that has the advice for a person; disks have their names in a shell, not those of plans."""
         assert self.step.proof is not None
         node, expect = str(self._shown(self.node)), self.step.proof.expect
         if self.step.proof.kind == "array":
-            return array_by_hand(self.name, node, self.found, expect, self._called)
-        return by_hand(
-            self.step.proof.kind,
-            self.name,
-            node,
-            {**self.found, self.name: self._shown(self.now)},
-            {**expect, self.name: self._shown(self.planned)},
-        )
+            advice = array_by_hand(self.name, node, self.found, expect, self._called)
+        else:
+            found = {**self.found, self.name: self._shown(self.now)}
+            planned = {**expect, self.name: self._shown(self.planned)}
+            advice = by_hand(self.step.proof.kind, self.name, node, found, planned)
+        return NotInPlace(advice.case, **advice.figures)
 
     def _called(self, identity: str) -> str:
         return str(self._shown(identity))

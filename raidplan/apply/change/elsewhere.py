@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.apply.refusal import Refusal
+from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
@@ -12,13 +14,13 @@ from raidplan.plan import Step
 
 PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}
 """Kinds that lie on one device, and the property that says which."""
-CALLED = {"table": "a partition table", "filesystem": "a file system", "swap": "swap"}
+CALLED = {"table": "partition table", "filesystem": "file system", "swap": "swap area"}
 SWAP_UUID = "swaplabel --uuid $(uuidgen)"
 """The command that gives a swap area another UUID and changes nothing else (swaplabel(8))."""
 
 
-def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[str]:
-    """Reasons for a person to look at an object `found` elsewhere, in words; none if it is on disks of the layout."""
+def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[Refusal]:
+    """Reasons for a person to look at an object `found` elsewhere; none if it is on disks of the layout."""
     assert step.proof is not None
     kind, key = step.proof.kind, step.proof.key
     place = found.get(PLACES.get(kind, ""))
@@ -29,12 +31,5 @@ def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[
         return
     known = FILESYSTEMS.get(str(found.get("type")))
     argv = SWAP_UUID if kind == "swap" else known.another_uuid if known else ""
-    other = (
-        f"give that one another UUID ({argv} /dev/{name})"
-        if argv
-        else "clear it by hand if nobody misses what is on it"
-    )
-    yield (
-        f"{step.because} (line {step.line}): {CALLED[kind]} with its UUID {key} is on /dev/{name}, which is on no disk of this "
-        f"layout (a copy, or a disk that was in it before), and a boot could take one for the other: unplug that disk, or {other}"
-    )
+    figures: Figures = {"kind": CALLED[kind], "uuid": key, "device": f"/dev/{name}", "command": argv}
+    yield Refusal("differs", "copy" if argv else "copy-without-command", step.because, step.line, figures)

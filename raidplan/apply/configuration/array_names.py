@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections, wanted_text
 from raidplan.apply.configuration.lines import Line, device, mdadm_conf, numbered, rows, statements
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import ADDED, Plan, Step, WriteBlock
@@ -72,14 +73,10 @@ def kept_for_others(whole: Plan, machine: Machine) -> Iterator[str]:
         )
 
 
-def numbers_needed(left: Plan, machine: Machine) -> Iterator[str]:
-    """Lines that call an array of others by a number which an array that is made could take at the next boot, in words."""
+def numbers_needed(left: Plan, machine: Machine) -> Iterator[Refusal]:
+    """Lines that call an array of others by a number which an array that is made could take at the next boot."""
     for name, places in _by_chance(left, machine):
-        yield from (
-            f"{place} calls an array /dev/{name}, a number that it gets by chance at each boot, and that one of the new arrays "
-            "may get: write its UUID= there"
-            for place in places
-        )
+        yield from (refusal("lines-conflict", "number", place=place, node=f"/dev/{name}") for place in places)
 
 
 def numbers_free(left: Plan, machine: Machine) -> Iterator[str]:

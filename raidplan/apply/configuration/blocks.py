@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from raidplan.apply.refusal import Refused, refusal
 from raidplan.facts import Machine
 from raidplan.plan.places import CLOSE, OPEN
 from raidplan.plan.step import WriteBlock, WriteFile
@@ -13,8 +14,8 @@ LINES = re.compile(r"[^\n]*\n|[^\n]+")
 """Lines as the programs that read these files see them; Python would also end one at a form feed, for example."""
 
 
-class BrokenBlock(ValueError):
-    """The marks in a file do not make one block; the message says where."""
+class BrokenBlock(Refused):
+    """The marks in a file do not make one block."""
 
 
 def wanted_text(action: WriteFile | WriteBlock, text: str | None) -> str | None:
@@ -47,10 +48,8 @@ def _block(lines: list[str], opening: str, closing: str, file: str) -> tuple[int
     if not opens and not closes:
         return None
     if len(opens) != 1 or len(closes) != 1 or opens[0] > closes[0]:
-        where = ", ".join(str(number + 1) for number in sorted([*opens, *closes]))
-        raise BrokenBlock(
-            f"{file}: the lines '{opening}' and '{closing}' do not stand once each, in order (lines {where}); restore them"
-        )
+        where = tuple(str(number + 1) for number in sorted([*opens, *closes]))
+        raise BrokenBlock(refusal("block-damaged", place=file, opening=opening, closing=closing, lines=where))
     return opens[0], closes[0]
 
 
@@ -84,7 +83,7 @@ def file_text(machine: Machine, file: str) -> str | None:
     if found is None:
         return None
     if "content" not in found:
-        raise BrokenBlock(f"{file} is larger than a configuration file should be: look into it")
+        raise BrokenBlock(refusal("block-damaged", "large", place=file))
     return str(found["content"])
 
 

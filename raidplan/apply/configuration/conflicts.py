@@ -19,6 +19,8 @@ from raidplan.apply.configuration.lines import (
     unit,
 )
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.figures import Figures
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, WriteBlock
@@ -29,7 +31,7 @@ Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
 
 
-def conflicting(whole: Plan, machine: Machine) -> Iterator[str]:
+def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """Each such line of a file that a step writes or wrote, or that is read with it, with its number and the word that is taken."""
     for action, text in _files(whole, machine):
         grammar = GRAMMARS.get(action.file)
@@ -40,24 +42,24 @@ def conflicting(whole: Plan, machine: Machine) -> Iterator[str]:
         for file, lines in ((action.file, text.others), *_parts(action, machine)):
             for number, keys in grammar(lines):
                 for word in (word for key, word in keys.items() if key in ours):
-                    yield f"{plain(file)} line {number} speaks of {plain(word)} already: remove the line, or take it out of the layout"
+                    yield refusal("lines-conflict", "line", place=file, number=number, word=word)
         for file, keys in _units(action, machine):
             if taken := [word for key, word in keys.items() if key in ours]:
-                yield f"{plain(file)} speaks of {plain(' and '.join(taken))} already, and systemd heeds it before {FSTAB}: remove that unit, or take it out of the layout"
+                yield refusal("lines-conflict", "unit", place=file, words=tuple(taken), file=FSTAB)
 
 
-def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[str]:
+def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """Lines of others for mdadm that would mean something else, or nothing, once our block is there (config.c, lib.c of mdadm)."""
     for _, text in _of_mdadm(whole, machine):
         # Neither a comment nor an empty line ends a statement.
         if number := continuing(text.behind):
-            yield f"{MDADM_CONF} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space"
+            yield refusal("lines-conflict", "indented", place=MDADM_CONF, number=number)
         for file in machine.objects.get("file", {}) if machine.observe("file", MDADM_CONF) is None else ():
             if file.startswith("/etc/mdadm.conf"):
-                yield f"{plain(file)} would be read no more, because mdadm takes {MDADM_CONF} in its place once that is there: move it to /etc/mdadm"
+                yield refusal("lines-conflict", "other-file", place=file, file=MDADM_CONF)
 
 
-def overruling(whole: Plan, machine: Machine) -> Iterator[str]:
+def overruling(whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """Lines of others for mdadm that take precedence over ours: behind our block, or in a file that is read later."""
     for action, text in _files(whole, machine):
         if action.file == DEFAULTS:
@@ -65,10 +67,11 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[str]:
             later = {name: (number, value) for number, name, value in assignments(text.behind)}
             for name, (number, value) in later.items():
                 if ours.get(name, value) != value:
-                    yield f"{DEFAULTS} line {number} says {plain(name)}={plain(value)}, which counts more than our {name}={ours[name]} above it: remove that line"
+                    figures: Figures = {"number": number, "name": name, "value": value, "ours": ours[name]}
+                    yield Refusal("lines-conflict", "overruled", DEFAULTS, figures=figures)
 
 
-def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
+def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """The address that somebody gave mdadm for alarms, of which it takes the first for all arrays, where ours would count in its
     place and there are arrays of others."""
     others = _arrays_of_others(whole, machine)
@@ -79,10 +82,8 @@ def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[str]:
         ]
         place, words = next(iter(told), ("", []))
         if ours and others and words[1:] not in ([], ours) and not _addresses(text.inside):
-            yield (
-                f"{place} sends the alarms of all arrays to {plain(words[1])}, also those of {others[0]}, which is not of this layout, and "
-                f"mdadm takes one address: write that one in the layout (monitoring: mail), or {ours[0]} there"
-            )
+            figures = {"address": words[1], "array": others[0], "ours": ours[0]}
+            yield Refusal("lines-conflict", "address", place, figures=figures)
 
 
 def _addresses(lines: Iterable[Line]) -> list[str]:
@@ -102,7 +103,7 @@ def _arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
     return [plain(words) for uuid, words in {**members, **running}.items() if uuid not in ours]
 
 
-def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[str]:
+def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Foreign lines in our block, which rewriting it would delete: they name nothing that any layout made.
 
     Without a journal nobody can tell them from those of an earlier layout; a run that was cut off wrote some of what it
@@ -115,11 +116,8 @@ def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterato
         grammar = GRAMMARS.get(action.file)
         for number, keys in grammar(text.inside) if grammar else ():
             if known.isdisjoint(keys):
-                words = plain(" ".join(keys.values()))
-                yield (
-                    f"{action.file} line {number} ({words}) stands in the block of raidplan, which is written anew, and is of no "
-                    "layout: move it out of the block, or remove it"
-                )
+                words = " ".join(keys.values())
+                yield refusal("foreign-lines", place=action.file, number=number, words=words)
 
 
 def _spoken_of(kind: str, key: str) -> Key:

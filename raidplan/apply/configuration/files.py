@@ -30,7 +30,7 @@ def read_text(file: str) -> str | None:
 
 
 def write(action: WriteFile | WriteBlock, world: World) -> bool:
-    """Brings the file to its wanted text; False if it had it already. Raises OSError, BrokenBlock.
+    """Brings the file to its wanted text; False if it had it already. Raises OSError, ValueError.
 
     What somebody else writes into it in the meantime is kept: the block is put into that then.
     """
@@ -38,13 +38,18 @@ def write(action: WriteFile | WriteBlock, world: World) -> bool:
     for _ in range(TRIES):
         with suppress(Changed):
             return _write(action, path, world)
-    raise BrokenBlock(f"{action.file} is written by somebody else again and again: find out by whom")
+    raise ValueError(f"{action.file} is written by somebody else again and again: find out by whom")
 
 
 def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
-    """Writes the file once. Raises Changed, OSError, BrokenBlock."""
+    """Writes the file once. Raises Changed, OSError, ValueError."""
     old = read_text(str(path))
-    new = wanted_text(action, old)
+    try:
+        new = wanted_text(action, old)
+    except BrokenBlock:
+        raise ValueError(
+            f"raidplan's block in {action.file} was damaged a moment ago: apply again shows where"
+        ) from None
     if new == old:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)

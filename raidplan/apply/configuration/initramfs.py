@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidplan.base.size import human
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.block import Names, text_of
 from raidplan.facts.initramfs import Unreadable, arrays_named, images, outdated, unpacker
 from raidplan.facts.mounts import read_mounts
@@ -161,42 +161,39 @@ def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterato
             yield behind
 
 
-def cannot_be_renewed(root: Path, kernel: str, by: Generator) -> Iterator[str]:
+def cannot_be_renewed(root: Path, kernel: str, by: Generator) -> Iterator[Refusal]:
     """Why the initramfs should not be touched, known before anything is written."""
     boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)
     if not found:
-        yield f"there is no initramfs in {boot}, so the names of the arrays cannot be put into it: mount {boot}, or make one ({by.create.format(kernel=kernel)})"
+        yield refusal("initramfs", "none", place=str(boot), command=by.create.format(kernel=kernel))
         return
     if by.program not in text_of(root / by.updater.lstrip("/")):
-        yield f"{by.updater} is not that of {by.name}, and images of other programs ({', '.join(UNKNOWN)}) are not made: install it"
+        yield refusal("initramfs", "other-generator", place=by.updater, name=by.name, others=UNKNOWN)
     if by.is_switched_off(text_of(root / by.settings.lstrip("/"))):
-        yield f"{by.settings} says {by.switched_off}, and a boot would not know the arrays by name: take that out"
+        yield refusal("initramfs", "switched-off", place=by.settings, setting=by.switched_off)
     for image in found:
         if image.is_symlink():
-            yield f"{image} is a symbolic link, and what it leads to would stay as it is: put the image in its place"
+            yield refusal("initramfs", "link", place=str(image))
     aside, kept = root / INITRAMFS_ASIDE.lstrip("/"), root / INITRAMFS_KEPT.lstrip("/")
     for odd in _in_the_way(found, aside, kept):
-        yield f"{odd} stands where images are made and kept, and is not what it should be there: move it away"
+        yield refusal("initramfs", "in-the-way", place=str(odd))
     if others := sorted({*aside.glob("*"), *aside.glob(".*")} - {*aside.glob(by.image.format("*"))}):
-        yield f"{others[0]} is in the folder where images are made, and is none: move it away"
+        yield refusal("initramfs", "foreign-file", place=str(others[0]))
     try:
         missing = sorted({tool for image in found if (tool := unpacker(image))})
     except Unreadable as error:
-        yield f"{error}: make it anew ({by.renew}), or remove it with its kernel"
+        yield refusal("initramfs", "unreadable", error=str(error), command=by.renew)
         return
-    yield from (f"the program {tool} is missing, which unpacks the initramfs: install it" for tool in missing)
+    yield from (refusal("initramfs", "unpacker-missing", place=tool) for tool in missing)
     if (root / by.hooks.lstrip("/")).is_dir() and not find_tool("run-parts"):
-        yield f"the program run-parts is missing, which runs what is in {by.hooks}: install it"
+        yield refusal("initramfs", "run-parts-missing", place=by.hooks)
     copied = any(mount.point == str(boot) and mount.type in FAT for mount in read_mounts(root, Names({})))
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:
-        yield f"{boot} is mounted read-only, so no initramfs can be made: mount -o remount,rw {boot}"
+        yield refusal("initramfs", "read-only", place=str(boot))
     needed, free = _needed(found, aside, kept, copied), room.f_bavail * room.f_frsize
     if free < needed:
-        yield (
-            f"{boot} has {human(free)} free, and the initramfs of {len(found)} kernel{'s' * (len(found) > 1)} made anew "
-            f"beside the present one takes {human(needed)}: remove kernels that are not needed (apt autoremove --purge)"
-        )
+        yield refusal("initramfs", "room", place=str(boot), free=free, images=len(found), needed=needed)
 
 
 def _in_the_way(found: Iterable[Path], aside: Path, kept: Path) -> Iterator[Path]:

@@ -7,39 +7,20 @@ from dataclasses import replace
 
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
-from raidplan.apply.change.difference import NotInPlace
 from raidplan.apply.configuration.array_names import in_its_own_step
-from raidplan.apply.configuration.blocks import BrokenBlock, file_text, wanted_text
+from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo_steps import anew, half_done
-from raidplan.apply.decide.rename_arrays import InUse, under_its_name
+from raidplan.apply.decide.rename_arrays import under_its_name
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import disks_below
-from raidplan.apply.refusal import Refusal, refused
+from raidplan.apply.refusal import Refusal, Refused, refusal
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 from raidplan.plan.identities import made_nodes
-
-ADOPT = (
-    "`raidplan adopt` looks at them, enters what is whole, and says what to do with what is not; then adopt and apply "
-    "again"
-)
-WAYS_OUT = (
-    "the step was cut off, and cannot have left that; what is whole, `raidplan adopt` enters as done; what nobody "
-    "misses is cleared by hand, from the top"
-)
-
-
-REFUSED_BY: Mapping[type[Exception], str] = {
-    BrokenBlock: "block-damaged",
-    NotOurs: "not-of-that-step",
-    NotInPlace: "differs",
-    InUse: "runs-under-other-name",
-}
-"""The refusal code of each exception."""
 
 
 def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
@@ -48,7 +29,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
     say that it was begun and never finished. While an array is not started, that is the one reason, and no step remains.
     """
-    if asleep := [*refused("not-started", not_started(plan, machine, past))]:
+    if asleep := [*not_started(plan, machine, past)]:
         return replace(plan, steps=()), asleep
     kept: dict[str, Step] = {}
     names: dict[str, Step] = {}
@@ -63,13 +44,9 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
             due, reasons = _due(step, machine, plan, past)
             kept |= {each.id: each for each in due}
             refusals += reasons
-        except (BrokenBlock, NotOurs, NotInPlace, InUse) as error:
-            words = (
-                str(error)
-                if isinstance(error, BrokenBlock)
-                else f"{step.because} (line {step.line}): {error}"
-            )
-            refusals.append(Refusal(REFUSED_BY[type(error)], words, step.because, step.line))
+        except Refused as error:
+            place = error.refusal.place or step.because
+            refusals.append(replace(error.refusal, place=place, line=step.line))
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
     # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
     first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
@@ -88,11 +65,11 @@ def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
     is listed instead."""
     try:
         return anew(step, machine, past, made_nodes(plan))
-    except NotOurs as error:
+    except NotOurs:
         below = disks_below(plan)[step.id]
         if below and below <= {disk.name for disk in plan.disks if disk.wipe}:
             return [step]
-        raise NotOurs(f"{error}: {WAYS_OUT}") from None
+        raise
 
 
 def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past) -> bool:
@@ -125,10 +102,9 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
         return _anew(step, machine, plan, past), []
     if step.proof and stands(step, machine) and differences(step.proof, machine):
         steps, reasons = changes(step, machine, plan, past)
-        return steps, [*refused("differs", reasons, step.because, step.line)]
+        return steps, reasons
     if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
-        gone = f"was made by the apply of {past.began} and is gone: somebody changed the machine since; where it stood all blank, `raidplan adopt` lets it be made anew"
-        return [step], [Refusal("gone", f"{step.because} (line {step.line}) {gone}", step.because, step.line)]
+        return [step], [refusal("gone", place=step.because, line=step.line, began=past.began)]
     return in_its_own_step(step, machine), []
 
 
@@ -146,16 +122,8 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     ]  # fmt: skip
     if not strangers:
         return []
-    names = ", ".join(dict.fromkeys(step.because for step in strangers[:8]))
-    more = f" and {len(strangers) - 8} more" if len(strangers) > 8 else ""
-    return [
-        Refusal(
-            "not-in-journal",
-            f"{names}{more} stand there as planned, but no journal says that they were ever finished: {ADOPT}",
-            strangers[0].because,
-            strangers[0].line,
-        )
-    ]
+    names = tuple(dict.fromkeys(step.because for step in strangers))
+    return [refusal("not-in-journal", place=names[0], line=strangers[0].line, names=names)]
 
 
 def unproven(plan: Plan, machine: Machine) -> list[str]:

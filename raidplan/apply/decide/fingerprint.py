@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.figures import Figure
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan import Value, digest
 
@@ -38,17 +40,20 @@ def machine_digest(found: Mapping[str, Value]) -> str:
     return digest(dict(found))
 
 
-def changed(before: Mapping[str, Value], now: Mapping[str, Value], *, resumed: bool = False) -> Iterator[str]:
-    """Changes since the plan was made, in words, except of programs that it does not run; `resumed`: except those of the
+def changed(
+    before: Mapping[str, Value], now: Mapping[str, Value], *, resumed: bool = False
+) -> Iterator[Refusal]:
+    """Changes since the plan was made, except of programs that it does not run; `resumed`: except those of the
     plan itself, and of the kernel, which a power cut may have changed."""
     for key in sorted(before.keys() | {key for key in now if not key.startswith("tool.")}):
         if resumed and (key == "kernel" or key.endswith(OF_THE_PLAN)):
             continue
         if before.get(key) != now.get(key):
-            yield f"{key} was {_shown(before.get(key))} when the plan was made, and is {_shown(now.get(key))}"
+            yield refusal(
+                "machine-changed", place=key, planned=_known(before.get(key)), now=_known(now.get(key))
+            )
 
 
-def _shown(value: Value) -> str:
-    if value is None or value == "":
-        return "unknown"
-    return ", ".join(value) or "nothing" if isinstance(value, list) else str(value)
+def _known(value: Value) -> Figure:
+    """The value as a figure; an empty text if it is unknown."""
+    return tuple(value) if isinstance(value, list) else value if isinstance(value, int) else value or ""

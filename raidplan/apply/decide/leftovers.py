@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.apply.refusal import Refused, refusal
 from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
@@ -20,8 +21,8 @@ TYPES = {"array": "linux_raid_member", "swap": "swap", "physical_volume": "LVM2_
 """libblkid's words for what steps make; swap that holds a suspended system has the same UUID and another word."""
 
 
-class NotOurs(Exception):
-    """Content that the step cannot have left; the message names it."""
+class NotOurs(Refused):
+    """Content that the step cannot have left."""
 
 
 def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
@@ -32,7 +33,7 @@ def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
     ]
     reasons = [*foreign, *_more(device, proof, machine)]
     if reasons:
-        raise NotOurs("; ".join(dict.fromkeys(reasons)))
+        raise NotOurs(refusal("not-of-that-step", found=tuple(dict.fromkeys(reasons))))
     return bool(carried)
 
 

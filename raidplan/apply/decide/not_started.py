@@ -14,10 +14,11 @@ from raidplan.apply.decide.leftovers import TYPES
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.layers import STOPPED
+from raidplan.base.figures import Figure
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
-from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences, differing
 from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
@@ -26,16 +27,13 @@ STATES = ("clear", "inactive")
 """Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""
 
 
-def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
+def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Each existing array and volume of the plan that does not run, with the remedy; not those of an interrupted step."""
     yield from _arrays(plan, machine, past)
     for step in plan.steps:
         if _is_hidden(step, plan, machine, past):
             assert step.proof
-            yield (
-                f"{step.because} (line {step.line}): the volume is not active, and what stands on it cannot be seen: "
-                f"activate it with `lvchange --activate y {step.proof.key}`; then try again"
-            )
+            yield refusal("not-started", "volume", place=step.because, line=step.line, volume=step.proof.key)
 
 
 def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
@@ -55,7 +53,7 @@ def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
     return used or (bool(on_it) and step.id not in past.begun)
 
 
-def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
+def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     made = made_nodes(plan)
     for step in plan.steps:
         if not step.creates or step.proof is None or step.proof.kind != "array":
@@ -66,38 +64,19 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[str]:
         missing = missing_members(step, machine, made)
         if not found and (len(missing) == len(step.guard) or _given_up(step, past)):
             continue
-        there = f"{len(step.guard) - len(missing)} of its {len(step.guard)} devices are there"
-        state, out = _started(found, missing) if found else _assembled(step, missing)
-        yield (
-            f"{step.because} (line {step.line}): {there}, but {state}, and what stands on it cannot be seen: "
-            f"{out}; then try again"
+        there = len(step.guard) - len(missing)
+        figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}
+        figures |= {"node": str(found["node"]) if found else step.awaits[0], "uuid": md_form(step.proof.key)}
+        cases = (
+            ("inactive", "inactive-incomplete") if found else ("not-assembled", "not-assembled-incomplete")
         )
+        yield Refusal("not-started", cases[bool(missing)], step.because, step.line, figures)
 
 
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
     """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
     there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
     return [device.strip("{}") for device, found in zip(step.guard, there, strict=True) if not found]
-
-
-def _started(found: Properties, missing: list[str]) -> tuple[str, str]:
-    """The trouble with an array that is assembled, and the command that starts it."""
-    run = f"`mdadm --run {found['node']}`"
-    out = f"mdadm starts it half a minute after the boot, or {run} does"
-    if missing:
-        out = f"bring {', '.join(missing)} back and boot, or start it without with {run}"
-    return "md has not started it", out
-
-
-def _assembled(step: Step, missing: list[str]) -> tuple[str, str]:
-    """The trouble with an array that is not assembled, as in a rescue system, or where a person has stopped it, and the
-    remedy."""
-    assert step.proof is not None
-    node = f"{step.awaits[0]} --uuid={md_form(step.proof.key)}"
-    out = f"assemble it with `mdadm --assemble {node}`"
-    if missing:
-        out = f"bring {', '.join(missing)} back, or assemble it without with `mdadm --assemble --run {node}`"
-    return "it is not assembled", f"{out}, or clear them by hand if nobody misses it"
 
 
 def _given_up(step: Step, past: Past) -> bool:

@@ -14,11 +14,11 @@ from dataclasses import replace
 from raidplan.apply.decide import leftovers
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import refusal
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import ends_of, offsets
-from raidplan.facts.signatures import plain
 from raidplan.plan import CLEARS, Proof, Run, Step, Zero
 from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
@@ -34,9 +34,7 @@ def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
     shown = machine.observe(step.proof.kind, step.proof.key) is not None
     if not ours and (shown or any(_holds(identity_of(node, made), step, machine) for node in step.guard)):
         raise NotOurs(
-            f"it was begun {past.began} by an apply of another layout, on other disks, or of an earlier raidplan, and "
-            f"nothing says that it ended: finish it with `raidplan apply` of the {past.plan_file(step.id)} beside the journal, "
-            "or let `raidplan adopt` look at it"
+            refusal("not-of-that-step", "other-apply", began=past.began, file=past.plan_file(step.id))
         )
     in_file = step.proof.key.startswith("file:")
     clear = list(_file(step, machine) if in_file else _devices(step, ours, machine, made)) if ours else []
@@ -114,7 +112,15 @@ def _file(step: Step, machine: Machine) -> Iterator[Step]:
         return
     size, stain = found.get("size"), found.get("stain")
     if not isinstance(size, int) or not isinstance(planned, int) or size > planned or stain:
-        raise NotOurs(f"{plain(file)} exists already, {stain or f'with {size} bytes'}")
+        raise NotOurs(
+            refusal(
+                "not-of-that-step",
+                "file",
+                file=file,
+                size=size if isinstance(size, int) and not stain else 0,
+                stain=str(stain or ""),
+            )
+        )
     yield _clear(step, 1, "delete", Run(("rm", "--force", file)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.apply.refusal import Refused, refusal
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
@@ -15,8 +16,8 @@ from raidplan.plan.origin import Origin
 LINKS = "/dev/md/"
 
 
-class InUse(Exception):
-    """The array can only be stopped when nobody uses it; the message names the users and the remedy."""
+class InUse(Refused):
+    """The array can only be stopped when nobody uses it."""
 
 
 def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
@@ -29,10 +30,8 @@ def under_its_name(step: Step, machine: Machine) -> Iterator[Step]:
     if not isinstance(links, list) or node.removeprefix(LINKS) in links:
         return
     if users := _users(found, machine):
-        raise InUse(
-            f"it runs as {found['node']} and not as {node}, for it was assembled before its name was known, and is in use ({users}): "
-            f"make the initramfs ({INITRAMFS_TOOLS.renew}) and boot, or end its use; then apply again"
-        )
+        now, renew = str(found["node"]), INITRAMFS_TOOLS.renew
+        raise InUse(refusal("runs-under-other-name", now=now, planned=node, users=users, command=renew))
     name = step.targets[0]
     stop = _step(
         step, "stop", f"stop {name}, which was assembled as {found['node']} before its name was known",

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import uuid_modes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import texts
-from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Step
 
 MEMBER = "linux_raid_member"
-AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
 
 
-def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[str]:
+def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[Refusal]:
     """A member with the UUID of an array that a step makes, a partition with that of one; `others` are disks that stay.
 
     mdadm believes the superblock with more events, which is the old one's.
@@ -29,11 +28,10 @@ def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[str]:
     for disk in others:
         for trace in disk.traces:
             if trace.type == MEMBER and trace.uuid in arrays:
-                place = f"{trace.place} of {disk.node}" if trace.place else disk.node
-                yield f"{place} is a member of an array {trace.uuid}, as the one that is to be made is called: {AWAY}"
+                yield refusal("uuid-taken", "member", place=disk.node, part=trace.place, uuid=trace.uuid)
         for part in disk.partitions:
             if part.uuid in partitions:
-                yield f"{part.node} has the UUID {part.uuid} of a partition that is to be made: {AWAY}"
+                yield refusal("uuid-taken", "partition", place=part.node, uuid=part.uuid)
 
 
 WHERE = {
@@ -43,7 +41,7 @@ WHERE = {
 """By kind: the property with its place, the name of its UUID, and the program that gives it another one."""
 
 
-def copied(plan: Plan, machine: Machine) -> Iterator[str]:
+def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
     """Objects of the plan, or disks of it, that exist twice, so that nobody can tell the copy. A snapshot of something else does not matter."""
     ours = {(step.proof.kind, step.proof.key) for step in plan.steps if step.proof}
     disks = {f"{{{disk.name}}}" for disk in plan.disks}
@@ -51,8 +49,8 @@ def copied(plan: Plan, machine: Machine) -> Iterator[str]:
         for uuid, found in machine.objects.get(kind, {}).items():
             devices = [str(found[where]), *texts(found.get("also"))]
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
-                names = " and ".join(plain(device.strip("{}")) for device in devices)
-                yield f"{names} have the same {called} {plain(uuid)}: give the copy another one ({tool}), or unplug it"
+                names = tuple(device.strip("{}") for device in devices)
+                yield refusal("uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool)
 
 
 def names_of_arrays(machine: Machine, own: Iterable[DiskFact]) -> dict[str, tuple[str, set[str]]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts import Machine
-from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Step, WriteBlock
 from raidplan.plan.places import FSTAB
 
@@ -25,8 +25,8 @@ IN_MEMORY = ("overlay", "ramfs", "rootfs", "tmpfs")
 """File systems in memory, as a live system uses them; a container, which has a disk, cannot apply anyway."""
 
 
-def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
-    """Why a changed line of fstab would say something else than what is mounted, in words."""
+def kept_as_mounted(step: Step, machine: Machine) -> Iterator[Refusal]:
+    """Why a changed line of fstab would say something else than what is mounted."""
     if not isinstance(step.action, WriteBlock) or step.action.file != FSTAB:
         return
     before = _lines(mounts_before(machine, step.action.mark))
@@ -35,20 +35,20 @@ def kept_as_mounted(step: Step, machine: Machine) -> Iterator[str]:
         if machine.observe("mount", was) is None:
             continue
         if was != point:
-            yield f"{plain(source)} is mounted at {plain(was)}, and the layout wants {plain(point)}: umount {plain(was)}, then apply again"
+            yield refusal("mount-conflict", "point", place=FSTAB, source=source, now=was, planned=point)
         elif options != had:
-            added, taken = sorted(options - had), sorted(had - options)
-            words = [*(f"with {word}" for word in added), *(f"without {word}" for word in taken)]
-            yield f"{point} is wanted {' and '.join(map(plain, words))}, which no remount is sure to change: umount {point}, then apply again"
+            added = [f"with {word}" for word in sorted(options - had)]
+            removed = [f"without {word}" for word in sorted(had - options)]
+            yield refusal("mount-conflict", "options", place=FSTAB, point=point, changes=(*added, *removed))
 
 
-def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[str]:
+def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[Refusal]:
     """Why a journal in the folder would be out of sight in the middle of the run, as soon as its steps mount something above it."""
     place = folder.resolve()
     points = [step.proof.key for step in left.steps if step.proof and step.proof.kind == "mount"]
     for point in points:
         if machine.observe("mount", point) is None and place.is_relative_to(left.target + point):
-            yield f"the mount at {left.target}{point} would hide the journal in {folder}: name another folder with --state"
+            yield refusal("journal-hidden", place=str(folder), point=left.target + point)
 
 
 def in_memory(folder: Path, machine: Machine, target: str = "") -> Iterator[str]:

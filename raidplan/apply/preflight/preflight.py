@@ -10,7 +10,6 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.preflight.booting import other_firmware, unsigned
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
@@ -23,18 +22,12 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.refusal import Refusal, refused
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.assembly_hold import HOLDING
-from raidplan.base.size import human
 from raidplan.facts.in_use import alone, used_by_others, written_by_others
 from raidplan.facts.run import find_tool
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
-from raidplan.plan.initramfs import BOOT
-from raidplan.plan.places import FSTAB
-
-MOST_SHOWN = 12
-"""The number of obstacles on one disk that are listed."""
 
 
 def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:
@@ -46,19 +39,19 @@ def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:
 def is_root(situation: Situation) -> Iterator[Refusal]:
     """Only root can write to disks."""
     if not situation.machine.is_root:
-        yield Refusal("not-root", "not root: run it with sudo")
+        yield refusal("not-root")
 
 
 def root_may_administer(situation: Situation) -> Iterator[Refusal]:
     """Root of a container is not root of the machine."""
     if situation.machine.is_root:
-        yield from refused("not-administrator", cannot_administer())
+        yield from cannot_administer()
 
 
 def udev_runs(situation: Situation) -> Iterator[Refusal]:
     """New devices have names that udev gives them."""
     if any(step.awaits for step in situation.plan.steps):
-        yield from refused("udev-absent", udev_is_absent())
+        yield from udev_is_absent()
 
 
 def systemd_runs(situation: Situation) -> Iterator[Refusal]:
@@ -66,14 +59,14 @@ def systemd_runs(situation: Situation) -> Iterator[Refusal]:
     if not situation.plan.target and any(
         step.proof and step.proof.kind == "mount" for step in situation.plan.steps
     ):
-        yield from refused("systemd-absent", systemd_is_absent())
+        yield from systemd_is_absent()
 
 
 def tools_are_roots(situation: Situation) -> Iterator[Refusal]:
     """A program that others may change makes them root."""
     for tool in situation.plan.tools:
         if found := find_tool(tool):
-            yield from refused("program-not-roots", changed_by_others(found), tool)
+            yield from changed_by_others(found)
 
 
 def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
@@ -83,7 +76,7 @@ def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
         for action in files:
             size = len(file_text(situation.machine, action.file) or "") + len(action.content)
             file = str(situation.at(action.file))
-            yield from refused("file-not-writable", unwritable(file, 2 * size), file)
+            yield from unwritable(file, 2 * size)
 
 
 def tools_present(situation: Situation) -> Iterator[Refusal]:
@@ -91,12 +84,12 @@ def tools_present(situation: Situation) -> Iterator[Refusal]:
     inside = situation.plan.tools_inside if situation.plan.target else ()
     for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
         if tool not in inside and not find_tool(tool):
-            yield Refusal("program-missing", f"the program {tool} is missing: install it", tool)
+            yield refusal("program-missing", place=tool)
 
 
 def versions_fit(situation: Situation) -> Iterator[Refusal]:
     """Programs that are too old for the plan, or for an option that it uses."""
-    yield from refused("version", too_old(situation.plan, situation.machine))
+    yield from too_old(situation.plan, situation.machine)
 
 
 def modules_loadable(situation: Situation) -> Iterator[Refusal]:
@@ -104,23 +97,19 @@ def modules_loadable(situation: Situation) -> Iterator[Refusal]:
     for module in situation.plan.modules:
         found = situation.machine.observe("module", module)
         if not found or not (found.get("loaded") or found.get("loadable")):
-            yield Refusal(
-                "module-missing", f"the kernel {situation.machine.kernel} has no module {module}", module
-            )
+            yield refusal("module-missing", place=module, kernel=situation.machine.kernel)
 
 
 def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
     actions = (step.action for step in situation.plan.steps)
     for by in {action.by for action in actions if isinstance(action, RenewInitramfs)}:
-        yield from refused(
-            "initramfs", cannot_be_renewed(situation.at("/"), situation.machine.kernel, by), BOOT
-        )
+        yield from cannot_be_renewed(situation.at("/"), situation.machine.kernel, by)
 
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
     """An array without a name, a tool that would not answer: no ground to write on."""
-    yield from refused("machine-unclear", situation.machine.problems)
+    yield from (refusal("machine-unclear", problem=each) for each in situation.machine.problems)
 
 
 def disks_blank(situation: Situation) -> Iterator[Refusal]:
@@ -129,28 +118,25 @@ def disks_blank(situation: Situation) -> Iterator[Refusal]:
         found = [*map(words, disk.traces)] or [*disk.signatures]
         found = [*disk.users, *(f"partition {part.node}" for part in disk.partitions), *found]
         if found:
-            more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
-            yield Refusal(
-                "disk-not-blank",
-                f"{name} ({disk.node}) is not blank: {'; '.join(found[:MOST_SHOWN])}{more}",
-                name,
-            )
+            yield refusal("disk-not-blank", place=name, node=disk.node, found=tuple(found))
         if disk.read_only:
-            yield Refusal("disk-read-only", f"{name} ({disk.node}) is read-only", name)
+            yield refusal("disk-read-only", place=name, node=disk.node)
 
 
 def other_targets_blank(situation: Situation) -> Iterator[Refusal]:
     """Partitions, arrays and volumes that are there already, by libblkid and by who uses them; files that would be written over."""
     standing = situation.standing
     for _, target in situation.guarded:
-        if not target.startswith("{") and os.path.exists(target) and target not in standing:
-            yield from refused("target-not-blank", not_blank(target, everywhere=False), target)
+        if target.startswith("{") or target in standing or not os.path.exists(target):
+            continue
+        if found := not_blank(target, everywhere=False):
+            yield refusal("target-not-blank", "device", place=target, found=tuple(found))
 
 
 def targets_blank_by_identity(situation: Situation) -> Iterator[Refusal]:
     """The content of targets, under whatever name they run now; where libblkid is silent, by their bytes: plain dm-crypt, a raw database."""
     for target, found in situation.standing.items():
-        yield Refusal("target-not-blank", f"{target} is not blank: {'; '.join(found[:MOST_SHOWN])}", target)
+        yield refusal("target-not-blank", place=target, found=tuple(found))
 
 
 def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
@@ -162,16 +148,16 @@ def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
         if step.phase == "teardown" and isinstance(step.action, Zero)
     }
     others = [*used_by_others(*cleared)]
-    yield from refused("in-use-elsewhere", others)
+    yield from (refusal("in-use-elsewhere", use=use) for use in others)
     for node, step in cleared.items():
         # What stands on it is taken off by other steps before; the rest must be ours at once.
         if not set(step.needs) - set(HOLDING) and not (others and [*used_by_others(node)]):
-            yield from refused("in-use-elsewhere", alone(node), node)
+            yield from (refusal("in-use-elsewhere", place=node, use=use) for use in alone(node))
 
 
 def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[Refusal]:
     """The new disk of a virtual machine is blank, claimed by nobody, and in use."""
-    yield from refused("open-for-writing", written_by_others(*situation.there))
+    yield from (refusal("open-for-writing", use=use) for use in written_by_others(*situation.there))
 
 
 def names_free(situation: Situation) -> Iterator[Refusal]:
@@ -185,29 +171,25 @@ def names_free(situation: Situation) -> Iterator[Refusal]:
     for uuid, (where, theirs) in names_of_arrays(situation.machine, situation.disks.values()).items():
         taken = next((mine for mine in names if not {mine, mine.rpartition(":")[2]}.isdisjoint(theirs)), None)
         if taken and uuid not in ours:
-            yield Refusal("name-taken", f"the name {taken} is taken by the array {uuid} ({where})", taken)
+            yield refusal("name-taken", "array", place=taken, uuid=uuid, node=where)
     for step in _created(situation, "volume_group"):
         if step.proof and situation.machine.observe("volume_group", step.proof.key):
-            yield Refusal("name-taken", f"there is a volume group {step.proof.key} already", step.proof.key)
+            yield refusal("name-taken", "group", place=step.proof.key)
 
 
 def uuids_free(situation: Situation) -> Iterator[Refusal]:
     """A device with the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
     ours = {disk.node for disk in situation.disks.values()}
     others = [disk for disk in situation.machine.disks if disk.node not in ours]
-    yield from refused("uuid-taken", doubles(situation.plan.steps, others))
-    yield from refused("uuid-taken", copied(situation.whole or situation.plan, situation.machine))
+    yield from doubles(situation.plan.steps, others)
+    yield from copied(situation.whole or situation.plan, situation.machine)
 
 
 def group_folders_free(situation: Situation) -> Iterator[Refusal]:
     """vgcreate refuses a name that stands in /dev, whatever it is there."""
     for step in _created(situation, "volume_group"):
         if step.proof and os.path.lexists(f"/dev/{step.proof.key}"):
-            yield Refusal(
-                "name-taken",
-                f"there is a /dev/{step.proof.key}, so no volume group can have that name",
-                step.proof.key,
-            )
+            yield refusal("name-taken", "folder", place=step.proof.key)
 
 
 def _created(situation: Situation, kind: str) -> Iterator[Step]:
@@ -221,35 +203,28 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
     """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours."""
     whole = situation.whole or situation.plan
-    yield from refused("lines-conflict", conflicting(whole, situation.machine))
-    yield from refused("lines-conflict", changed_by_ours(whole, situation.machine))
-    yield from refused("lines-conflict", overruling(whole, situation.machine))
-    yield from refused("lines-conflict", numbers_needed(situation.plan, situation.machine))
-    yield from refused("lines-conflict", redirected(situation.plan, whole, situation.machine))
+    yield from conflicting(whole, situation.machine)
+    yield from changed_by_ours(whole, situation.machine)
+    yield from overruling(whole, situation.machine)
+    yield from numbers_needed(situation.plan, situation.machine)
+    yield from redirected(situation.plan, whole, situation.machine)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
     """Changes of fstab that would take effect after the next mount only."""
     for step in situation.plan.steps:
-        yield from refused("mount-conflict", kept_as_mounted(step, situation.machine), FSTAB)
+        yield from kept_as_mounted(step, situation.machine)
 
 
 def mount_points_empty(situation: Situation) -> Iterator[Refusal]:
     """A mount would hide the files in the folder; a link could lead anywhere."""
-    for point, why in unfit(situation):
-        yield Refusal("mount-point", why, str(point))
+    yield from unfit(situation)
 
 
 def target_is_mounted(situation: Situation) -> Iterator[Refusal]:
     """Mount points that would lead to the rescue system's own files."""
-    if target := situation.plan.target:
-        yield from refused("target-not-mounted", target_unmounted(situation), target)
-
-
-def firmware_starts_it(situation: Situation) -> Iterator[Refusal]:
-    """A boot loader that the firmware of this machine would not start."""
-    yield from refused("firmware-differs", other_firmware(situation))
-    yield from refused("loader-unsigned", unsigned(situation))
+    if situation.plan.target:
+        yield from target_unmounted(situation)
 
 
 def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
@@ -262,10 +237,7 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
                 int(str(step.proof.expect["md/stripe_cache_size"])) * members * os.sysconf("SC_PAGESIZE")
             )
     if wanted > situation.machine.memory_bytes * 0.8:
-        yield Refusal(
-            "memory",
-            f"the stripe caches take {human(wanted)}, and the machine has {human(situation.machine.memory_bytes)}: lower stripe_cache_size",
-        )
+        yield refusal("memory", wanted=wanted, memory=situation.machine.memory_bytes)
 
 
 def _members(situation: Situation, uuid: str) -> int:
@@ -292,7 +264,6 @@ OF_FACTS: tuple[Check, ...] = (
     uuids_free,
     lines_do_not_conflict,
     mounts_can_follow,
-    firmware_starts_it,
     memory_for_stripe_cache,
 )
 """Checks that a snapshot answers. To add a check, write a function and name it here or below."""

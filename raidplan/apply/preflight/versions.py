@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS, packages
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.facts import Machine
@@ -98,21 +100,26 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, found[0].split("."))) if found else ()
 
 
-def too_old(plan: Plan, machine: Machine) -> Iterator[str]:
+def too_old(plan: Plan, machine: Machine) -> Iterator[Refusal]:
     """Programs of the plan without what it asks of them; nothing where nobody knows whether they are there."""
     for package in known_packages():
         for program in package.programs:
             found = _installed(program, plan, machine)
             if not found and program in plan.tools and machine.observe("tool", program):
-                yield f"{program} does not tell its version: it is another program of that name, or a script around it"
+                yield refusal("version", "unknown", place=program)
             if found and numbers(found) < numbers(package.oldest):
-                yield f"{program} {found} is older than {package.oldest}, the first version that plans are right for"
+                yield refusal("version", "old", place=program, version=found, oldest=package.oldest)
     for need in NEEDS:
         found = _installed(need.program, plan, machine)
         step = _first(plan, need.program, need.words)
         if step and found and numbers(found) < numbers(need.since):
-            words = " ".join(need.words)
-            yield f"{_place(step)} needs {need.program} {need.since} or later (for {words}), here is {found}"
+            figures: Figures = {
+                "program": need.program,
+                "since": need.since,
+                "options": need.words,
+                "version": found,
+            }
+            yield Refusal("version", "option", step.because, step.line, figures)
 
 
 def notes(plan: Plan, machine: Machine) -> Iterator[str]:

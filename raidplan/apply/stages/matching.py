@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from raidplan.apply.refusal import Refusal
+from raidplan.apply.refusal import Refusal, unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Step
@@ -45,5 +45,4 @@ def match_disks(asked: Asked, machine: Machine) -> Matched:
     """Each disk of the layout that is found without doubt, and the reasons why the others are not."""
     disks, mismatches = match(asked.layout.disks, machine)
     named = machine.named({disk.node: name for name, disk in disks.items()})
-    problems = (Refusal("disk-unmatched", str(mismatch), mismatch.disk) for mismatch in mismatches)
-    return Matched(disks, named, tuple(problems))
+    return Matched(disks, named, tuple(map(unmatched, mismatches)))

@@ -12,7 +12,7 @@ from raidplan.apply.decide.fingerprint import changed, seen
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
 from raidplan.apply.preflight.situation import Situation
-from raidplan.apply.refusal import Refusal, refused
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.remaining import Remaining
 from raidplan.apply.stages.resuming import Resumed
@@ -39,57 +39,45 @@ def refuse(
     refusals += cleared.refusals
     refusals += remaining.refused
     refusals += unknown_origin(asked.layout, left, after.machine, past)
-    refusals += refused("foreign-lines", put_inside(left, remaining.whole, resumed.machine, past))
+    refusals += put_inside(left, remaining.whole, resumed.machine, past)
     situation = Situation(left, after.machine, after.disks, asked.layout)
     if left.steps:
         refusals += preflight(situation, here=here)
     elif not refusals:
         # Our lines are as they should be, and others that came later can count for more.
         refusals += lines_do_not_conflict(situation)
-    refusals += refused("assembly-held-off", still_held(resumed.machine)) if refusals else []
+    refusals += still_held(resumed.machine) if refusals else []
     made_for = asked.given.machine
     if made_for:
         goes_on = past.is_open and not digests_of(asked.entire).isdisjoint((past.plan_digest, *past.plans.values()))  # fmt: skip
         now = seen(asked.given.tools, matched.disks, machine)
-        refusals += refused("machine-changed", changed(made_for, now, resumed=goes_on))
-        refusals += refused("not-in-plan", _unasked(left, asked.given, resumed=goes_on))
+        refusals += changed(made_for, now, resumed=goes_on)
+        refusals += _unasked(left, asked.given, resumed=goes_on)
     return tuple(dict.fromkeys(refusals))
 
 
-def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[str]:
+def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]:
     """Steps that would be done and that a plan in a file does not have, or has in another form; a resumed run may have to clear up before."""
     known = {step.id: step for step in asked.steps}
-    anew = "make it anew with `raidplan plan`"
     for step in left.steps if not resumed else ():
         said = known.get(step.id)
         # What it waits for depends on what else is left, and its words on who wrote the plan.
         same = said and replace(step, say=said.say, needs=said.needs, follows=said.follows) == said
         if not said:
-            yield f"{step.say} ({step.because}) is to be done as well, which the plan does not say: {anew}"
+            yield refusal("not-in-plan", place=step.because, line=step.line, step=step.say)
         elif not same:
-            yield f"{step.say} ({step.because}) would be done in another way than the step {step.id} of the plan says: {anew}"
+            yield refusal(
+                "not-in-plan", "otherwise", place=step.because, line=step.line, step=step.say, id=step.id
+            )
 
 
 def _forgotten(plan: Plan, past: Past) -> list[Refusal]:
     """Interrupted steps that this plan does not have: nothing would ever finish or clear them."""
     if past.undoing:
-        return [
-            Refusal(
-                "undo-interrupted",
-                "an undo of the last apply was interrupted: finish it with `raidplan undo`",
-            )
-        ]
+        return [refusal("undo-interrupted")]
     lost = unplanned(plan, past)
     if not lost:
         return []
-    names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
-    files = sorted({past.plan_file(step) for step in past.begun if past.planned_for(step) in lost})
-    return [
-        Refusal(
-            "interrupted-elsewhere",
-            f"the apply begun {past.began} was interrupted in {names}, which this plan does not have: finish it first with "
-            f"`raidplan apply` of the {' and the '.join(files)} beside its journal; if that cannot be done any more, because a disk died, "
-            "`raidplan adopt` of this layout lets it be forgotten",
-            lost[0],
-        )
-    ]
+    files = tuple(sorted({past.plan_file(step) for step in past.begun if past.planned_for(step) in lost}))
+    steps = tuple(lost)
+    return [refusal("interrupted-elsewhere", place=lost[0], began=past.began, steps=steps, files=files)]

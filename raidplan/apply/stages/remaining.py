@@ -13,7 +13,6 @@ from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.plan import Plan, RenewInitramfs, Run, Step
-from raidplan.plan.boot_loaders import missing_packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:
     try:
         back = tuple(taken_back(asked.layout, resumed.machine, resumed.past))
     except BrokenBlock as error:
-        problems = (Refusal("block-damaged", str(error)),)
+        problems = (error.refusal,)
     whole = _with(asked.layout, (*asked.back, *back))
     left = with_renewal(_with(cleared.left, back), asked.layout, back)
     later = tuple(step for step in left.steps if _waits(step, resumed.machine))
@@ -51,9 +50,7 @@ def _waits(step: Step, machine: Machine) -> bool:
     if not system["installed"]:
         return True
     if isinstance(step.action, Run) and step.action.inside:
-        return not system["initramfs"] or bool(
-            missing_packages(step.action.argv, texts(system["programs"]), texts(system["platforms"]))
-        )
+        return not system["initramfs"] or step.action.argv[0] not in texts(system["programs"])
     return isinstance(step.action, RenewInitramfs) and not system["initramfs"]
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
@@ -109,10 +110,6 @@ def lift(world: World) -> None:
         world.run(("udevadm", "control", "--reload"))
 
 
-def still_held(machine: Machine) -> list[str]:
+def still_held(machine: Machine) -> list[Refusal]:
     """A reason to name when nothing is done although an earlier run left the hold behind."""
-    if machine.observe("file", HOLD) is None:
-        return []
-    return [
-        f"an interrupted apply still holds off automatic assembly by {HOLD}: the next one that is not refused removes it"
-    ]
+    return [refusal("assembly-held-off", place=HOLD)] if machine.observe("file", HOLD) else []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from raidplan.apply.decide.leftovers import TABLE_SIGNATURES
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copy
+from raidplan.base.figures import Figures
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.tables import extent, read_table
@@ -19,10 +21,15 @@ if TYPE_CHECKING:
     from raidplan.apply.world import World
 
 
+CHANGED = "changed-since"
+Reason = Callable[..., Refusal]
+"""Makes a refusal about the disk of its case and its figures."""
+
+
 def since(
     copy: Copy, disk: DiskFact, steps: Mapping[str, Step], past: Past, machine: Machine, world: World
-) -> tuple[dict[int, bytes], list[str]]:
-    """The bytes to write back to have the disk as it was, by start; or the reasons not to write them (in words)."""
+) -> tuple[dict[int, bytes], list[Refusal]]:
+    """The bytes to write back to have the disk as it was, by start; or the reasons not to write them."""
     back: dict[int, bytes] = {}
     return back, list(_reasons(back, copy, disk, steps, past, machine, world))
 
@@ -35,22 +42,21 @@ def _reasons(
     past: Past,
     machine: Machine,
     world: World,
-) -> Iterator[str]:
-    called = f"{copy.disk} ({disk.node})"
+) -> Iterator[Refusal]:
+    reason: Reason = partial(refusal, CHANGED, place=copy.disk, node=disk.node)
     if disk.size != copy.size or disk.logical_block != copy.sector:
-        yield f"{called} has {disk.size} bytes in blocks of {disk.logical_block}, and had {copy.size} in {copy.sector}"
+        before: Figures = {"size_before": copy.size, "block_before": copy.sector}
+        yield reason("size", size=disk.size, block=disk.logical_block, **before)
         return
     if not copy.is_of(disk):
-        was, now = (
-            f"serial {one.serial or 'unknown'} and wwn {one.wwn or 'unknown'}" for one in (copy, disk)
-        )
-        yield f"{called} has {now}, and the disk that was copied has {was}: it is another one"
+        before = {"serial_before": copy.serial, "wwn_before": copy.wwn}
+        yield reason("other-disk", serial=disk.serial, wwn=disk.wwn, **before)
         return
     table = steps.get(copy.table) if copy.table in past.run else None
-    yield from (f"{called}: {why}" for why in (_other_table(table, copy, past, machine) if table else ()))
+    yield from _other_table(table, copy, past, machine, reason) if table else ()
     # Of a disk that was cleared, the middle was not: what shows there may be as old as the disk.
     if table and not past.undoing and not copy.zeroed.keys() & set(past.run):
-        yield from (f"{called}: {why}" for why in _put_there(table, disk, world))
+        yield from _put_there(table, disk, world, reason)
     cleared = [one for step, ranges in copy.zeroed.items() if step in past.run for one in ranges]
     front, backup = extent(copy.size, copy.sector)
     for start, kept in copy.pieces.items():
@@ -62,14 +68,14 @@ def _reasons(
             place = start + at
             ours = not any(new) and any(first <= place < first + size for first, size in cleared)
             if not ours and not (table and not front <= place < backup):
-                yield f"{called} was changed at byte {place} since, and not by this apply: it is left as it is"
+                yield reason("byte", byte=place)
                 return
             back[place] = old
     if back and disk.users:
-        yield f"{called} is in use: {'; '.join(disk.users)}"
+        yield reason("in-use", users=disk.users)
 
 
-def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterator[str]:
+def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: Reason) -> Iterator[Refusal]:
     """Why the table on the disk is not the one that the step wrote, or must stay."""
     assert step.proof is not None
     name = f"{{{copy.disk}}}"
@@ -77,26 +83,26 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine) -> Iterat
     tables = [key for key, found in machine.objects.get("table", {}).items() if found.get("disk") == name]
     for key in tables:
         if key not in (step.proof.key, before.uuid if before else ""):
-            yield f"it has another partition table now ({key}), which was not written by this apply"
+            yield reason("other-table", uuid=key)
         elif key == step.proof.key and step.id not in past.begun and not past.undoing:
-            yield from differences(step.proof, machine) or ()
+            yield from (reason("table", difference=each) for each in differences(step.proof, machine) or ())
     others = [word for word in machine.carried(name) if word.split()[0] not in TABLE_SIGNATURES]
     if others and not past.undoing:
-        yield f"it carries {', '.join(others)} now"
+        yield reason("content", found=tuple(others))
     rows = step.proof.expect["partitions"]
     for row in rows if isinstance(rows, list) else []:
         if carried := machine.carried(f"partition:{row.split()[0]}"):
-            yield f"its partition {row.split()[0]} carries {', '.join(carried)} now: somebody uses it"
+            yield reason("partition", uuid=row.split()[0], found=tuple(carried))
 
 
-def _put_there(step: Step, disk: DiskFact, world: World) -> Iterator[str]:
+def _put_there(step: Step, disk: DiskFact, world: World, reason: Reason) -> Iterator[Refusal]:
     """Unrecognised data in partitions that were blank when the step made them: without the table, nobody would find it."""
     for start, size in step.new_partitions:
         for trace in read_traces(
             partial(_shifted, world, disk.node, start), disk.logical_block, Place(0, size)
         ):
             if trace.type == "data":
-                yield f"the partition from byte {start} on has {words(trace)}: it was blank, so somebody uses it; copy what is there, or clear it, before"
+                yield reason("data", start=start, found=words(trace))
 
 
 def _shifted(world: World, node: str, first: int, offset: int, size: int) -> bytes:

@@ -16,7 +16,8 @@ from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.journal.past import PLAN, Past
-from raidplan.apply.undo.changed_since import since
+from raidplan.apply.refusal import Refusal, refusal, unmatched
+from raidplan.apply.undo.changed_since import CHANGED, since
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
@@ -24,6 +25,7 @@ from raidplan.facts.match import match
 from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 
+FINAL = "not-undoable"
 AGAIN = ("prepare", "array", "configure")
 """The phases in which something reads files once more."""
 
@@ -38,7 +40,7 @@ class Way:
     files: dict[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
     units: dict[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
     again: list[Step] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
 
     @property
     def is_left(self) -> bool:
@@ -65,24 +67,19 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
     over = next((step for step in past.run if step in past.final), None)
     if over:
         done = steps.get(past.planned_for(over))
-        what = f"{over} ({done.say})" if done else over
-        way.refusals.append(
-            f"the point of no return was passed by {what}: what was there before is gone or mixed with new data"
-        )
+        way.refusals.append(refusal(FINAL, "passed", step=over, say=done.say if done else ""))
         return way
     left = {name: copy for name, copy in copies.disks.items() if name not in past.restored}
     identities = [disk for disk in plan.disks if disk.name in left]
     way.disks, mismatches = match(identities, machine)
-    way.refusals += map(str, mismatches)
+    way.refusals += map(unmatched, mismatches)
     named = machine.named({disk.node: name for name, disk in way.disks.items()})
     for name, copy in left.items():
         if name in way.disks:
             way.pieces[name], reasons = since(copy, way.disks[name], steps, past, named, world)
             way.refusals += reasons
         elif name not in {disk.name for disk in plan.disks} and any(step in past.run for step in copy.steps):
-            way.refusals.append(
-                f"{name} was written to, and the layout that was applied last does not have it"
-            )
+            way.refusals.append(refusal(FINAL, "not-in-layout", place=name))
     way.refusals += _files(way, copies, steps, past, world)
     way.refusals += _units(way, copies, past, world)
     way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in AGAIN and isinstance(s.action, Run | RenewInitramfs)]  # fmt: skip
@@ -97,7 +94,9 @@ def still_tuned(plan: Plan, machine: Machine) -> Iterator[Tuned]:
             yield from kept_tuning(step.action.content, partial(set_by, now), machine, "rule")
 
 
-def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World) -> Iterator[str]:
+def _files(
+    way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, world: World
+) -> Iterator[Refusal]:
     """Files to put back, and the reasons why others must stay as they are."""
     for file, copy in copies.files.items():
         begun = [one for step, made in copy.made.items() if step in past.run for one in made]
@@ -107,13 +106,13 @@ def _files(way: Way, copies: Copies, steps: Mapping[str, Step], past: Past, worl
         if digest(now) in begun:
             way.files[file] = now, copy.before
         else:
-            yield f"{file} was changed since, and not by this apply: put it right by hand"
+            yield refusal(CHANGED, "file", place=file)
     for step in (steps[each] for each in past.run if each in steps):
         if isinstance(step.action, WriteFile | WriteBlock) and step.action.file not in copies.files:
-            yield f"{step.action.file} was written, and there is no copy of what it held before: put it right by hand"
+            yield refusal(FINAL, "no-copy", place=step.action.file)
 
 
-def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[str]:
+def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[Refusal]:
     """Units to switch back, and the reasons why others must stay as they are."""
     for unit, copy in copies.units.items():
         verbs = [verb for step, verb in copy.verbs.items() if step in past.run]
@@ -124,7 +123,7 @@ def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[str]:
         if wanted in ("", now):
             way.units[unit] = back(unit, verbs[-1]), copy.before
         else:
-            yield f"{unit} is {now}, was {copy.before} before, and this apply made it {wanted}: put it right by hand"
+            yield refusal(CHANGED, "unit", place=unit, now=now, before=copy.before, made=wanted)
 
 
 def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
