@@ -1,0 +1,82 @@
+"""What the whole run does besides Vagrant: the moment at which a disk is pulled, what is compared, and the words at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+VAGRANT = Path(__file__).resolve().parents[2] / "vagrant"
+LAYOUT = {"RAIDPLAN_LAYOUT": "/srv/a layout.yaml"}
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(VAGRANT))
+    import run
+
+    yield run
+
+
+@pytest.fixture
+def disk_pulled(run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Its scripts run here, in a folder."""
+    module: ModuleType = run.disk_pulled
+    for name in ("ENOUGH", "WRITE", "AWAY"):
+        monkeypatch.setattr(module, name, getattr(module, name).replace("/var/tmp", str(tmp_path)))
+    monkeypatch.setattr(module, "_argv", lambda script, *words: ["sh", "-c", script, "sh", *words])
+    return module
+
+
+def test_the_disk_is_pulled_between_two_blocks_of_a_file(disk_pulled: ModuleType, tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    pulled = []
+    said = disk_pulled._pulled_while_written(
+        str(tmp_path), lambda: pulled.append(len(written.read_text().splitlines())), "no-such-serial"
+    )
+    before, last = (int(word) for word in said.split() if word.isdigit())
+    assert disk_pulled.BLOCKS == before <= pulled[0] <= last - disk_pulled.BLOCKS
+    assert len(written.read_text().splitlines()) == last
+
+
+def test_writing_that_ends_with_the_disk_is_an_error(
+    disk_pulled: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken"
+    monkeypatch.setattr(
+        disk_pulled, "WRITE", disk_pulled.WRITE.replace("  dd ", f"  [ ! -e {broken} ] && dd ")
+    )
+    with pytest.raises(disk_pulled.NotAsExpectedError, match="the writing ended before block"):
+        disk_pulled._pulled_while_written(str(tmp_path), broken.touch, "no-such-serial")
+
+
+@pytest.mark.parametrize("release", ["bookworm", "trixie"])
+def test_the_words_at_the_end_are_commands_for_this_machine(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, release: str
+) -> None:
+    monkeypatch.delenv(run.host.MARK, raising=False)
+    box = "RAIDPLAN_BOX=raidplan/trixie " * (release == "trixie")
+    prefix = f"cd {VAGRANT} && RAIDPLAN_LAYOUT='/srv/a layout.yaml' {box}"
+    settings = {**LAYOUT, "RAIDPLAN_BOX": f"raidplan/{release}"}
+    assert run._what_to_type(settings).splitlines() == [
+        f"to log in: {prefix}vagrant ssh",
+        f"to end it: {prefix}vagrant destroy -f",
+    ]
+    monkeypatch.setenv(run.host.MARK, "yes")
+    _, log_in, end = run._what_to_type(settings).splitlines()
+    assert log_in.startswith(f"to log in: {prefix}{sys.executable} host.py sh -c 'vagrant up ")
+    assert end == f"to end it: {prefix}{sys.executable} host.py vagrant destroy -f"
+
+
+def test_what_is_left_is_said_by_kind_and_name(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {"domains": ["mine"], "networks": ["default"], "volumes": [], "files": ["/a"]}
+    monkeypatch.setattr(run, "_vagrant", lambda *words: None)
+    monkeypatch.setattr(run.leftovers, "listed", lambda state: before)
+    run._destroy(before)
+    after = {**before, "volumes": ["pair-vdb.qcow2"], "files": ["/a", "/etc/libvirt/qemu/pair.xml"]}
+    monkeypatch.setattr(run.leftovers, "listed", lambda state: after)
+    with pytest.raises(run.FailedError, match=r"volume pair-vdb\.qcow2, file /etc/libvirt/qemu/pair\.xml$"):
+        run._destroy(before)
