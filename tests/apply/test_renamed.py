@@ -96,6 +96,19 @@ def test_an_array_gets_its_name_when_mdadm_conf_has_it_again(tmp_path: Path) -> 
     converges(plan, root, state)
 
 
+def test_an_image_without_the_names_is_said_before_the_boot(tmp_path: Path) -> None:
+    """After an apply that ended, another program makes an image without mdadm.conf's lines: that is all that is left to do."""
+    root = tmp_path / "root"
+    state, plan = standing(tmp_path / "plan", root), plan_of(tmp_path / "plan")
+    world = Simulated(plan, root, state)
+    assert not decide(plan, world.read(plan), read_past(root / "var/lib/raidplan"), here=False).left.steps
+    for image in (root / "boot").glob("initrd.img-?.?"):
+        image.write_bytes(b"made without mdadm.conf")
+    decision = decide(plan, world.read(plan), read_past(root / "var/lib/raidplan"), here=False)
+    assert [step.id for step in decision.left.steps] == ["config.initramfs"] and not decision.refusals
+    assert {program.split()[0] for program in converges(plan, root, state)} == {"mkinitramfs", "run-parts"}
+
+
 def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[str, ...]:
     looked = replace(Simulated(plan, root, state).read(plan), blocks=blocks)
     return sentences(decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals)
