@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".results" / "test-all.jsonl"
-CODE = ("raidplan", "tests", "examples", "schemas", "pyproject.toml")
+CODE = ("raidplan", "ansible", "tests", "examples", "schemas", "pyproject.toml")
 """The tests' results hang on these."""
 IN_SERVERS = {
     "servers": ("machine/test_servers.py", "machine/test_test_machines.py", "twin/test_machine.py"),
@@ -56,11 +56,13 @@ def parts() -> dict[str, list[str]]:
             "-m",
             "not machine",
             "--ignore=tests/release",
+            "--ignore=tests/ansible",
             *(f"--ignore={file}" for file in MAKERS),
             "tests",
         ],
         "makers": ["--long", *MAKERS],
         "release": ["--long", "-m", "not machine", "tests/release"],
+        "collection": ["--long", "tests/ansible"],
     }
     everything |= {
         name: ["--long", *(each if each.startswith("--") else f"tests/{each}" for each in words)]

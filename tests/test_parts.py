@@ -54,6 +54,7 @@ def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no such part: everything" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("processes", ["0", "1"])
 def test_what_a_marker_leaves_out_is_counted_at_the_end(processes: str, tmp_path: Path) -> None:
     argv = [
@@ -82,6 +83,7 @@ def test_drawn(number, request):
 """
 
 
+@pytest.mark.long
 def test_every_process_draws_by_the_seed_that_is_printed(tmp_path: Path) -> None:
     (tmp_path / "test_drawn.py").write_text(DRAWN)
     argv = [

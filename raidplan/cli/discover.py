@@ -11,6 +11,7 @@ from raidplan.cli.output import Unable, emit, talk
 from raidplan.cli.standing import keep_members
 from raidplan.discover import discover, hardware_json, hardware_yaml, read_wires
 from raidplan.facts import Machine, read_machine
+from raidplan.facts.passwords import without_passwords
 from raidplan.render.visible import json_safe
 from raidplan.review import pipeline
 
@@ -41,6 +42,6 @@ def _read(arguments: argparse.Namespace) -> Machine:
 
 def _rendered(machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.what == "facts":
-        return json_safe(json.dumps(machine.to_data(), indent=1)) + "\n"
+        return json_safe(json.dumps(without_passwords(machine).to_data(), indent=1)) + "\n"
     found = discover(machine, read_wires(disk.kernel_name for disk in machine.disks))
     return hardware_json(found) if arguments.format == "json" else hardware_yaml(found)

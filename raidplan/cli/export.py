@@ -10,13 +10,14 @@ from pathlib import Path
 import yaml
 
 from raidplan.apply.reading import read_for
-from raidplan.base.findings import dotted
+from raidplan.base.findings import Severity, dotted
 from raidplan.base.plain import Plain
 from raidplan.base.words import listed
 from raidplan.cli import OK, REFUSED, UNABLE
+from raidplan.cli.check import exit_code
 from raidplan.cli.for_machine import facts_in
 from raidplan.cli.output import Unable, emit, talk, talk_findings
-from raidplan.cli.settings import within
+from raidplan.cli.settings import settings_for, within
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.facts.traces import words
@@ -27,7 +28,7 @@ from raidplan.render.installers.curtin import curtin_data
 from raidplan.render.installers.maas import maas_data
 from raidplan.render.installers.omissions import CURTIN, MAAS, omissions
 from raidplan.render.yaml_text import yaml_text
-from raidplan.review.pipeline import Loaded, load, plan
+from raidplan.review.pipeline import Loaded, check, load, plan
 
 INSTALLERS = {"curtin": CURTIN, "maas": MAAS}
 
@@ -42,6 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(picked, int):
         return picked
     loaded, made, disks = picked
+    checked = check(loaded.file, settings_for(loaded.file))
+    talk_findings(checked, arguments)
+    if (code := exit_code(checked, Severity.ERROR)) != OK:
+        return code
     assert loaded.topology is not None and loaded.document is not None
     refused = list(_present(made, disks))
     for omission in omissions(loaded.topology, INSTALLERS[arguments.format]):
@@ -67,8 +72,8 @@ def _picked(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, Disk
     for file in files:
         loaded = load(file)
         made, loaded = plan(loaded) if loaded.topology else (None, loaded)
-        talk_findings(loaded, arguments)
         if made is None:
+            talk_findings(loaded, arguments)
             return UNABLE
         if arguments.offline:
             return loaded, made, {}

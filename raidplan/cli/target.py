@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
 from raidplan.plan import Run
+from raidplan.plan.boot_loaders import missing_packages
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
@@ -38,13 +39,17 @@ def waiting(decision: Decision) -> Iterator[str]:
     """The work of a person before the steps that are postponed can follow."""
     if not decision.postponed:
         return
+    from raidplan.facts.machine import texts
+
     target = decision.whole.target
     later = f"`raidplan apply --target {target}` again, for {counted(len(decision.postponed), 'step')} more: "
     later += listed([step.say for step in decision.postponed])
     system = decision.machine.observe("system", "target") or {}
     if system.get("initramfs"):
-        missing = sorted({step.action.argv[0] for step in decision.postponed if isinstance(step.action, Run)})
-        yield f"the system in {target} lacks {listed(missing, last=' and ')}: install its package in it (grub-pc), then {later}"
+        commands = [step.action.argv for step in decision.postponed if isinstance(step.action, Run)]
+        there = texts(system.get("programs")), texts(system.get("platforms"))
+        packages = sorted({package for argv in commands for package in missing_packages(argv, *there)})
+        yield f"the system in {target} lacks the package{'s' * (len(packages) > 1)} {listed(packages, last=' and ')}: install it there, then {later}"
     elif installed(decision):
         yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     else:

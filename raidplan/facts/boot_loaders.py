@@ -1,4 +1,4 @@
-"""The boot loaders of a machine: GRUB in the boot sectors of its disks, and the menu of GRUB."""
+"""The boot loaders of a machine: GRUB in the boot sectors of its disks and on EFI system partitions, and the menu of GRUB."""
 
 from __future__ import annotations
 
@@ -10,25 +10,71 @@ from pathlib import Path
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.readings import Readings
-from raidplan.plan.boot_loaders import CONFIG, CORE, CORE_SECTOR, GRUB, OWN_TO_EACH_DISK
+from raidplan.plan.boot_loaders import (
+    BEHIND_SHIM,
+    CONFIG,
+    CORE,
+    CORE_SECTOR,
+    EFI_CORE,
+    GRUB,
+    NO_DEVICES,
+    OWN_TO_EACH_DISK,
+    REMOVABLE,
+    SHIM,
+    SIGNED,
+)
 from raidplan.plan.partitions import TYPE_CODES
 
-BIOS_BOOT = TYPE_CODES["bios-boot"].lower()
+BIOS_BOOT, ESP = TYPE_CODES["bios-boot"].lower(), TYPE_CODES["esp"].lower()
 SECTOR = 512
+ANSWERS = "var/cache/debconf/config.dat"
 
 
 def read_boot_loaders(readings: Readings, system: Path) -> dict[str, Properties]:
-    """By UUID of a BIOS boot partition: the `loader` that its disk starts from there, and whether it is the `current` one.
+    """By UUID of a BIOS boot partition, or of a mounted EFI system partition: the `loader` that is started from there, and
+    whether it is the `current` one.
 
-    GRUB is current if the core image on the disk is the one that lies below /boot of the system.
+    GRUB is current if the image on the disk is the one that the system has below /boot, or signed in a package.
     """
-    return dict(_read(readings, system))
+    return {**dict(_in_boot_sectors(readings, system)), **dict(_on_esps(readings, system))}
 
 
-def _read(readings: Readings, system: Path) -> Iterator[tuple[str, Properties]]:
-    core = b""
+def _on_esps(readings: Readings, system: Path) -> Iterator[tuple[str, Properties]]:
+    wanted = _efi_files(system)
+    for mount in readings.mounts:
+        block = readings.blocks.get(mount.device)
+        table = readings.tables.get(block.disk) if block and block.partition else None
+        for entry in table.entries if table else ():
+            if block and entry.number == block.partition and entry.type == ESP:
+                folder = readings.root / mount.point.lstrip("/")
+                # A signed GRUB has its folder built in, and finds its menu by the file there.
+                led = not _file(system, SIGNED) or any(
+                    found.parent.name.upper() != "BOOT" for found in folder.glob("EFI/*/grub.cfg")
+                )
+                current = (
+                    bool(wanted) and led and all(_file(folder, name) == data for name, data in wanted.items())
+                )
+                loader = GRUB if [*folder.glob("EFI/*/grubx64.efi")] else ""
+                yield entry.uuid, {"loader": loader, "current": current}
+
+
+def _efi_files(system: Path) -> dict[str, bytes]:
+    """The files of an EFI system partition that start the loader of the system; none if it has no loader."""
+    signed, shim = _file(system, SIGNED), _file(system, SHIM)
+    if signed and shim:
+        return {REMOVABLE: shim, BEHIND_SHIM: signed}
+    image = signed or _file(system, EFI_CORE)
+    return {REMOVABLE: image} if image else {}
+
+
+def _file(folder: Path, name: str) -> bytes:
     with suppress(OSError):
-        core = (system / CORE.lstrip("/")).read_bytes()
+        return (folder / name.lstrip("/")).read_bytes()
+    return b""
+
+
+def _in_boot_sectors(readings: Readings, system: Path) -> Iterator[tuple[str, Properties]]:
+    core = _file(system, CORE)
     for name, table in readings.tables.items():
         for entry in table.entries:
             if entry.type != BIOS_BOOT:
@@ -61,3 +107,12 @@ def read_boot_menu(system: Path) -> dict[str, Properties]:
         if word.startswith("root=")
     ]
     return {GRUB: {"root": " ".join(dict.fromkeys(roots))}} if lines else {}
+
+
+def read_answers(system: Path) -> dict[str, Properties]:
+    """The answer to Debian's question whether grub-pc may install to no disk: its `value` (debconf-devel(7))."""
+    for stanza in text_of(system / ANSWERS).split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line)
+        if fields.get("Name") == NO_DEVICES:
+            return {NO_DEVICES: {"value": fields.get("Value", "")}}
+    return {}

@@ -16,7 +16,7 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
-from raidplan.plan.boot_loaders import PROGRAMS
+from raidplan.plan.boot_loaders import DPKG, HOOK, MODULES, PACKAGES, PLATFORMS
 from raidplan.plan.initramfs import BOOT, GENERATORS
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
 
@@ -42,7 +42,7 @@ def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
     }
 
 
-CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf")
+CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf", HOOK, DPKG)
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
@@ -119,13 +119,24 @@ def read_units(units: Iterable[str], ask: Ask, target: str = "") -> Objects:
 
 
 def read_system(root: Path) -> Objects:
-    """Whether a system is `installed` below a folder, whether that has an `initramfs`, and its boot loader's `programs` (os-release(5))."""
+    """Whether a system is `installed` below a folder, and whether that has an `initramfs`, `programs` of its boot loader, and
+    the `platforms` that this is for (os-release(5))."""
     installed = any((root / place).exists() for place in ("etc/os-release", "usr/lib/os-release"))
     images = any(any((root / BOOT.lstrip("/")).glob(each.image.format("*"))) for each in GENERATORS.values())
     programs = [
-        name for name in PROGRAMS if any((root / place / name).exists() for place in ("usr/sbin", "usr/bin"))
+        name for name in PACKAGES if any((root / place / name).exists() for place in ("usr/sbin", "usr/bin"))
     ]
-    return {"target": {"installed": installed, "initramfs": images, "programs": programs}}
+    platforms = [
+        each.name for each in PLATFORMS.values() if (root / MODULES.lstrip("/") / each.name).is_dir()
+    ]
+    return {
+        "target": {
+            "installed": installed,
+            "initramfs": images,
+            "programs": programs,
+            "platforms": platforms,
+        }
+    }
 
 
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
-from raidplan.facts.boot_loaders import read_boot_loaders, read_boot_menu
+from raidplan.facts.boot_loaders import read_answers, read_boot_loaders, read_boot_menu
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
+from raidplan.facts.efi import read_boot_entries, read_secure_boot
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import below, mount_objects, read_mounts, read_swaps
 from raidplan.facts.readings import Readings
@@ -74,6 +75,8 @@ def read_machine(
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
         objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}
+        objects |= {"boot_entry": read_boot_entries(root), "answer": read_answers(system)}
+        objects["firmware"] = {"uefi": {"secure_boot": read_secure_boot(root)}}
         if target:
             objects["mount"] = mount_objects(below(readings.mounts, target), names)
             objects["system"] = host.read_system(system)

@@ -1,24 +1,99 @@
 """GRUB as plans install it: its commands, its files, and what proves it.
 
-Sources: grub-install(8), update-grub(8); grub-core/boot/i386/pc/boot.S, include/grub/offsets.h and util/setup.c of GRUB 2.06.
+Sources: grub-install(8), update-grub(8), efibootmgr(8); grub-core/boot/i386/pc/boot.S, include/grub/offsets.h, util/setup.c and
+util/grub-install.c of GRUB 2.06, the last as patched by Debian; UEFI specification 2.10, 3.5.1.1 (the removable path).
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
 GRUB = "grub"
 INSTALL = "grub-install"
 MENU = "update-grub"
-PROGRAMS = (INSTALL, MENU)
-"""The programs of the machine's own system that install GRUB, in Debian's packages grub-pc and grub2-common."""
+ENTER = "efibootmgr"
+ANSWER = "debconf-set-selections"
+PACKAGES = {INSTALL: "grub2-common", MENU: "grub2-common", ENTER: "efibootmgr", ANSWER: "debconf"}
+"""The programs of the machine's own system that install GRUB, and Debian's packages of them."""
+MODULES = "/usr/lib/grub"
+"""The folder of GRUB's modules, in a folder for each platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A firmware that GRUB runs on: GRUB's name for it, and Debian's package."""
+
+    name: str
+    package: str
+
+    @property
+    def option(self) -> str:
+        """The argument of grub-install."""
+        return f"--target={self.name}"
+
+
+BIOS = Platform("i386-pc", "grub-pc")
+UEFI = Platform("x86_64-efi", "grub-efi-amd64")
+PLATFORMS = {"bios": BIOS, "uefi": UEFI}
+"""By the word of a layout for the firmware."""
+
 CORE = "/boot/grub/i386-pc/core.img"
-"""The core image that `grub-install` made last, a copy of which each disk has."""
+"""The core image that `grub-install` made last for a BIOS, a copy of which each disk has."""
 CONFIG = "/boot/grub/grub.cfg"
 CORE_SECTOR = 0x5C
 """The place in the boot sector of the number of the core image's first sector of 512 bytes, 8 bytes (`GRUB_BOOT_MACHINE_KERNEL_SECTOR`)."""
 OWN_TO_EACH_DISK = 1024
 """The bytes at the front of a core image that depend on its place: the list of its sectors, and the extent of its redundancy."""
 
+EFI_CORE = "/boot/grub/x86_64-efi/core.efi"
+"""The image that `grub-install` made last for UEFI; it is what the firmware loads where no signed one is installed."""
+SIGNED = "/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed"
+SHIM = "/usr/lib/shim/shimx64.efi.signed"
+SIGNED_PACKAGES = ("grub-efi-amd64-signed", "shim-signed")
+"""The packages of these two, which `grub-install` prefers to an image of its own."""
+REMOVABLE = "EFI/BOOT/BOOTX64.EFI"
+"""The path that firmware looks for without an entry in its variables."""
+BEHIND_SHIM = "EFI/BOOT/grubx64.efi"
+"""The file beside it that shim goes on with."""
+
+HOOK = "/usr/local/sbin/raidplan-boot-loaders"
+"""A script that gives each disk the boot loader of the installed packages; also for a person to run."""
+DPKG = "/etc/dpkg/dpkg.cfg.d/raidplan"
+"""Lets dpkg run it (dpkg(1), `post-invoke`)."""
+NO_DEVICES = "grub-pc/install_devices_empty"
+"""The question of Debian's grub-pc whether it may install to no disk: unanswered, its upgrade fails where nobody is asked."""
+
+
+def missing_packages(
+    argv: Sequence[str], programs: Container[str], platforms: Container[str]
+) -> tuple[str, ...]:
+    """The packages for a command that a system with these programs and platforms lacks."""
+    if argv[0] not in programs:
+        return (PACKAGES[argv[0]],)
+    return tuple(
+        each.package for each in PLATFORMS.values() if each.option in argv and each.name not in platforms
+    )
+
 
 def install_bios(disk: str) -> tuple[str, ...]:
     """The command that puts boot sector and core image on a disk for a BIOS."""
-    return INSTALL, "--target=i386-pc", disk
+    return INSTALL, BIOS.option, disk
+
+
+def install_efi(mount: str) -> tuple[str, ...]:
+    """The command that puts GRUB on a mounted EFI system partition, in the distribution's folder and under the removable path.
+
+    Without an entry in the firmware: grub-install gives all of them one label, and removes the others with it.
+    """
+    return INSTALL, UEFI.option, f"--efi-directory={mount}", "--no-nvram", "--force-extra-removable"
+
+
+def enter(disk: str, number: int, label: str) -> tuple[str, ...]:
+    """The command that enters partition `number` of a disk into the firmware's boot order, before all others.
+
+    By the removable path, which is there with Secure Boot and without, whatever the distribution calls its folder.
+    """
+    loader = "\\" + REMOVABLE.replace("/", "\\")
+    words = ("--create", "--disk", disk, "--part", str(number), "--label", label, "--loader", loader)
+    return ENTER, "--quiet", *words

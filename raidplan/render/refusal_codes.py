@@ -175,6 +175,14 @@ CODES: Mapping[str, tuple[str, str]] = {
         "Nothing is mounted at the folder of --target, or it is missing.",
         "Mount the system there, or give the layout a mount at /.",
     ),
+    "firmware-differs": (
+        "The layout's boot loader is for another firmware than the one in use.",
+        "Start by that firmware, or change `firmware` under `hardware`.",
+    ),
+    "loader-unsigned": (
+        "Secure Boot is on, and the system has no signed boot loader.",
+        "Install one, or switch Secure Boot off.",
+    ),
     "memory": ("The stripe caches do not fit into memory.", "Lower `stripe_cache_size`."),
 }
 """Each code, what it means and what ends it. A code is never given another meaning."""

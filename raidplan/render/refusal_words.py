@@ -264,5 +264,12 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": "nothing is mounted at {place}, and the layout mounts nothing at /: mount the system there, or leave out --target",
         "no-folder": "there is no folder {place}: make it (mkdir {place})",
     },
+    "firmware-differs": {
+        "": "this machine was started by {found}, and the layout's boot loader is for {planned}: start it by that, or write firmware: "
+        "{found} under hardware"
+    },
+    "loader-unsigned": {
+        "": "Secure Boot is on, and the system in {place} lacks {missing: and }: install it there, or switch Secure Boot off"
+    },
     "memory": {"": "the stripe caches take {wanted:size}, and the machine has {memory:size}: lower stripe_cache_size"},
 }  # fmt: skip

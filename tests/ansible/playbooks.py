@@ -58,6 +58,8 @@ def environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_CALLBACKS_ENABLED": "told",
         "ANSIBLE_LOCAL_TMP": str(folder / "tmp"),
         "ANSIBLE_REMOTE_TMP": str(folder / "remote"),
+        "ANSIBLE_ASYNC_DIR": str(folder / "async"),
+        "ANSIBLE_PIPELINING": "1",
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_DEPRECATION_WARNINGS": "1",
         "TOLD": str(folder / "told"),
@@ -68,12 +70,22 @@ def playbook(
     book: Path, hosts: Mapping[str, Mapping[str, Any]], folder: Path, *words: str
 ) -> tuple[subprocess.CompletedProcess[str], list[Told]]:
     """What ansible-playbook said, and the result of each task on each host, in their order."""
-    inventory, told = folder / "inventory.json", folder / "told"
-    inventory.write_text(json.dumps({"all": {"hosts": {host: {**LOCAL, **hosts[host]} for host in hosts}}}))
-    told.write_text("")
-    argv = [str(PROGRAMS / "ansible-playbook"), "--inventory", str(inventory), str(book), *words]
+    argv = prepared(book, hosts, folder, *words)
     done = subprocess.run(argv, cwd=folder, env=environment(folder), capture_output=True, text=True)
-    return done, [Told(**json.loads(line)) for line in told.read_text().splitlines()]
+    return done, results(folder)
+
+
+def prepared(book: Path, hosts: Mapping[str, Mapping[str, Any]], folder: Path, *words: str) -> list[str]:
+    """The command that runs the playbook in the folder, with no result yet."""
+    inventory = folder / "inventory.json"
+    inventory.write_text(json.dumps({"all": {"hosts": {host: {**LOCAL, **hosts[host]} for host in hosts}}}))
+    (folder / "told").write_text("")
+    return [str(PROGRAMS / "ansible-playbook"), "--inventory", str(inventory), str(book), *words]
+
+
+def results(folder: Path) -> list[Told]:
+    """The result of each task on each host, in their order, as far as the playbook has come."""
+    return [Told(**json.loads(line)) for line in (folder / "told").read_text().splitlines()]
 
 
 def machine(serials: Iterable[str]) -> Machine:

@@ -19,14 +19,6 @@ MODULES = sorted((COLLECTION / "plugins" / "modules").glob("raidplan_*.py"))
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    """A copy, so that nothing is left in the checkout."""
-    folder = tmp_path / "ansible_collections" / "raidplan" / "storage"
-    shutil.copytree(COLLECTION, folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    return folder
-
-
 def test_units(copied: Path, tmp_path: Path) -> None:
     argv = [
         sys.executable,
@@ -105,6 +97,7 @@ RESULTS = {
 """The result of each example in check mode, on a machine that has none of the layout's disks."""
 
 
+@pytest.mark.long
 def test_every_example_runs(tmp_path: Path) -> None:
     layouts = tmp_path / "layouts"
     layouts.mkdir()

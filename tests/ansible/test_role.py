@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import yaml
 
 from raidplan.apply.preflight.versions import known_packages
 from raidplan.base.filesystems import packages
+from release.zipapp import MAIN
 from tests.ansible.playbooks import COLLECTION, PROGRAMS, Told, pair, playbook
 
 pytestmark = pytest.mark.slow
@@ -49,6 +54,7 @@ def test_check_mode_installs_nothing_and_says_why_there_is_no_plan(tmp_path: Pat
     assert not list((tmp_path / "bin").iterdir())
 
 
+@pytest.mark.long
 def test_raidplan_is_installed_once_and_the_layout_refused_where_its_disks_are_not(tmp_path: Path) -> None:
     told, said = run(tmp_path)
     changed = [each.task for each in told if each.values.get("changed")]
@@ -86,6 +92,32 @@ def test_another_raidplan_or_an_old_python_is_one_message(tmp_path: Path, progra
     (tmp_path / "bin" / "raidplan").chmod(0o755)
     told, _ = run(tmp_path, program=program)
     assert said in message(told) and told[-1].values["result"] == "unable"
+
+
+@pytest.fixture
+def old_python() -> str:
+    """A Python that runs Ansible's modules and no raidplan."""
+    homes = sorted(Path.home().glob(".pyenv/versions/3.*/bin"))
+    names = [*(f"python3.{minor}" for minor in range(8, 11)), *(str(home / "python3") for home in homes)]
+    for name in filter(shutil.which, names):
+        asked = subprocess.run([name, "-c", "import sys; print(sys.version_info[1])"], capture_output=True)
+        if asked.stdout.strip() in (b"8", b"9", b"10"):
+            return name
+    pytest.skip("no Python 3.8, 3.9 or 3.10 here")
+
+
+@pytest.mark.long
+def test_a_target_with_an_old_python_is_one_message(old_python: str, tmp_path: Path) -> None:
+    """The modules themselves run there, and raidplan's one file says why it does not."""
+    with ZipFile(tmp_path / "old.pyz", "w") as archive:
+        archive.writestr("__main__.py", MAIN)
+    program = f'exec "{old_python}" "{tmp_path}/old.pyz"'
+    told, _ = run(tmp_path, program=program, ansible_python_interpreter=old_python)
+    assert told[-1].values["result"] == "unable"
+    assert re.search(
+        r"does not run on this host: raidplan needs Python 3.11 or later, and this is 3\.(8|9|10)$",
+        message(told),
+    )
 
 
 @pytest.mark.long

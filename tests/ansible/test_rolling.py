@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,21 @@ def run(folder: Path, *words: str, **more: dict[str, Any]) -> tuple[list[Told], 
         hosts[host] = {**known, "rolling_machine": str(machine), **more.get(host, {})}
     done, told = playbook(ROLLING, hosts, folder, *words)
     return told, done.stdout + done.stderr
+
+
+def test_every_variable_is_described() -> None:
+    text = ROLLING.read_text()
+    registered = set(re.findall(r"register: (rolling_\w+)", text))
+    taken = set(re.findall(r"rolling_\w+", text)) - registered
+    page = (COLLECTION / "README.md").read_text()
+    assert taken == set(re.findall(r"^\| `(rolling_\w+)` \|", page, re.M))
+
+
+@pytest.mark.long
+def test_two_hosts_at_a_time_of_those_that_are_named(tmp_path: Path) -> None:
+    more = ("--extra-vars", json.dumps({"rolling_hosts": "s2,s3", "rolling_serial": 2}))
+    told, said = run(tmp_path, *more)
+    assert set(by_task(told, "Plan")) == {"s2", "s3"} == set(by_task(told, "Apply")), said
 
 
 def by_task(told: list[Told], task: str) -> dict[str, Told]:
@@ -79,6 +95,7 @@ def test_a_host_that_cannot_be_reached_ends_it_before_the_first_write(tmp_path: 
     assert not by_task(told, "Apply")
 
 
+@pytest.mark.long
 def test_the_first_host_that_fails_is_the_last_one(tmp_path: Path) -> None:
     """The plan of a recorded machine is no plan of this one, so the first host is refused; the others are not begun."""
     told, said = run(tmp_path)

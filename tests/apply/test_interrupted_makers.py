@@ -30,7 +30,7 @@ MADE = {
     "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
     "swap": (64, "swap: {f: {device: d.p}}"),
 }
-MAKERS, CUTS = 3, 2
+MAKERS, CUTS = 2, 2
 """So many are drawn every day, of the makers and of the writes of each."""
 
 

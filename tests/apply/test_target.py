@@ -23,7 +23,7 @@ from raidplan.cli.target import target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan import Plan, Proof, Run, Step, plan_from_json, plan_to_json
-from raidplan.plan.boot_loaders import PROGRAMS
+from raidplan.plan.boot_loaders import MODULES, PACKAGES, PLATFORMS, SHIM, SIGNED
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, machine
@@ -53,15 +53,24 @@ filesystems:
 swap: {swap: {device: swap}}
 monitoring: {scrub: monthly}
 """
+BY_UEFI = (
+    LAYOUT.replace("firmware: bios", "firmware: uefi")
+    .replace("bios: {size: 1MiB, type: bios-boot}", "esp: {size: 100MiB, type: esp}")
+    .replace("boot: {loader: grub}", "boot: {loader: grub, esp: [a<0-1>.esp]}")
+    .replace(
+        "filesystems:\n",
+        "filesystems:\n  efi: {device: a0.esp, type: vfat, mount: /boot/efi}\n  efi2: {device: a1.esp, type: vfat, mount: /boot/efi2}\n",
+    )
+)
 TARGET = "/mnt"
-INSTALLED = {"boot.grub.a0", "boot.grub.a1", "boot.menu"}
+INSTALLED = {"boot.grub.a0", "boot.grub.a1", "boot.menu", "boot.grub-pc"}
 """The steps that need GRUB in the system."""
 
 
 @cache
-def plan(target: str = TARGET) -> Plan:
+def plan(target: str = TARGET, text: str = LAYOUT) -> Plan:
     with NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write(LAYOUT)
+        file.write(text)
         file.flush()
         made, loaded = pipeline.plan(pipeline.check(file.name), target)
     assert made is not None, loaded.findings
@@ -91,8 +100,10 @@ def install(root: Path) -> None:
     (root / "mnt/etc/os-release").write_text("ID=debian\n")
     boot(root / "mnt", "6.1")
     (root / "mnt/usr/sbin").mkdir(parents=True, exist_ok=True)
-    for name in PROGRAMS:
+    for name in PACKAGES:
         (root / "mnt/usr/sbin" / name).touch()
+    for platform in PLATFORMS.values():
+        (root / f"mnt{MODULES}" / platform.name).mkdir(parents=True, exist_ok=True)
 
 
 def decided(root: Path, state: State, target: str = TARGET) -> Decision:
@@ -158,26 +169,39 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     boot(root / "mnt", "6.1")
     without_loader = decided(root, state)
     assert {step.id for step in without_loader.postponed} == INSTALLED
-    assert any("lacks grub-install and update-grub" in words for words in waiting(without_loader))
+    assert any("lacks the packages debconf and grub2-common" in words for words in waiting(without_loader))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("filled", [False, True], ids=["empty", "filled"])
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        pytest.param(LAYOUT, False, id="empty"),
+        pytest.param(LAYOUT, True, id="filled"),
+        pytest.param(BY_UEFI, False, id="empty-uefi", marks=pytest.mark.long),
+        pytest.param(BY_UEFI, True, id="filled-uefi"),
+    ],
+)
 def test_killed_at_every_effect_and_gone_on(
-    filled: bool, tmp_path: Path, record_property: Callable[[str, object], None], dice: Random | None
+    text: str,
+    filled: bool,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    dice: Random | None,
 ) -> None:
     """The same end, and no file of the rescue system is another one."""
     root, state = rescue(tmp_path / "once")
+    wanted_plan = plan(text=text)
     if filled:
-        assert apply(plan(), Simulated(plan(), root, state)) == "done"
+        assert apply(wanted_plan, Simulated(wanted_plan, root, state)) == "done"
         install(root)
-    once = Simulated(plan(), root, state)
+    once = Simulated(wanted_plan, root, state)
     kills = Kills(once, tmp_path / "killed", dice)
-    assert apply(plan(), once) == "done"
+    assert apply(wanted_plan, once) == "done"
     wanted, own = end(once), own_files(root)
     assert kills.points > (50 if filled else 100)
     for point, left in kills.machines():
-        assert end(gone_on(plan(), left, point)) == wanted, point
+        assert end(gone_on(wanted_plan, left, point)) == wanted, point
         assert own_files(left.root) == own, point
     record_property("counted: kills below a target", len(kills.left) if dice else kills.points)
 
@@ -236,3 +260,45 @@ def test_what_is_no_folder_of_a_rescue_system(named: str, tmp_path: Path) -> Non
     with pytest.raises(Unable, match="--target"):
         target_of(str(tmp_path / "link") if named == "/link" else named)
     assert target_of(f"{tmp_path}/") == str(tmp_path) and target_of(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("firmware", "text", "planned"),
+    [
+        ("uefi", LAYOUT, "bios"),
+        ("bios", BY_UEFI, "uefi"),
+        ("bios", LAYOUT, ""),
+        ("uefi", BY_UEFI, ""),
+        ("", LAYOUT, ""),
+        ("uefi", LAYOUT.replace("boot: {loader: grub}\n", ""), ""),
+    ],
+)
+def test_a_loader_that_this_firmware_would_not_start_is_refused(
+    firmware: str, text: str, planned: str, tmp_path: Path
+) -> None:
+    steps = plan(text=text).steps
+    whole = Plan("fresh", "", "", (), steps, target=str(tmp_path))
+    before = Situation(replace(whole, steps=steps[:1]), Machine((), {}, firmware=firmware), {}, whole)
+    found = [*checks.firmware_starts_it(before)]
+    assert [(refusal.code, dict(refusal.figures)) for refusal in found] == (
+        [("firmware-differs", {"planned": planned, "found": firmware})] if planned else []
+    )
+
+
+def test_with_secure_boot_a_system_without_a_signed_loader_is_refused(tmp_path: Path) -> None:
+    def lacking(*, on: bool = True, installed: bool = True, text: str = BY_UEFI) -> list[object]:
+        objects = {
+            "firmware": {"uefi": {"secure_boot": on}},
+            "system": {"target": {"installed": installed}},
+        }
+        whole = Plan("fresh", "", "", (), plan(text=text).steps, target=str(tmp_path))
+        found = [*checks.firmware_starts_it(Situation(whole, Machine((), objects), {}, whole))]
+        assert {refusal.code for refusal in found} <= {"loader-unsigned"}
+        return [refusal.figures["missing"] for refusal in found]
+
+    assert lacking() == [("grub-efi-amd64-signed", "shim-signed")]
+    assert lacking(on=False) == lacking(installed=False) == lacking(text=LAYOUT) == []
+    for number, file in enumerate((SHIM, SIGNED), 1):
+        (tmp_path / file.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file.lstrip("/")).touch()
+        assert [len(missing) for missing in lacking()] == [2 - number] * (number < 2)

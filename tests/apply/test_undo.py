@@ -177,33 +177,47 @@ class Killing(Real):
         return act()
 
 
+NEVER = 10**6
+"""No run has so many effects."""
+
+
+def drawn(points: int, dice: random.Random | None) -> list[int]:
+    """The effects to be killed at: three of them, all with `--long`."""
+    return sorted(dice.sample(range(1, points + 1), min(3, points))) if dice else [*range(1, points + 1)]
+
+
 @pytest.mark.root
 @root
 @pytest.mark.parametrize("how", ["before", "after"])
 def test_every_byte_comes_back_at_whichever_step_the_apply_was_killed(
-    tmp_path: Path, loops: list[str], how: str
+    tmp_path: Path, loops: list[str], how: str, dice: random.Random | None
 ) -> None:
     before, plan = hashes(loops), plan_of(tmp_path, loops)
-    for at in range(1, 1000):
+
+    def killed(at: int) -> int:
         folder = tmp_path / str(at)
         world = Killing(tmp_path, at, how)
         with suppress(Killed):
             apply(plan, world, folder)
         assert undone(Real(tmp_path), folder) == 0, at
         assert hashes(loops) == before, at
-        if world.count < at:
-            assert at > 8
-            return
+        return world.count
+
+    points = killed(NEVER)
+    assert points > 7
+    for at in drawn(points, dice):
+        killed(at)
 
 
 @pytest.mark.root
 @root
 @pytest.mark.parametrize("how", ["before", "after"])
 def test_every_byte_comes_back_wherever_the_undo_was_killed(
-    tmp_path: Path, loops: list[str], how: str
+    tmp_path: Path, loops: list[str], how: str, dice: random.Random | None
 ) -> None:
     before, plan = hashes(loops), plan_of(tmp_path, loops)
-    for at in range(1, 1000):
+
+    def killed(at: int) -> int:
         folder = tmp_path / str(at)
         apply(plan, Real(tmp_path), folder)
         world = Killing(tmp_path, at, how)
@@ -211,9 +225,12 @@ def test_every_byte_comes_back_wherever_the_undo_was_killed(
             undone(world, folder)
         assert not read_past(folder).run or undone(Real(tmp_path), folder) == 0, at
         assert hashes(loops) == before, at
-        if world.count < at:
-            assert at > 2
-            return
+        return world.count
+
+    points = killed(NEVER)
+    assert points > 1
+    for at in drawn(points, dice):
+        killed(at)
 
 
 @pytest.mark.root

@@ -100,6 +100,7 @@ def test_a_changed_layout_comes_with_the_plan_of_the_change_alone(site: Site) ->
     assert "everything on" not in run.body and "mdadm --create" not in run.body
 
 
+@pytest.mark.long
 def test_room_that_would_be_lost_fails_as_data_does(site: Site) -> None:
     ext = GOOD.replace("type: xfs", "type: ext4")
     site.write("layouts/old.yaml", ext)
@@ -131,6 +132,7 @@ def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_layout_that_was_invalid_is_not_compared(site: Site) -> None:
     site.write("layouts/old.yaml", "version: 1\n")
     site.base = site.commit()
@@ -155,6 +157,7 @@ def test_a_deleted_layout_is_said_and_fails_nothing(site: Site) -> None:
     assert "--method POST" in call
 
 
+@pytest.mark.long
 def test_a_layout_that_moved_is_compared_with_what_it_was(site: Site) -> None:
     old, new = site.checkout / "layouts" / "old.yaml", site.checkout / "layouts" / "new place" / "new.yaml"
     new.parent.mkdir()
@@ -169,6 +172,7 @@ def test_a_layout_that_moved_is_compared_with_what_it_was(site: Site) -> None:
     assert run.code == 1 and ": changes that lose data or room</summary>" in run.body
 
 
+@pytest.mark.long
 def test_a_layout_of_another_host_is_new(site: Site) -> None:
     (site.checkout / "layouts" / "old.yaml").unlink()
     site.write("layouts/new.yaml", GOOD.replace("host: rio", "host: rio2"))
@@ -178,6 +182,7 @@ def test_a_layout_of_another_host_is_new(site: Site) -> None:
     assert run.body.count(": plan for blank disks</summary>") == 1
 
 
+@pytest.mark.long
 def test_two_layouts_of_one_host_moved(site: Site) -> None:
     site.write("layouts/b.yaml", GOOD)
     site.base = site.commit()
@@ -188,6 +193,7 @@ def test_two_layouts_of_one_host_moved(site: Site) -> None:
     assert ": deleted" not in run.body
 
 
+@pytest.mark.long
 def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> None:
     odd = ["--format=json.yaml", "a\n::error::b.yaml", "$(touch BAD)<img>.yaml"]
     for name in odd:
@@ -203,6 +209,7 @@ def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> 
     assert "<img" not in run.body and not list(site.folder.rglob("BAD"))
 
 
+@pytest.mark.long
 def test_a_link_in_the_place_of_a_folder_does_not_bring_a_deleted_layout_back(site: Site) -> None:
     shutil.move(site.checkout / "layouts", site.folder / "elsewhere")
     (site.checkout / "layouts").symlink_to(site.folder / "elsewhere")
@@ -210,6 +217,7 @@ def test_a_link_in_the_place_of_a_folder_does_not_bring_a_deleted_layout_back(si
     assert run.code == 0 and ": deleted, and could not be read." in run.summary
 
 
+@pytest.mark.long
 def test_a_link_in_the_place_of_a_layout_is_a_layout_deleted(site: Site) -> None:
     site.write("elsewhere/old.yaml", GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     (site.checkout / "layouts" / "old.yaml").unlink()
@@ -219,6 +227,7 @@ def test_a_link_in_the_place_of_a_layout_is_a_layout_deleted(site: Site) -> None
     assert "### raidplan: the layout of rio is gone" in run.body
 
 
+@pytest.mark.long
 def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
     site.write("layouts/h.hardware.yaml", "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n")
     site.write(
@@ -231,6 +240,7 @@ def test_a_hardware_file_is_that_of_the_base(site: Site) -> None:
     assert "array a is destroyed" in body and "exchanged: disk d0" in body
 
 
+@pytest.mark.long
 def test_a_hardware_file_may_have_any_name(site: Site) -> None:
     """A change in it is one of the layout that names it; the file itself is none."""
     site.write("layouts/old.yaml", OF_FILE)
@@ -244,6 +254,7 @@ def test_a_hardware_file_may_have_any_name(site: Site) -> None:
     assert "hw/disks.yaml" not in "".join(map(str, commands(run.log)))
 
 
+@pytest.mark.long
 def test_a_broken_layout_is_no_hardware_file(site: Site) -> None:
     """Its keys are those of a layout, and neither its name nor another layout can hide it."""
     site.write("layouts/x.hardware.yaml", "verzion: 1\narrays: {a: {level: raid0, members: [d]}}\n")
@@ -255,6 +266,7 @@ def test_a_broken_layout_is_no_hardware_file(site: Site) -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shallow", [False, True])
 def test_what_came_to_the_base_meanwhile_is_not_of_the_pull_request(site: Site, shallow: bool) -> None:
     """As with pull_request_target, where the head of the pull request is checked out."""
@@ -281,6 +293,7 @@ def test_what_came_to_the_base_meanwhile_is_not_of_the_pull_request(site: Site, 
     assert ": deleted" not in run.body and run.body.count("nothing differs") == 1
 
 
+@pytest.mark.long
 def test_a_pull_request_that_is_merged_is_compared_with_what_it_is_merged_with(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,6 +319,7 @@ def test_no_changed_layout_is_no_comment(site: Site) -> None:
     assert "no layout is changed" in run.summary
 
 
+@pytest.mark.long
 def test_a_second_run_brings_the_one_comment_up_to_date(site: Site) -> None:
     site.write("layouts/new.yaml", BAD)
     comments = [
@@ -337,6 +351,7 @@ def test_a_token_that_may_only_read_does_not_fail_the_job(site: Site) -> None:
     )
 
 
+@pytest.mark.long
 def test_fail_on_and_an_invalid_layout(site: Site) -> None:
     site.write("layouts/scratch.yaml", SCRATCH)
     assert site.run("one").code == 0
@@ -346,6 +361,7 @@ def test_fail_on_and_an_invalid_layout(site: Site) -> None:
     assert run.code == 2 and "missing-key" in run.body and "<details>" not in run.body
 
 
+@pytest.mark.long
 def test_settings_concern_every_layout_and_a_hardware_file_those_that_name_it(site: Site) -> None:
     site.write("layouts/h.hardware.yaml", "disks: {}\n")
     assert "no layout is changed" in site.run("hardware").summary
@@ -353,6 +369,7 @@ def test_settings_concern_every_layout_and_a_hardware_file_those_that_name_it(si
     assert "layouts/old.yaml" in site.run("settings").body
 
 
+@pytest.mark.long
 def test_without_a_base_every_layout_is_new(site: Site) -> None:
     site.base = "0" * 40
     assert "layouts/old.yaml" in site.run("one", number="").summary
@@ -360,6 +377,7 @@ def test_without_a_base_every_layout_is_new(site: Site) -> None:
     assert "layouts/old.yaml" in site.run("two", number="").summary
 
 
+@pytest.mark.long
 def test_a_base_that_is_not_here_is_fetched(site: Site) -> None:
     site.write("layouts/new.yaml", BAD)
     site.commit()
@@ -376,6 +394,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_names_of_files_are_names(site: Site) -> None:
     for word in HOSTILE:
         site.write(f"layouts/{word.replace('/', '_')}.yaml", BAD)
@@ -417,6 +436,7 @@ def test_a_link_leads_nowhere(site: Site) -> None:
     assert "leads out of the layout" in run.summary and "link.yaml" not in run.log
 
 
+@pytest.mark.long
 def test_many_layouts_fit_one_comment(site: Site) -> None:
     big = (ROOT / "examples" / "tel-aviv-rows-mistake.yaml").read_text()
     for number in range(12):
@@ -449,6 +469,7 @@ def test_the_installation_runs_nothing_of_the_pull_request(site: Site) -> None:
     assert not list(site.folder.rglob("BAD"))
 
 
+@pytest.mark.long
 @pytest.mark.network
 def test_all_steps_with_the_installation(site: Site) -> None:
     """As it is: a virtual environment, the package with what it needs from the registry, then the rest."""

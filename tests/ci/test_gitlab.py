@@ -39,14 +39,14 @@ DISKS = "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n"
 @pytest.mark.parametrize(
     ("base", "layouts", "code", "said"),
     [
-        ({"a.yaml": GOOD}, {"a.yaml": GOOD, "jbod.yaml": JBOD, "jbod.hardware.yaml": DISKS}, 0, []),
+        pytest.param({"a.yaml": GOOD}, {"a.yaml": GOOD, "jbod.yaml": JBOD, "jbod.hardware.yaml": DISKS}, 0, [], marks=pytest.mark.long),
         ({"a.yaml": OTHER}, {"a.yaml": GOOD}, 1, ["/srv/rio-data is destroyed"]),
         ({"a.yaml": GOOD}, {"a.yaml": GOOD, "sub folder/b.yml": BAD}, 1, ["sub folder/b.yml:38"]),
         ({"a.yaml": GOOD}, {"a.yaml": "host: rio\nhardware: {}\nx: 1\n", "b.yaml": BAD}, 2, []),
-        ({"a.yaml": "version: 1\n", "b.yaml": GOOD}, {"a.yaml": GOOD.replace("host: rio", "host: tokyo")}, 0,
-         ["A layout is not compared", "the layout of rio is gone"]),
-        ({"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS},
-         {"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS.replace("S<1>", "T<1>")}, 1, ["array a is destroyed"]),
+        pytest.param({"a.yaml": "version: 1\n", "b.yaml": GOOD}, {"a.yaml": GOOD.replace("host: rio", "host: tokyo")}, 0,
+         ["A layout is not compared", "the layout of rio is gone"], marks=pytest.mark.long),
+        pytest.param({"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS},
+         {"o.yaml": JBOD.replace("jbod.h", "hw/h"), "hw/hardware.yaml": DISKS.replace("S<1>", "T<1>")}, 1, ["array a is destroyed"], marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_the_job_leaves_its_reports_and_the_exit_code(

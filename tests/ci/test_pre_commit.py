@@ -47,6 +47,7 @@ def tool(folder: Path) -> Path:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.network
 def test_pre_commit_runs_the_hook(tmp_path: Path) -> None:
     made = tool(tmp_path)

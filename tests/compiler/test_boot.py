@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from shutil import which
 
 import pytest
 
-from raidplan.plan import Plan, Run, plan_from_json, plan_to_json
+from raidplan.plan import Plan, Run, WriteFile, plan_from_json, plan_to_json
 from raidplan.review import pipeline
 
 LAYOUT = """\
@@ -22,6 +24,20 @@ filesystems:
   root: {device: os, type: ext4, mount: /}
   data: {device: d0.data, type: ext4, mount: /srv}
 boot: {loader: grub}
+"""
+BY_UEFI = """\
+version: 1
+host: fresh
+hardware:
+  firmware: uefi
+  disks:
+    a<0-2>: {size: 4GiB, partitions: {os: {size: 3GiB}, esp: {size: 512MiB, type: esp}}}
+boot: {loader: grub, esp: [a<0-2>.esp]}
+arrays: {os: {level: raid1, members: [a<0-2>.os]}}
+filesystems:
+  root: {device: os, type: ext4, mount: /}
+  efi2: {device: a1.esp, type: vfat, mount: "/boot/efi 2"}
+  efi: {device: a0.esp, type: vfat, mount: /boot/efi}
 """
 ON_LVM = """\
 arrays: {os: {level: raid1, members: [a<0-2>.os]}}
@@ -44,7 +60,7 @@ def test_grub_is_installed_on_each_disk_with_a_bios_boot_partition_and_then_its_
 ) -> None:
     made = plan(LAYOUT, tmp_path)
     steps = {step.id: step for step in made.steps if step.id.startswith("boot.")}
-    assert [*steps] == ["boot.grub.a0", "boot.grub.a1", "boot.grub.a2", "boot.menu"]
+    assert [*steps] == ["boot.grub.a0", "boot.grub.a1", "boot.grub.a2", "boot.menu", "boot.grub-pc"]
     assert steps["boot.grub.a1"].action == Run(("grub-install", "--target=i386-pc", "{a1}"), inside=True)
     assert {*steps["boot.grub.a0"].needs} >= {"config.fstab", "config.initramfs"}
     assert {*steps["boot.menu"].needs} == {"boot.grub.a0", "boot.grub.a1", "boot.grub.a2"}
@@ -53,6 +69,153 @@ def test_grub_is_installed_on_each_disk_with_a_bios_boot_partition_and_then_its_
     assert root.proof and steps["boot.menu"].proof
     assert steps["boot.menu"].proof.expect == {"root": f"UUID={root.proof.key}"}
     assert plan_from_json(plan_to_json(made)) == made
+
+
+def test_grub_is_installed_on_each_mounted_esp_and_entered_the_first_last(tmp_path: Path) -> None:
+    made = plan(BY_UEFI, tmp_path)
+    steps = {step.id: step for step in made.steps}
+    names = [name for name in steps if name.startswith("boot.")]
+    entries = ["boot.entry.a1.esp", "boot.entry.a0.esp"]
+    assert names == ["boot.grub.a0.esp", "boot.grub.a1.esp", "boot.menu", *entries]
+    words = ("--target=x86_64-efi", "--efi-directory=/boot/efi 2", "--no-nvram", "--force-extra-removable")
+    assert steps["boot.grub.a1.esp"].action == Run(("grub-install", *words), inside=True)
+    assert "filesystem.efi2.mount" in steps["boot.grub.a1.esp"].needs
+    loader = ("--label", "fresh a1", "--loader", "\\EFI\\BOOT\\BOOTX64.EFI")
+    create = ("efibootmgr", "--quiet", "--create", "--disk", "{a1}", "--part", "2", *loader)
+    assert steps["boot.entry.a1.esp"].action == Run(create, inside=True)
+    assert steps["boot.entry.a0.esp"].needs[0] == "boot.entry.a1.esp", "what is entered last is tried first"
+    assert plan_from_json(plan_to_json(made)) == made
+
+
+def hook(text: str, tmp_path: Path) -> str:
+    steps = {step.id: step.action for step in plan(text, tmp_path).steps}
+    script, dpkg = steps["config.boot"], steps["config.boot.dpkg"]
+    assert isinstance(script, WriteFile) and isinstance(dpkg, WriteFile)
+    assert (
+        script.mode == 0o755
+        and f"post-invoke=if [ -x {script.file} ]; then {script.file}; fi\n" in dpkg.content
+    )
+    return script.content
+
+
+STAND_IN = """\
+#!/bin/sh
+echo "$*" >> {log}
+case $* in *fail*) echo 'no room' >&2; exit 1;; esac
+"""
+
+
+class Host:
+    """A folder as the machine of the script: its devices, boot loaders and programs."""
+
+    def __init__(self, script: str, root: Path) -> None:
+        self.root, self.script, self.log = root, root / "script", root / "log"
+        for place in ("/dev/disk", "/boot", "/usr/lib/", "/var/lib/raidplan"):
+            script = script.replace(place, f"{root}{place}")
+        lines = [
+            f"PATH={root}/bin:$PATH" if line.startswith("PATH=") else line for line in script.splitlines()
+        ]
+        self.script.write_text("\n".join(lines) + "\n")
+        (root / "bin").mkdir()
+        self.program("grub-install", STAND_IN.format(log=self.log))
+        self.program("mountpoint", '#!/bin/sh\n[ -d "$2" ]\n')
+        self.program("mount", "#!/bin/sh\nexit 1\n")
+        self.program("lsblk", "#!/bin/sh\nbasename \"$3\" | sed 's/^/disk-of-/'\n")
+        self.packages("ii  grub-common 2.06")
+        for platform in ("i386-pc", "x86_64-efi"):
+            (root / "usr/lib/grub" / platform).mkdir(parents=True)
+
+    def program(self, name: str, text: str) -> None:
+        (self.root / "bin" / name).write_text(text)
+        (self.root / "bin" / name).chmod(0o755)
+
+    def packages(self, *lines: str) -> None:
+        words = "\n".join(lines)
+        self.program("dpkg-query", f"#!/bin/sh\ncat <<'END'\n{words}\nEND\n")
+
+    def put(self, file: str, data: bytes = b"") -> None:
+        path = self.root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    def run(self, *words: str) -> tuple[int, list[str], str]:
+        """Its exit code, what grub-install was told, and what it said."""
+        self.log.write_text("")
+        done = subprocess.run(["sh", self.script, *words], capture_output=True, text=True)
+        told = self.log.read_text().replace(f"{self.root}", "").splitlines()
+        return done.returncode, told, done.stderr
+
+
+def bios_boot(made: Plan) -> list[str]:
+    """The UUIDs of the BIOS boot partitions."""
+    return [step.proof.key for step in made.steps if step.proof and step.proof.kind == "boot_loader"]
+
+
+def test_the_script_installs_on_every_disk_after_an_update_and_later_where_the_image_is_another(
+    tmp_path: Path,
+) -> None:
+    host = Host(hook(LAYOUT, tmp_path), tmp_path)
+    uuids, image = bios_boot(plan(LAYOUT, tmp_path)), bytes(range(256)) * 8
+    every = [f"--target=i386-pc /dev/disk-of-{uuid}" for uuid in uuids]
+    host.put("boot/grub/i386-pc/core.img", image)
+    for uuid in uuids:
+        host.put(f"dev/disk/by-partuuid/{uuid}", bytes(1024) + image[1024:] + bytes(512))
+    assert host.run()[:2] == (0, every), "it knows no packages yet"
+    assert host.run() == (0, [], ""), "nothing is another one"
+    host.put(f"dev/disk/by-partuuid/{uuids[1]}", bytes(len(image)))
+    assert host.run()[1] == every[1:2], "a disk that came back"
+    host.packages("iU  grub-common 2.12")
+    assert host.run()[1] == [], "dpkg has still to configure it"
+    host.packages("ii  grub-common 2.12", "rc  grub-efi 2.06", "un  shim ")
+    (tmp_path / f"dev/disk/by-partuuid/{uuids[0]}").unlink()
+    code, told, said = host.run()
+    assert (code, told) == (0, every[1:]) and "not every disk is there" in said
+    assert host.run("--always")[1] == every[1:]
+
+
+def test_the_script_compares_what_the_firmware_loads(tmp_path: Path) -> None:
+    host = Host(hook(BY_UEFI, tmp_path), tmp_path)
+    for uuid in bios_boot(plan(BY_UEFI, tmp_path)):
+        host.put(f"dev/disk/by-partuuid/{uuid}")
+    host.put("boot/grub/x86_64-efi/core.efi", b"core")
+    for mount in ("efi", "efi 2"):
+        host.put(f"boot/{mount}/EFI/BOOT/BOOTX64.EFI", b"core")
+    told = [
+        f"--target=x86_64-efi --efi-directory=/boot/{mount} --no-nvram --force-extra-removable"
+        for mount in ("efi", "efi 2")
+    ]
+    assert host.run()[:2] == (0, told)
+    assert host.run() == (0, [], "")
+    host.put("usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed", b"signed")
+    host.put("boot/efi/EFI/BOOT/BOOTX64.EFI", b"signed")
+    assert host.run()[1] == told[1:]
+    host.put("usr/lib/shim/shimx64.efi.signed", b"shim")
+    for mount in ("efi", "efi 2"):
+        host.put(f"boot/{mount}/EFI/BOOT/BOOTX64.EFI", b"shim")
+    host.put("boot/efi/EFI/BOOT/grubx64.efi", b"signed")
+    assert host.run()[1] == told[1:]
+    host.put("boot/efi 2/EFI/BOOT/grubx64.efi", b"signed")
+    assert host.run() == (0, [], "")
+
+
+def test_the_script_says_which_disk_may_not_boot_and_tries_again(tmp_path: Path) -> None:
+    host = Host(hook(BY_UEFI, tmp_path).replace("/boot/efi", "/boot/fail"), tmp_path)
+    for uuid in bios_boot(plan(BY_UEFI, tmp_path)):
+        host.put(f"dev/disk/by-partuuid/{uuid}")
+    (tmp_path / "boot/fail").mkdir(parents=True)
+    (tmp_path / "usr/lib/grub/x86_64-efi").rename(tmp_path / "elsewhere")
+    assert host.run() == (0, [], ""), "no GRUB for this firmware is installed"
+    (tmp_path / "elsewhere").rename(tmp_path / "usr/lib/grub/x86_64-efi")
+    for _ in range(2):
+        code, told, said = host.run()
+        assert (code, len(told)) == (1, 1) and "which may not boot any more" in said and "no room" in said
+
+
+@pytest.mark.skipif(not which("shellcheck"), reason="shellcheck is not installed")
+@pytest.mark.parametrize("text", [LAYOUT, BY_UEFI], ids=["bios", "uefi"])
+def test_the_script_has_no_fault_that_shellcheck_knows(text: str, tmp_path: Path) -> None:
+    done = subprocess.run(["shellcheck", "-"], input=hook(text, tmp_path), capture_output=True, text=True)
+    assert not done.stdout
 
 
 def test_a_root_on_lvm_is_named_by_its_node(tmp_path: Path) -> None:

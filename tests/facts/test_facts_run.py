@@ -89,7 +89,7 @@ def test_from_several_threads_at_once():
         )
 
     with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(ask, range(200)))
+        assert all(pool.map(ask, range(60)))
 
 
 def test_no_open_files_are_left():

@@ -72,8 +72,9 @@ def layouts(folder: Path, *hosts: str) -> Path:
 def test_an_example_is_in_curtins_grammar_or_refused(example: Path, tmp_path: Path) -> None:
     done = export(tmp_path, "--offline", "--format", "curtin", str(example))
     if done.returncode:
-        assert done.returncode == 4 and not done.stdout
-        assert "refused: " in done.stderr and "(line " in done.stderr
+        assert not done.stdout
+        refused = "refused: " in done.stderr and "(line " in done.stderr
+        assert refused if done.returncode == 4 else done.returncode == 1 and "error[" in done.stderr
         return
     storage = yaml.safe_load(done.stdout)["storage"]
     assert [*problems_of_curtin(storage)] == []
@@ -177,6 +178,22 @@ def test_disks_that_are_not_blank_are_refused_unless_they_may_be_wiped(tmp_path:
     text = LAYOUT.format(host="s1").replace("b: {serial: s1-B,", "b: {serial: s1-B, wipe: true,")
     (place / "s1.yaml").write_text(text)
     assert export(tmp_path, str(place), "--format", "maas", seen=seen).returncode == 0
+
+
+def test_a_disk_that_could_be_any_is_refused(tmp_path: Path) -> None:
+    place = layouts(tmp_path, "s1") / "s1.yaml"
+    place.write_text(LAYOUT.format(host="s1").replace("serial: s1-A, ", ""))
+    done = export(tmp_path, "--offline", "--format", "curtin", str(place))
+    assert done.returncode == 4 and not done.stdout
+    assert "refused: hardware.disks.a (line 5): curtin cannot make this: a disk without serial" in done.stderr
+
+
+def test_a_layout_with_errors_is_not_handed_over(tmp_path: Path) -> None:
+    place = layouts(tmp_path, "s1") / "s1.yaml"
+    twice = "  srv: {device: vg.srv, type: ext4, mount: /home}\nswap:\n  swap: {device"
+    place.write_text(LAYOUT.format(host="s1").replace("swap:\n  swap: {device", twice))
+    done = export(tmp_path, "--format", "curtin", str(place), seen=machine("s1"))
+    assert done.returncode == 1 and "error[duplicate-mount]" in done.stderr and not done.stdout
 
 
 def test_a_machine_is_needed_to_choose(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""Killed, failing or interrupted at every step: nothing is lost sight of."""
+"""Killed, failing or interrupted at any step: nothing is lost sight of. Some steps are drawn; with `--long` it is all of them."""
 
 import os
 import signal
+from random import Random
 
 import pytest
 
@@ -37,6 +38,11 @@ class Steps:
         monkeypatch.setattr(holder, name, step)
 
 
+def drawn(total: int, dice: Random | None) -> list[int]:
+    """The numbers of steps to try, in their order."""
+    return sorted(dice.sample(range(total), 4)) if dice else list(range(total))
+
+
 def in_child(work) -> int:
     """Runs it in another process; its wait status."""
     child = os.fork()
@@ -61,11 +67,11 @@ def steps_of(monkeypatch, work):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_up_killed_at_every_step(place, wanted, monkeypatch, when):
+def test_up_killed_at_every_step(place, wanted, monkeypatch, when, dice):
     total = steps_of(monkeypatch, lambda: up(wanted("d0", "d1"), place.directory, layout="x\n"))
     down(place.directory)
     assert total > 15
-    for number in range(total):
+    for number in drawn(total, dice):
         with monkeypatch.context() as patch:
             Steps(patch, number, when, kill)
             status = in_child(lambda: up(wanted("d0", "d1"), place.directory, layout="x\n"))
@@ -79,11 +85,11 @@ def test_up_killed_at_every_step(place, wanted, monkeypatch, when):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_down_killed_at_every_step(place, wanted, monkeypatch, when):
+def test_down_killed_at_every_step(place, wanted, monkeypatch, when, dice):
     up(wanted("d0", "d1"), place.directory, layout="x\n")
     total = steps_of(monkeypatch, lambda: down(place.directory))
     assert total > 8
-    for number in range(total):
+    for number in drawn(total, dice):
         up(wanted("d0", "d1"), place.directory, layout="x\n")
         with monkeypatch.context() as patch:
             Steps(patch, number, when, kill)
@@ -98,14 +104,14 @@ def test_down_killed_at_every_step(place, wanted, monkeypatch, when):
     "problem",
     [OSError(28, "No space left on device"), CommandFailed(["losetup"], 1, "no"), KeyboardInterrupt()],
 )
-def test_up_failing_at_every_step(place, wanted, monkeypatch, problem):
+def test_up_failing_at_every_step(place, wanted, monkeypatch, problem, dice):
     total = steps_of(monkeypatch, lambda: up(wanted("d0", "d1"), place.directory, layout="x\n"))
     down(place.directory)
 
     def fail():
         raise problem
 
-    for number in range(total):
+    for number in drawn(total, dice):
         with monkeypatch.context() as patch:
             Steps(patch, number, "before", fail)
             with pytest.raises((Stopped, KeyboardInterrupt)) as no:

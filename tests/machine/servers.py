@@ -40,8 +40,9 @@ class Server:
 
 
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
-EVERYDAY = Server("jbod-16", ("tel-aviv-jbod",), 10240, scale=16, quick=True)
-"""The same 40 disks, arrays, chunks and links; logs of full size and a whole initramfs are most of an apply in emulation."""
+EVERYDAY = Server("jbod-16", ("tel-aviv-jbod",), 4096, scale=16, quick=True)
+"""The same 40 disks, arrays, chunks and links; logs of full size, 5 GiB of stripe caches and a whole initramfs are most of an
+apply in emulation."""
 MIXED = Server(
     "mixed",
     ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
@@ -78,6 +79,8 @@ def text_of(server: Server) -> str:
         return (EXAMPLES / f"{server.examples[0]}.yaml").read_text()
     if len(server.examples) == 1:
         data = scaled(_data(server.examples[0]), server.scale)
+        for each in data["arrays"].values():
+            each["stripe_cache_size"] = 1024
         for each in data["filesystems"].values():
             each["options"] = [*each.get("options", ()), *PATIENT]
         return yaml.safe_dump(data, sort_keys=False)

@@ -1,82 +1,164 @@
-"""A server made in a rescue system boots by its own BIOS boot sectors, and again without either of its disks."""
+"""Whole servers made in a rescue system boot by their own firmware and disks, and again without any one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from raidplan.estimate.survival import Outcome, structure
+from raidplan.estimate.survival.loss import outcomes
+from raidplan.estimate.survival.structure import BOOT
+from raidplan.plan import plan_digest
+from raidplan.review.pipeline import Loaded
 from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
+from raidplan.twin.server.failure import BootError
 from raidplan.twin.server.recipe import PACKAGES
+from raidplan.twin.server.wiring import disks_of
+from tests.machine.boots import COMBINATIONS, TARGET, Combination, Record, commit, layout_of, planned, text_of
 from tests.machine.initramfs import quick_initramfs
+from tests.machine.look import contents
+from tests.machine.servers import decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
-LAYOUT = """\
-version: 1
-host: twin
-hardware:
-  firmware: bios
-  disks:
-    a<0-1>:
-      size: 6GiB
-      serial: FRESH-<1>
-      partitions: {bios: {size: 1MiB, type: bios-boot}, boot: {size: 500MiB}, root: {size: 4GiB}, swap: {size: rest}}
-boot: {loader: grub}
-arrays:
-  boot: {level: raid1, members: [a<0-1>.boot], initial_sync: freeze-until-reboot}
-  root: {level: raid1, members: [a<0-1>.root], initial_sync: freeze-until-reboot}
-  swap: {level: raid1, members: [a<0-1>.swap], initial_sync: freeze-until-reboot}
-filesystems:
-  boot: {device: boot, type: ext4, mount: /boot}
-  root: {device: root, type: ext4, mount: /}
-swap: {swap: {device: swap}}
-"""
-DISKS = [Disk(f"disk{n}", 6 * 2**30, f"FRESH-{n}") for n in range(2)]
-APPLY = "raidplan apply /root/fresh.yaml --confirm twin"
+UEFI = ("grub-efi-amd64", "efibootmgr")
+LOADERS = {
+    "bios": ("grub-pc",),
+    "uefi": UEFI,
+    "secure": (*UEFI, "grub-efi-amd64-signed", "shim-signed"),
+}
+KERNEL = "linux-image-cloud-amd64"
 CONSOLE = """\
 GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check"
 GRUB_TERMINAL=console
 GRUB_TIMEOUT=0
 """
 """GRUB waits for ever where it finds no screen for its graphics."""
-FILL = """\
+FILL = f"""\
 set -e
-cp -ax /. /mnt/
-cp -ax /boot/. /mnt/boot/
-rm -rf /mnt/var/lib/raidplan
-: > /mnt/etc/fstab
-mkdir -p /mnt/etc/default
-cat > /mnt/etc/default/grub
+cp -ax /. {TARGET}/
+rm -rf {TARGET}/var/lib/raidplan
+: > {TARGET}/etc/fstab
+mkdir -p {TARGET}/etc/default/grub.d
+cat > {TARGET}/etc/default/grub.d/twin.cfg
 sync
 """
-"""An installer that has everything at hand."""
+"""An installer that has everything at hand: the rescue system is one that mmdebstrap made."""
+OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum"
+"""What the rescue system is configured by."""
+SYNCED = "echo 200000 > /proc/sys/dev/raid/speed_limit_max; while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done"
+AGAIN = "DEBIAN_FRONTEND=noninteractive dpkg --install /root/packages/*.deb 2>&1"
+BOOT_SECONDS = 900
 
 
-@pytest.fixture(scope="module")
-def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    recipe = Recipe(packages=(*PACKAGES, "grub-pc-bin", "grub2-common"))
-    with Twin.start(DISKS, directory=tmp_path_factory.mktemp("fresh"), recipe=recipe) as twin:
-        install_raidplan(twin)
-        quick_initramfs(twin)
-        twin.put(LAYOUT.encode(), "/root/fresh.yaml")
-        yield twin
+def apply(options: str = "") -> str:
+    return f"raidplan apply /root/fresh.yaml --confirm $(sed -n 's/^host: //p' /root/fresh.yaml) {options}"
 
 
-def test_made_installed_booted_and_booted_without_either_disk(twin: Twin) -> None:
-    made = twin.run(f"{APPLY} --target /mnt", check=False, timeout=900)
-    assert made.returncode == 0, made.stderr[-3000:]
-    twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=1200)
-    finished = twin.run(f"{APPLY} --target /mnt", check=False, timeout=1800)
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    twin.shut_down()
+def mounted(twin: Twin) -> set[str]:
+    return set(twin.run("findmnt --real --noheadings --list --output TARGET").stdout.split())
 
-    twin.start_from_disks(timeout=600)
-    assert "/dev/md" in twin.run("findmnt --noheadings --output SOURCE /").stdout
-    again = twin.run(APPLY, check=False, timeout=600)
-    assert again.returncode == 0 and "nothing to do" in again.stderr, again.stdout + again.stderr
-    for disk in DISKS:
+
+@pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
+def test_made_booted_updated_and_booted_without_each_disk(
+    combination: Combination, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    began = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"[{combination} {time.monotonic() - began:5.0f} s] {text}", flush=True)  # noqa: T201  # shown with -s
+
+    text = text_of(layout_of(combination))
+    plan, loaded = planned(text, tmp_path)
+    assert loaded.layout is not None
+    disks = [replace(disk, behind="onboard") for disk in disks_of(loaded.layout)]
+    others = decoys(disks[0].size_bytes)
+    loader = LOADERS[combination.firmware]
+    recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0],))
+    with Twin.start([*disks, *others], directory=tmp_path / "twin", recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say) as twin:  # fmt: skip
+        made(twin, text, others, say)
+        say("booting from the disks")
         twin.shut_down()
-        twin.refit(other for other in DISKS if other is not disk)
-        twin.start_from_disks(timeout=600)
-        assert "/dev/md" in twin.run("findmnt --noheadings --output SOURCE /").stdout
+        twin.refit(disks)
+        twin.start_from_disks(timeout=BOOT_SECONDS)
+        nothing_to_do(twin)
+        say("the packages once more")
+        installed = twin.run(["sh", "-c", AGAIN], check=False, timeout=1800)
+        assert installed.returncode == 0, installed.stdout[-3000:]
+        assert "raidplan-boot-loaders: installed GRUB on" in installed.stdout
+        nothing_to_do(twin)
+        twin.run(SYNCED, timeout=2400)
+        versions = dict(line.split() for line in twin.run(VERSIONS).stdout.splitlines())
+        twin.shut_down()
+        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), versions)  # fmt: skip
+        for disk in disks:
+            name = disk.name
+            say(f"without {name}")
+            record.predicted[name] = predicted(loaded, name)
+            record.observed[name] = observed(twin, [each for each in disks if each is not disk], loaded)
+            say(f"predicted {record.predicted[name]}, observed {record.observed[name]}")
+    record.seconds = round(time.monotonic() - began)
+    record.keep()
+    record_property("counted: boots without a disk", len(record.observed))
+    assert record.agrees, record
+
+
+VERSIONS = (
+    "dpkg-query --show --showformat='${Package} ${Version}\\n' mdadm grub2-common linux-image-cloud-amd64"
+)
+
+
+def made(twin: Twin, text: str, others: Sequence[Disk], say: Callable[[str], None]) -> None:
+    """From blank disks to a filled target; nothing of the rescue system or of other disks is another one."""
+    install_raidplan(twin)
+    quick_initramfs(twin)
+    fill_decoys(twin)
+    twin.put(text.encode(), "/root/fresh.yaml")
+    own, content = twin.run(OWN).stdout, contents(twin, [disk.name for disk in others])
+    say("apply to blank disks")
+    first = twin.run(apply(f"--target {TARGET}"), check=False, timeout=1200)
+    assert first.returncode == 0, first.stderr[-3000:]
+    say("filling the target")
+    twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=1800)
+    say("apply to the filled target")
+    finished = twin.run(apply(f"--target {TARGET}"), check=False, timeout=2400)
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert twin.run(OWN).stdout == own
+    assert contents(twin, [disk.name for disk in others]) == content
+
+
+def nothing_to_do(twin: Twin) -> None:
+    again = twin.run(apply(), check=False, timeout=600)
+    assert again.returncode == 0 and "nothing to do" in again.stderr, again.stdout + again.stderr
+
+
+def predicted(loaded: Loaded, disk: str) -> list[str]:
+    """The mount points that `estimate` says are there without a disk; none if the machine does not boot."""
+    assert loaded.topology is not None and loaded.layout is not None
+    lost = outcomes(structure(loaded.topology), [disk])
+    if not lost.get(BOOT, Outcome.INTACT).survives:
+        return []
+    return sorted(
+        entry.mount
+        for name, entry in loaded.layout.filesystems.items()
+        if entry.mount and lost.get(("filesystems", name), Outcome.INTACT).survives
+    )
+
+
+def observed(twin: Twin, disks: Sequence[Disk], loaded: Loaded) -> list[str]:
+    """The mount points of the layout that are there after a boot with these disks; none if it does not boot."""
+    assert loaded.layout is not None
+    twin.refit(disks)
+    try:
+        twin.start_from_disks(timeout=BOOT_SECONDS)
+    except BootError:
+        twin.power_cut()
+        return []
+    wanted = {entry.mount for entry in loaded.layout.filesystems.values() if entry.mount}
+    found = sorted(wanted & mounted(twin))
+    twin.shut_down()
+    return found

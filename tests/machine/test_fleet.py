@@ -1,121 +1,146 @@
-"""Three servers with different layouts at once, by the collection's role and a real ansible-playbook over SSH."""
+"""Three servers with different layouts at once, by the collection's role and a real ansible-playbook over SSH.
+
+The tests are one story, in the order in which they stand.
+"""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
-import yaml
 
-from raidplan.twin.server import Disk, Twin
-from release import python, zipapp
-from tests.ansible.playbooks import PROGRAMS, Told, environment, playbook
-from tests.ansible.servers import inventory, three_servers
+from raidplan.twin.server import Disk
+from tests.ansible.playbooks import playbook
+from tests.ansible.servers import PATIENCE, Fleet, inventory, kill, three_servers
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
-HASHES = "cat /dev/sd? | sha256sum; find /etc /boot /usr/local /var/lib/raidplan -type f 2>/dev/null | sort | xargs sha256sum | sha256sum; cat /proc/mdstat"
-APPLY = "Apply the layout"
-
-
-@dataclass(frozen=True)
-class Fleet:
-    twins: dict[str, Twin]
-    folder: Path
-    book: Path
-
-    def run(self, *words: str) -> dict[str, Told]:
-        """The last result of each host."""
-        _, told = playbook(self.book, inventory(self.twins), self.folder, *words)
-        return {each.host: each for each in told if each.task.endswith(APPLY)}
-
-    def hashes(self) -> dict[str, str]:
-        return {host: twin.run(["sh", "-c", HASHES]).stdout for host, twin in self.twins.items()}
+SECRET = "swordfish"
+"""A password of something else, in a file that raidplan reads and writes."""
 
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Servers without raidplan, which the role brings as raidplan.pyz."""
-    folder = tmp_path_factory.mktemp("fleet")
-    wheel, _ = python.build(folder)
-    program = zipapp.build(wheel, folder)
-    layout = "{{ lookup('ansible.builtin.file', playbook_dir ~ '/layouts/' ~ inventory_hostname ~ '.yaml') }}"
-    role = {"role": "raidplan.storage.server", "server_layout": layout, "server_program": str(program), "server_poll": 5}  # fmt: skip
-    book = folder / "book.yml"
-    book.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "roles": [role]}]))
-    with three_servers(folder) as twins:
-        yield Fleet(twins, folder, book)
+    with three_servers(tmp_path_factory.mktemp("fleet")) as fleet:
+        line = f"//nas/share /mnt cifs noauto,username=u,password={SECRET} 0 0\n"
+        for twin in fleet.twins.values():
+            twin.run("cat >>/etc/fstab", stdin=line.encode())
+        yield fleet
+
+
+def outcomes(fleet: Fleet, *words: str) -> dict[str, str]:
+    """The result of each host after one more run of the playbook."""
+    return {host: str(each.values.get("result", each.status)) for host, each in fleet.run(*words).items()}
 
 
 def test_check_mode_changes_nothing(fleet: Fleet) -> None:
+    before = fleet.state()
+    missing = fleet.run("--check")
+    assert {*missing} == {*fleet.twins}
+    assert all(
+        each.values["msg"].startswith(f"raidplan is not installed on {host}")
+        for host, each in missing.items()
+    )
+    assert fleet.state() == before
     assert not fleet.run("--tags", "raidplan_install")
-    before = fleet.hashes()
-    planned = fleet.run("--check", "--diff")
-    assert {host: each.values["result"] for host, each in planned.items()} == dict.fromkeys(fleet.twins, "planned")  # fmt: skip
+    before = fleet.state()
+    planned = fleet.run("--check", "--diff", "-vvv")
+    assert {host: each.values["result"] for host, each in planned.items()} == dict.fromkeys(
+        fleet.twins, "planned"
+    )
     assert all(each.values["diff"]["after"] for each in planned.values())
-    assert fleet.hashes() == before
+    assert fleet.state() == before
+
+
+def test_a_server_that_loses_its_power_is_unreachable_and_another_is_finished(fleet: Fleet) -> None:
+    with fleet.running("--limit", "s1,s3") as running:
+        fleet.wait_for_steps("s3", running)
+        fleet.twins["s3"].power_cut()
+        running.wait()
+    last = fleet.last()
+    assert last["s3"].status == "unreachable" and "ssh" in last["s3"].values["msg"], last["s3"]
+    assert last["s1"].values["result"] == "applied" and "s2" not in last
+    fleet.twins["s3"].start_again(timeout=PATIENCE)
 
 
 def test_a_controller_that_is_killed_leaves_what_the_next_run_finishes(fleet: Fleet) -> None:
-    argv = [str(PROGRAMS / "ansible-playbook"), "--inventory", str(fleet.folder / "inventory.json"), str(fleet.book)]  # fmt: skip
-    running = subprocess.Popen(
-        argv,
-        cwd=fleet.folder,
-        env=environment(fleet.folder),
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    end = time.monotonic() + 300
-    while not fleet.twins["s2"].run("test -s /var/lib/raidplan/s2/journal", check=False).ok:
-        assert time.monotonic() < end and running.poll() is None
-        time.sleep(1)
-    os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
-    results: dict[str, str] = {}
-    for _ in range(6):  # a run that goes on by itself refuses a second one beside it
-        found = fleet.run()
-        results = {host: str(each.values["result"]) for host, each in found.items()}
-        if set(results.values()) <= {"applied", "nothing_to_do"}:
+    with fleet.running() as running:
+        fleet.wait_for_steps("s2", running)
+        kill(running)
+    found: dict[str, str] = {}
+    for _ in range(8):  # a run that goes on by itself refuses a second one beside it
+        found = outcomes(fleet)
+        if {*found.values()} <= {"applied", "nothing_to_do"}:
             break
-        assert set(results.values()) <= {"applied", "nothing_to_do", "refused", "stopped"}, found
-    assert set(results) == set(fleet.twins) and set(results.values()) <= {"applied", "nothing_to_do"}, results
+        assert {*found.values()} <= {"applied", "nothing_to_do", "refused"}, fleet.last()
+    assert found.keys() == fleet.twins.keys() and {*found.values()} <= {"applied", "nothing_to_do"}, (
+        fleet.last()
+    )
     for twin in fleet.twins.values():
         twin.run("findmnt /srv/data && mdadm --detail --scan | grep -q ARRAY")
 
 
 def test_a_second_run_changes_nothing(fleet: Fleet) -> None:
-    found = fleet.run()
-    assert {host: each.values["result"] for host, each in found.items()} == dict.fromkeys(fleet.twins, "nothing_to_do")  # fmt: skip
-    assert not any(each.values["changed"] for each in found.values())
+    before = {host: fleet.files(host) for host in fleet.twins}
+    found = fleet.run("-vvv")
+    assert {host: each.values["result"] for host, each in found.items()} == dict.fromkeys(
+        fleet.twins, "nothing_to_do"
+    )
+    recap = (fleet.folder / "said").read_text().rpartition("PLAY RECAP")[2]
+    assert recap.count("changed=0 ") == 3 and recap.count("failed=0 ") == 3, recap
+    assert {host: fleet.files(host) for host in fleet.twins} == before
 
 
-def test_a_swapped_disk_stops_that_host_and_no_other(fleet: Fleet) -> None:
+def test_a_disk_that_was_swapped_stops_that_host_and_no_other(fleet: Fleet) -> None:
     twin = fleet.twins["s2"]
-    twin.shut_down()
-    twin.refit(Disk("new" if n == 1 else f"disk{n}", 2**29, f"S2-{n if n != 1 else 9}") for n in range(3))
-    twin.start_again()
-    for twin in (fleet.twins["s1"], fleet.twins["s3"]):
-        twin.run("umount /srv/data")
+    twin.shut_down(timeout=PATIENCE)
+    old = twin.machine.disks
+    twin.refit([old[0], Disk("new", 2**29, "S2-9"), old[2]])
+    twin.start_again(timeout=PATIENCE)
+    others = [fleet.twins[host] for host in ("s1", "s3")]
+    for each in others:
+        each.run("umount /srv/data")
+    before = fleet.files("s2")
     found = fleet.run()
-    assert {host: each.values["result"] for host, each in found.items()} == {"s1": "applied", "s2": "refused", "s3": "applied"}  # fmt: skip
-    assert "S2-1" in found["s2"].values["msg"] and not found["s2"].values["changed"]
-    for twin in (fleet.twins["s1"], fleet.twins["s3"]):
-        twin.run("findmnt /srv/data")
-
-
-def test_a_host_without_sudo_is_one_message(fleet: Fleet) -> None:
-    fleet.twins["s1"].run("id nobody >/dev/null")
-    hosts = inventory({"s1": fleet.twins["s1"]})
-    hosts["s1"] |= {
-        "ansible_become": True,
-        "ansible_become_method": "ansible.builtin.su",
-        "ansible_become_user": "nobody",
+    assert {host: each.values["result"] for host, each in found.items()} == {
+        "s1": "applied",
+        "s2": "refused",
+        "s3": "applied",
     }
-    _, told = playbook(fleet.book, hosts, fleet.folder)
-    assert told[-1].status == "failed"
-    assert any("root" in str(each.values.get("msg", "")) for each in told), told[-1]
+    assert "S2-1" in found["s2"].values["msg"] and not found["s2"].values["changed"]
+    assert fleet.files("s2") == before
+    for each in others:
+        each.run("findmnt /srv/data")
+
+
+@pytest.mark.parametrize(
+    ("become", "said"),
+    [
+        ({"ansible_become_method": "ansible.builtin.sudo"}, "sudo"),
+        ({"ansible_become_method": "ansible.builtin.su", "ansible_become_user": "nobody"}, "root"),
+    ],
+    ids=["none", "unprivileged"],
+)
+def test_a_host_without_sudo_is_one_message(fleet: Fleet, become: dict[str, str], said: str) -> None:
+    host = inventory({"s1": fleet.twins["s1"]})["s1"] | {"ansible_become": True} | become
+    before = fleet.files("s1")
+    _, told = playbook(fleet.book, {"s1": host}, fleet.folder)
+    assert told[-1].status in ("failed", "unreachable") and said in str(told[-1].values["msg"]), told[-1]
+    assert fleet.files("s1") == before
+
+
+def test_no_password_is_in_a_log(fleet: Fleet) -> None:
+    book = fleet.folder / "facts.yml"
+    book.write_text(
+        "- hosts: all\n  gather_facts: false\n  tasks:\n  - name: Facts\n    raidplan.storage.raidplan_facts: {}\n"
+    )
+    fleet = replace(fleet, book=book)
+    fleet.run("-vvvv")
+    said = (fleet.folder / "said").read_text()
+    assert "/etc/fstab" in said and "username=u" in said
+    assert SECRET not in said
+    for twin in fleet.twins.values():
+        assert SECRET in twin.run("cat /etc/fstab").stdout
+        assert not twin.run(
+            f"grep -rl {SECRET} /var/log /var/lib/raidplan/*/journal /tmp", check=False
+        ).stdout

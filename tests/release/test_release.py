@@ -60,6 +60,7 @@ def test_the_one_file_finds_what_the_sources_find(built: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_one_file_does_the_rest_too(built: Path) -> None:
     pyz, layout = one(built, "*.pyz"), str(ROOT / "examples/raid1-pair.yaml")
     assert alone(pyz, "check", "--format", "html", layout).stdout.startswith("<!doctype html>")

@@ -17,6 +17,7 @@ def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
         initrd=folder / "initrd.img",
         console=folder / "console.log",
         monitor=folder / "qmp",
+        variables=folder / "variables.fd",
         disks={disk.name: folder / f"{disk.name}.img" for disk in machine.disks},
     )
     return qemu_arguments(machine, paths, 2222)

@@ -167,3 +167,14 @@ def test_two_of_one_name_and_circles_are_refused() -> None:
         check([Disk("a", GB, behind="x")], [Link("x", 1, behind="y"), Link("y", 1, behind="x")])
     with pytest.raises(ValueError, match="255"):
         check([Disk(f"d{n}", GB) for n in range(256)])
+
+
+def test_uefi_firmware_has_its_variables_and_the_order_of_disks_in_them() -> None:
+    disk = Disk("d0", 2**30)
+    for firmware in ("uefi", "secure"):
+        words = arguments(Machine((disk,), boots_itself=True, firmware=firmware), Path("/run/t"))
+        flash = [word for word in words if word.startswith("if=pflash")]
+        assert len(flash) == 2 and "readonly=on" in flash[0] and flash[1].endswith("file=/run/t/variables.fd")
+        assert not any("bootindex" in word for word in words)
+        assert any("smm=on" in word for word in words) == (firmware == "secure")
+    assert any("bootindex" in word for word in arguments(Machine((disk,), boots_itself=True)))

@@ -91,8 +91,8 @@ def test_the_machine_as_it_was_passes(tmp_path: Path) -> None:
 
 
 def test_each_planted_difference_makes_it_fail(tmp_path: Path, dice: Random | None) -> None:
-    """Three of them, which are drawn, without `--long`."""
-    for name in dice.sample(sorted(PLANTED), 3) if dice else PLANTED:
+    """One of them, which is drawn, without `--long`."""
+    for name in dice.sample(sorted(PLANTED), 1) if dice else PLANTED:
         change, test, words = PLANTED[name]
         answers: Answers = json.loads(ANSWERS.read_text())
         assert [*change(answers)], f"{name}: nothing was changed"

@@ -199,7 +199,10 @@ def test_scripts_are_sound() -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("layout", ["raid1-pair", "loops", "tel-aviv-jbod"])
+@pytest.mark.parametrize(
+    "layout",
+    ["tel-aviv-jbod", *(pytest.param(name, marks=pytest.mark.long) for name in ("raid1-pair", "loops"))],
+)
 def test_vagrant_validates_the_vagrantfile(layout: str, tmp_path: Path) -> None:
     if shutil.which("vagrant") is None:
         pytest.skip("Vagrant is not installed; on Debian: apt-get install vagrant vagrant-libvirt")

@@ -13,6 +13,7 @@ from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.boot_loaders import DPKG, HOOK
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
     CHECK,
@@ -34,7 +35,7 @@ DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     """The steps that take configuration back. Raises BrokenBlock."""
     described = {step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)}
-    for steps in (_rules(plan), _fstab(plan), _mdadm_conf(plan), _check(plan)):
+    for steps in (_rules(plan), _fstab(plan), _mdadm_conf(plan), _check(plan), *map(_own_file, (DPKG, HOOK))):
         written = next(step for step in steps if isinstance(step.action, WriteFile | WriteBlock))
         assert isinstance(written.action, WriteFile | WriteBlock)
         if written.action.file in described:
@@ -73,7 +74,7 @@ def _unwatched() -> Step:
 
 def _is_ours(action: WriteFile | WriteBlock, text: str | None) -> bool:
     if isinstance(action, WriteFile):
-        return text is not None and text.startswith(RULES_BEGIN)
+        return text is not None and text.removeprefix("#!/bin/sh\n").startswith(RULES_BEGIN)
     return text is not None and wanted_text(action, text) != text
 
 
@@ -83,6 +84,11 @@ def _rules(plan: Plan) -> tuple[Step, ...]:
     written = _step("udev", say, WriteFile(file, ""), file)
     reload = Run(("udevadm", "control", "--reload"))
     return written, _step("udev.reload", "let udev read its rules again", reload, "udev", written)
+
+
+def _own_file(file: str) -> tuple[Step, ...]:
+    say = f"remove {file}, as the layout no longer has raidplan install the boot loader"
+    return (_step(file.rpartition("/")[2], say, WriteFile(file, ""), file),)
 
 
 def _fstab(plan: Plan) -> tuple[Step, ...]:

@@ -10,6 +10,7 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
+from raidplan.apply.preflight.booting import other_firmware, unsigned
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
@@ -227,6 +228,12 @@ def target_is_mounted(situation: Situation) -> Iterator[Refusal]:
         yield from target_unmounted(situation)
 
 
+def firmware_starts_it(situation: Situation) -> Iterator[Refusal]:
+    """A boot loader that the firmware of this machine would not start."""
+    yield from other_firmware(situation)
+    yield from unsigned(situation)
+
+
 def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
     """A stripe cache that does not fit makes the kernel kill programs, this one among them."""
     wanted = 0
@@ -264,6 +271,7 @@ OF_FACTS: tuple[Check, ...] = (
     uuids_free,
     lines_do_not_conflict,
     mounts_can_follow,
+    firmware_starts_it,
     memory_for_stripe_cache,
 )
 """Checks that a snapshot answers. To add a check, write a function and name it here or below."""

@@ -13,6 +13,7 @@ from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.plan import Plan, RenewInitramfs, Run, Step
+from raidplan.plan.boot_loaders import missing_packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ def _waits(step: Step, machine: Machine) -> bool:
     if not system["installed"]:
         return True
     if isinstance(step.action, Run) and step.action.inside:
-        return not system["initramfs"] or step.action.argv[0] not in texts(system["programs"])
+        return not system["initramfs"] or bool(
+            missing_packages(step.action.argv, texts(system["programs"]), texts(system["platforms"]))
+        )
     return isinstance(step.action, RenewInitramfs) and not system["initramfs"]
 
 

@@ -67,6 +67,11 @@ TUNED = ("stripe_cache_size", "read_ahead", "sync_speed_min", "sync_speed_max", 
 def omissions(topology: Topology, installer: Installer) -> Iterator[Omission]:
     """Each key that is not carried over, in the layout's order."""
     layout = topology.layout
+    for name, disk in layout.hardware.disks.items():
+        if not (disk.serial or disk.wwn or disk.path):
+            yield Omission(
+                ("hardware", "disks", name), "a disk without serial, wwn and path could be any", True
+            )
     for name, array in layout.arrays.items():
         yield from _of_array(("arrays", name), array, layout, installer)
     if not installer.nested:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from raidplan.twin.server.hardware import Disk, Link, chain, check, controllers
 from raidplan.twin.server.unflushed import log_of
@@ -23,6 +24,7 @@ _CACHE: Mapping[str, tuple[bool, bool, bool]] = {
     "writethrough": (False, False, False),
     "directsync": (False, True, False),
 }
+_BOARDS: Mapping[Firmware, str] = {"bios": "pc", "uefi": "pc", "secure": "q35,smm=on"}
 _KERNEL = (
     "console=ttyS0 root=/dev/vda rw net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check "
     "random.trust_cpu=on loglevel=5 systemd.show_status=auto"
@@ -34,6 +36,15 @@ time then runs several times too fast.
 """
 
 
+Firmware = Literal["bios", "uefi", "secure"]
+"""SeaBIOS, OVMF, and OVMF with Secure Boot and the keys of Microsoft enrolled."""
+OVMF: Mapping[Firmware, tuple[Path, Path]] = {
+    "uefi": (Path("/usr/share/OVMF/OVMF_CODE_4M.fd"), Path("/usr/share/OVMF/OVMF_VARS_4M.fd")),
+    "secure": (Path("/usr/share/OVMF/OVMF_CODE_4M.ms.fd"), Path("/usr/share/OVMF/OVMF_VARS_4M.ms.fd")),
+}
+"""The code and the variables of a new machine, of Debian's package ovmf."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The files of one machine."""
@@ -43,6 +54,8 @@ class Paths:
     initrd: Path
     console: Path
     monitor: Path
+    variables: Path
+    """The variables of UEFI firmware, which it keeps while the machine is off."""
     disks: Mapping[str, Path]
 
 
@@ -60,7 +73,8 @@ class Machine:
     kernel_arguments: str = ""
     unplugged: frozenset[str] = field(default=frozenset())
     boots_itself: bool = False
-    """Its firmware (SeaBIOS) loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
+    """Its firmware loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
+    firmware: Firmware = "bios"
 
 
 def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
@@ -118,7 +132,7 @@ def disk_device(disk: Disk, machine: Machine) -> Properties:
         device["werror"] = "stop"
     if disk.rotational:
         device["discard_granularity"] = 0  # no TRIM: a spinning disk offers none
-    if machine.boots_itself:
+    if machine.boots_itself and machine.firmware == "bios":  # OVMF goes by its own variables
         device["bootindex"] = machine.disks.index(disk) + 1
     if disk.serial:
         device["serial"] = disk.serial
@@ -143,7 +157,7 @@ def _board(machine: Machine, paths: Paths) -> list[str]:
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *(
             "-machine",
-            "pc,graphics=off,usb=off,vmport=off,dump-guest-core=off",
+            f"{_BOARDS[machine.firmware]},graphics=off,usb=off,vmport=off,dump-guest-core=off",
             "-accel",
             machine.accelerator,
         ),
@@ -156,8 +170,23 @@ def _board(machine: Machine, paths: Paths) -> list[str]:
             "chardev:console",
         ),
         *("-qmp", f"unix:{_comma(paths.monitor)},server=on,wait=off"),
+        *_firmware(machine, paths),
         *([] if machine.boots_itself else _kernel(machine, paths)),
         *("-device", "virtio-rng-pci"),
+    ]
+
+
+def _firmware(machine: Machine, paths: Paths) -> list[str]:
+    if machine.firmware == "bios":
+        return []
+    code, _ = OVMF[machine.firmware]
+    # Only code in system management mode may change the variables that Secure Boot goes by.
+    only = ["-global", "driver=cfi.pflash01,property=secure,value=on"] if machine.firmware == "secure" else []
+    drives = [(code, "on", 0), (paths.variables, "off", 1)]
+    return only + [
+        word
+        for path, is_fixed, unit in drives
+        for word in ("-drive", f"if=pflash,format=raw,unit={unit},readonly={is_fixed},file={_comma(path)}")
     ]
 
 

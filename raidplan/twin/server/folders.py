@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from raidplan.twin.server.arguments import Paths
+from raidplan.twin.server.arguments import OVMF, Machine, Paths
 from raidplan.twin.server.failure import BootError
 from raidplan.twin.server.hardware import Disk
 from raidplan.twin.server.image import Image
@@ -34,12 +34,15 @@ def paths_in(directory: Path, console: Path, sockets: Path, disks: tuple[Disk, .
         initrd=directory / "initrd.img",
         console=console,
         monitor=sockets / "qmp",
+        variables=directory / "variables.fd",
         disks={disk.name: directory / "disks" / f"{disk.name}.img" for disk in disks},
     )
 
 
-def lay_out(image: Image, paths: Paths, disks: tuple[Disk, ...]) -> None:
-    """A copy of the image that the guest may change, empty disks of the true sizes, an empty console log."""
+def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
+    """A copy of the image that the guest may change, empty disks of the true sizes, new firmware variables, an empty console log."""
+    if machine.firmware in OVMF:
+        shutil.copyfile(OVMF[machine.firmware][1], paths.variables)
     paths.console.parent.mkdir(parents=True, exist_ok=True)
     paths.console.write_bytes(b"")
     shutil.copyfile(image.kernel, paths.kernel)
@@ -48,9 +51,9 @@ def lay_out(image: Image, paths: Paths, disks: tuple[Disk, ...]) -> None:
     copied = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if copied.returncode:
         raise BootError(f"the root disk could not be copied: {copied.stderr.strip()}")
-    for disk in disks:
+    for disk in machine.disks:
         paths.disks[disk.name].unlink(missing_ok=True)
-    lay_out_disks(paths, disks)
+    lay_out_disks(paths, machine.disks)
 
 
 def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:

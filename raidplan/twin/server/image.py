@@ -133,6 +133,9 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
     options += [f"--essential-hook=tar-in {overlay} /"]  # before the initramfs is made
     # this machine's proxy is not the guest's
     options += ['--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"']
+    if recipe.archives:
+        fetch = f'APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get download {" ".join(recipe.archives)}'
+        options += [f'--customize-hook=mkdir -p "$1/root/packages" && cd "$1/root/packages" && {fetch}']
     mirror = [str(sources)] if sources.stat().st_size else []
     return ["mmdebstrap", *options, recipe.release, str(folder), *mirror]
 

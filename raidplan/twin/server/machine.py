@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from raidplan.twin.server.arguments import Machine, disk_device, disk_id, qemu_arguments
+from raidplan.twin.server.arguments import Firmware, Machine, disk_device, disk_id, qemu_arguments
 from raidplan.twin.server.boot import PortTakenError, connected, free_port
 from raidplan.twin.server.boot_files import take_boot_files
 from raidplan.twin.server.failure import (
@@ -75,6 +75,7 @@ class Twin:
         accelerator: str = "tcg,thread=multi",
         online: bool = False,
         kernel_arguments: str = "",
+        firmware: Firmware = "bios",
         recipe: Recipe | None = None,
         boot_timeout: float = BOOT_SECONDS,
         say: Say = lambda _: None,
@@ -86,8 +87,9 @@ class Twin:
         for hardware that cannot be shown as given, BuildError, BootError.
         """
         machine = Machine(
-            tuple(disks), tuple(links), memory_mib, cpus, cache, accelerator, online, kernel_arguments
-        )
+            tuple(disks), tuple(links), memory_mib, cpus, cache, accelerator, online, kernel_arguments,
+            firmware=firmware,
+        )  # fmt: skip
         check(machine.disks, machine.links)
         image = find_or_build(recipe or Recipe(release), say=say)
         own = directory is None
@@ -95,7 +97,7 @@ class Twin:
         folder.mkdir(parents=True, exist_ok=True)
         twin = cls(machine, image, folder, console or folder / "console.log", own=own, say=say)
         try:
-            lay_out(image, twin._paths, machine.disks)
+            lay_out(image, twin._paths, machine)
             twin._boot(boot_timeout)
         except BaseException:
             twin.stop()

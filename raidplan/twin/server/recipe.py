@@ -119,6 +119,8 @@ class Recipe:
     size_mib: int = 4096
     authorized_key: str = ""
     masked: tuple[str, ...] = field(default=MASKED)
+    archives: tuple[str, ...] = ()
+    """Packages whose archives lie in /root/packages as well, to be installed again without a network."""
 
     @property
     def digest(self) -> str:
@@ -129,6 +131,7 @@ class Recipe:
             self.size_mib,
             sorted(self.files().items()),
             self.links(),
+            *([sorted(self.archives)] if self.archives else []),
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
