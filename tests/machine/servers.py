@@ -40,7 +40,7 @@ class Server:
 
 
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
-EVERYDAY = Server("jbod-16", ("tel-aviv-jbod",), 4096, scale=16, quick=True)
+EVERYDAY = Server("jbod-128", ("tel-aviv-jbod",), 4096, scale=128, quick=True)
 """The same 40 disks, arrays, chunks and links; logs of full size, 5 GiB of stripe caches and a whole initramfs are most of an
 apply in emulation."""
 MIXED = Server(
