@@ -6,7 +6,7 @@ PACKAGES := kmod qemu-system-x86 qemu-utils ovmf mmdebstrap lz4 mdadm gdisk fdis
 LIBVIRT := libvirt-daemon-system libvirt-clients libvirt-daemon-driver-qemu dnsmasq-base rsync grub-pc-bin grub-common
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: curtin vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
+.PHONY: measures curtin vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -29,6 +29,10 @@ lint: $(VENV)/ready
 # What the tests hold the output against is made anew; a summary says what that changes since the commit SINCE.
 golden: $(VENV)/ready
 	$(VENV)/bin/python -m tests.golden_summary $(or $(SINCE),HEAD)
+
+# Lines, imports that go up, circles: of the working tree, and of the commit SINCE beside it.
+measures: $(VENV)/ready
+	$(VENV)/bin/python -m tests.measures $(SINCE)
 
 # A layout in a virtual machine of libvirt's, looked at before and after a reboot; docs/vagrant.md.
 LAYOUT ?= examples/raid1-pair.yaml

@@ -1,0 +1,84 @@
+"""The imports of the package: the floors on which its folders stand, arrows that lead up, and circles."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+FLOORS = [
+    "base", "geometry", "plan/changes", "plan", "base/filesystems", "facts",
+    "apply/refusal", "apply/devices", "apply/reading", "apply/world", "apply/journal", "apply/configuration", "apply/change", "apply/teardown",
+    "apply/decide", "apply/adopt", "apply/recheck_target", "apply/syncs", "apply/execute", "apply/preflight", "apply/undo", "apply/stages", "apply/decision", "apply/session",
+    "apply/bring_up",
+    "document", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
+    "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "render/installers", "twin/loops", "twin/server",
+    "cli", "cli/lsp", "__main__",
+]  # fmt: skip
+"""From the ground up: each may import those before it, and itself."""
+
+
+class Imports:
+    """The imports of a package, of all its files and wherever in them."""
+
+    def __init__(self, package: Path) -> None:
+        self.package = package
+        self.files = sorted(package.rglob("*.py"))
+        self.modules = {
+            ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): file
+            for file in self.files
+        }
+
+    def room(self, file: Path) -> str:
+        """The folder of a file; a module that stands beside folders, in the root or in `apply/`, is a room of its own."""
+        inside = file.relative_to(self.package).with_suffix("")
+        return str(inside if str(inside.parent) in (".", "apply") else inside.parent)
+
+    @cached_property
+    def arrows(self) -> dict[Path, list[Path]]:
+        """The files that each file imports."""
+        return {file: sorted(set(self._imported(file)) - {file}) for file in self.files}
+
+    def _imported(self, file: Path) -> Iterator[Path]:
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.ImportFrom(module=str(module), names=names):
+                    found = [
+                        self.modules.get(f"{module}.{name.name}") or self.modules.get(module)
+                        for name in names
+                    ]
+                case ast.Import(names=names):
+                    found = [self.modules.get(name.name) for name in names]
+                case _:
+                    continue
+            yield from (target for target in found if target)
+
+    def up(self) -> list[str]:
+        """The imports that lead to a higher floor; a room without a floor is not looked at."""
+        floor = {name: number for number, name in enumerate(FLOORS)}
+        return [
+            f"{file.relative_to(self.package)} imports {target.relative_to(self.package)}"
+            for file, targets in self.arrows.items()
+            for target in targets
+            if floor.get(self.room(target), -1) > floor.get(self.room(file), len(FLOORS))
+        ]
+
+    def pairs(self) -> set[frozenset[str]]:
+        """The rooms that import each other."""
+        between = {
+            (self.room(file), self.room(target))
+            for file, targets in self.arrows.items()
+            for target in targets
+        }
+        return {frozenset(pair) for pair in between if pair[0] != pair[1] and pair[::-1] in between}
+
+
+def circles(arrows: Mapping[Path, Iterable[Path]]) -> set[Path]:
+    """The files from which the arrows lead back to themselves."""
+    reached = {file: set(targets) for file, targets in arrows.items()}
+    for between in arrows:
+        for targets in reached.values():
+            if between in targets:
+                targets |= reached[between]
+    return {file for file, targets in reached.items() if file in targets}
