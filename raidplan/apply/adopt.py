@@ -74,7 +74,7 @@ def unplanned(plan: Plan, past: Past) -> list[str]:
     return sorted(begun - {step.id for step in plan.steps})
 
 
-def gone(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
+def missing(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     """The steps whose end the journal knows, of which nothing is left: neither what they made, nor anything where they made it."""
     made = made_nodes(plan)
     for step in plan.steps:

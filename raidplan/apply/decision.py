@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
-from raidplan.apply.configuration.conflicts import unheard
-from raidplan.apply.decide.fingerprint import machine_digest, seen
+from raidplan.apply.configuration.conflicts import ignored_lines
+from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import called_otherwise
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.decide.stale_signatures import written_over
@@ -85,7 +85,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         notes=(
             *called_otherwise(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
-            *unheard(left, resumed.machine),
+            *ignored_lines(left, resumed.machine),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
         ),
@@ -108,6 +108,6 @@ def _closer(asked: Asked, matched: Matched, ours: Past) -> Machine:
 def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
     """The remaining steps as a plan for this machine, with the programs that they still run."""
     left, whole = remaining.left, remaining.whole
-    now = seen(left.tools, matched.disks, machine)
+    now = state_of(left.tools, matched.disks, machine)
     said_whole = () if left.steps == whole.steps else whole.steps
     return replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)

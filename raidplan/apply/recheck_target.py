@@ -35,7 +35,7 @@ class Decided:
     def others(self, step: Step, world: World, held: ExitStack) -> Iterator[str]:
         """Reasons why a step would be on other devices, in words; the disks below it are held open as long as `held` is."""
         words = [word for word in _words(step) if word.startswith("/dev/")]
-        yield from (why for word in words if (why := world.another(word)))
+        yield from (why for word in words if (why := world.other_partition(word)))
         yield from self._other_disks(step, words, world, held)
         yield from self._other_array(step, world)
 

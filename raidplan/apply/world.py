@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from raidplan.apply.devices.guard import another, disks_below, instance_of, not_blank
+from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition
 from raidplan.apply.devices.partition_lock import keep_still, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
@@ -83,9 +83,9 @@ class World:
         """The instance of the disk behind a node now: the kernel's word for this one, and its bytes. Raises OSError."""
         return instance_of(node)
 
-    def another(self, node: str) -> str:
+    def other_partition(self, node: str) -> str:
         """The target of a link, if not the partition that it names; else empty, also where there is no link. Raises OSError."""
-        return another(node, os.stat(node).st_rdev) if os.path.exists(node) else ""
+        return other_partition(node, os.stat(node).st_rdev) if os.path.exists(node) else ""
 
     def disks_below(self, node: str) -> frozenset[str]:
         """The whole disks below a device now, by kernel name; none where there is no device. Raises OSError."""

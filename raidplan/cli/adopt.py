@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, gone, look, unplanned
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, look, missing, unplanned
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
@@ -73,15 +73,15 @@ def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
         else:
             journal.adopted(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
-    for step in gone(plan, named, journal.past):
+    for step in missing(plan, named, journal.past):
         journal.forgotten(step.id)
-        talk(f"gone: {step.because} (line {step.line}); `apply` makes it anew")
+        talk(f"gone: {step.because} (line {step.line}); `apply` makes it again")
     for id in unplanned(plan, journal.past):
         for each in sorted(journal.past.begun):
             if journal.past.planned_for(each) == id:
                 journal.forgotten(each)
         talk(
-            f"not in this layout: {id}, which was cut off; what it left stays where it is, and nothing clears it"
+            f"not in this layout: {id}, which was interrupted; what it left stays where it is, and nothing clears it"
         )
     for code in (NOT_WHOLE, NOT_LOOKED_AT):
         if any(reason.code == code for reason in unsound):

@@ -25,7 +25,7 @@ from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk, wants_colour
 from raidplan.cli.progress import display, events_to
 from raidplan.cli.state import past_of_host, state_folder
-from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
+from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, target_of, waiting
 from raidplan.plan import Plan, plan_digest, plan_from_json
 from raidplan.render.obsolete import obsolete_text
@@ -156,7 +156,7 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
     """Whatever comes in between, a bug or ^C, steps may have been begun, and the journal knows which."""
-    return told_as_stopped(
+    return run_until_stopped(
         lambda: _carry_out(decision, journal, arguments),
         lambda: _stopped(f"stopped part-way: {GOES_ON}", decision, journal),
         before=(NoRoom, BrokenJournal, Unable),

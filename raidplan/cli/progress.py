@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-Told = Event | Sync | Outcome | Refusal
+Report = Event | Sync | Outcome | Refusal
 """The things that an event log reports."""
 
 
@@ -43,7 +43,7 @@ class Display:
 
 
 @contextmanager
-def events_to(file: str | None) -> Iterator[Callable[[Told], None]]:
+def events_to(file: str | None) -> Iterator[Callable[[Report], None]]:
     """Writes each event to a file as a line of JSON, at once, as long as it takes them; nobody is waited for who reads
     a pipe slowly. Raises Unable if it cannot be opened."""
     if file is None:
@@ -60,12 +60,12 @@ def events_to(file: str | None) -> Iterator[Callable[[Told], None]]:
     with os.fdopen(descriptor, "ab", buffering=0) as opened:
         full = False
 
-        def note(event: Told) -> None:
+        def note(event: Report) -> None:
             nonlocal full
             if full:
                 return
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            line = json.dumps({"time": now, **_told(event)}).encode() + b"\n"
+            line = json.dumps({"time": now, **_data(event)}).encode() + b"\n"
             try:
                 if opened.write(line) != len(line):
                     raise OSError(errno.EAGAIN, "nobody reads them")
@@ -78,7 +78,7 @@ def events_to(file: str | None) -> Iterator[Callable[[Told], None]]:
         yield note
 
 
-def _told(event: Told) -> dict[str, object]:
+def _data(event: Report) -> dict[str, object]:
     if isinstance(event, Refusal):
         return {"event": "refused", **refusal_to_data(event)}
     if isinstance(event, Sync):

@@ -30,7 +30,7 @@ def stopped_by_signals() -> Iterator[None]:
                 signal.signal(each, handler)
 
 
-def told_as_stopped(
+def run_until_stopped(
     act: Callable[[], int], stopped: Callable[[], int], *, before: tuple[type[Exception], ...] = ()
 ) -> int:
     """The exit code of what writes; that of `stopped` where a bug or a signal came in between, whatever is pressed after it.

@@ -1,4 +1,4 @@
-"""`raidplan undo`: back to what stood before an apply that was cut off, as long as that is possible."""
+"""`raidplan undo`: back to what stood before an interrupted apply, as long as that is possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import agreed
 from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
-from raidplan.cli.stopping import stopped_by_signals, told_as_stopped
+from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
 from raidplan.plan import Plan
 from raidplan.render.obsolete import obsolete_text
@@ -74,7 +74,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk("refused: the machine changed while the list was read; nothing was written")
         return REFUSED
     journal = open_journal(folder, world)
-    return told_as_stopped(lambda: _put_back(plan, way, copies, journal, world), _stopped)
+    return run_until_stopped(lambda: _put_back(plan, way, copies, journal, world), _stopped)
 
 
 def _stopped(why: str = "") -> int:

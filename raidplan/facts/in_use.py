@@ -52,7 +52,7 @@ def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     return numbers, gone
 
 
-def alone(node: str) -> Iterator[str]:
+def claimed_elsewhere(node: str) -> Iterator[str]:
     """A reason why the kernel does not let us have the device for ourselves; nothing if it does."""
     try:
         os.close(os.open(node, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))

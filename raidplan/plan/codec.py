@@ -25,7 +25,7 @@ from raidplan.plan.step import (
     WriteFile,
     Zero,
 )
-from raidplan.plan.unlike import unlike
+from raidplan.plan.validity import faults
 
 FORMAT_VERSION = 2
 SENTENCES = 1
@@ -115,11 +115,11 @@ def plan_from_json(text: str) -> Plan:
             )
         if data["digest"] != _digest_of(data):
             raise ValueError(
-                "its digest is not that of what stands in it: it was changed, make it anew with `raidplan plan`"
+                "its digest is not that of what stands in it: it was changed, make it again with `raidplan plan`"
             )
         if data["machine"] and "whole" not in data:
             raise ValueError(
-                "it was made by an earlier raidplan, whose plans do not say what stands: make it anew with `raidplan plan`"
+                "it was made by an earlier raidplan, whose plans do not say what stands: make it again with `raidplan plan`"
             )
         host = _text(data["host"])
         if {"/", "\0"} & {*host} or host in ("", ".", ".."):
@@ -138,7 +138,7 @@ def plan_from_json(text: str) -> Plan:
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError(f"this is not a plan: {type(problem).__name__} {problem}") from None
-    if why := next(unlike(plan), ""):
+    if why := next(faults(plan), ""):
         raise ValueError(f"this is not a plan: {why}")
     return plan
 
@@ -182,7 +182,7 @@ def _action_from_data(data: dict[str, Any]) -> Action:
     forms = [form for form in FORMS if form in data]
     if len(forms) > 1:
         raise ValueError(
-            f"the step {data['id']} says {' and '.join(forms)}, and does one: make it anew with `raidplan plan`"
+            f"the step {data['id']} says {' and '.join(forms)}, and does one: make it again with `raidplan plan`"
         )
     if "initramfs" in data:
         return RenewInitramfs(_texts(data["initramfs"]), _generator(data))

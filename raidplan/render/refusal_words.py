@@ -9,10 +9,10 @@ UNSEEN = "and what stands on it cannot be seen"
 AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
 STAYS = "which this plan does not write over"
 DESTROYED = "which this plan would destroy: remove"
-PLAN_AGAIN = "make it anew with `raidplan plan`"
+PLAN_AGAIN = "make it again with `raidplan plan`"
 WAYS_OUT = (
-    "the step was cut off, and cannot have left that; what is whole, `raidplan adopt` enters as done; what nobody "
-    "misses is cleared by hand, from the top"
+    "the step was interrupted, and this is not left from it: `raidplan adopt` enters what is whole as done; clear by hand "
+    "what nobody misses, the top layer first"
 )
 THERE = f"{AT}: {{there}} of its {{devices}} devices are there"
 DIFFERS = f"{AT} is there already, but not as planned: {{differences:; }}"
@@ -127,13 +127,13 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "not-of-that-step": {
         "": f"{AT}: {{found:; }}: {WAYS_OUT}",
         "file": f"{AT}: {{file}} exists already, {{stain:|with}}{{size:? % bytes}}: {WAYS_OUT}",
-        "other-apply": f"{AT}: it was begun {{began}} by an apply of another layout, on other disks, or of an earlier raidplan, and "
-        "nothing says that it ended: finish it with `raidplan apply` of the {file} beside the journal, or let `raidplan adopt` "
+        "other-apply": f"{AT}: an apply of another layout, on other disks, or of an earlier raidplan began it ({{began}}), and "
+        "no record says that it finished: finish it with `raidplan apply` of the {file} beside the journal, or let `raidplan adopt` "
         f"look at it: {WAYS_OUT}",
     },
     "gone": {
         "": f"{AT} was made by the apply of {{began}} and is gone: somebody changed the machine since; where it stood all blank, "
-        "`raidplan adopt` lets it be made anew"
+        "`raidplan adopt` lets it be made again"
     },
     "not-in-journal": {
         "": "{names:8} stand there as planned, but no journal says that they were ever finished: `raidplan adopt` looks at them, "
@@ -193,7 +193,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "large": "{place} is larger than a configuration file should be: look into it",
     },
     "foreign-lines": {
-        "": "{place} line {number} ({words}) stands in the block of raidplan, which is written anew, and is of no layout: move it out of "
+        "": "{place} line {number} ({words}) stands in the block of raidplan, which is written again, and is of no layout: move it out of "
         "the block, or remove it"
     },
     "lines-conflict": {
@@ -231,7 +231,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "link": "{place} is a symbolic link, and what it leads to would stay as it is: put the image in its place",
         "in-the-way": "{place} stands where images are made and kept, and is not what it should be there: move it away",
         "foreign-file": "{place} is in the folder where images are made, and is none: move it away",
-        "unreadable": "{error}: make it anew ({command}), or remove it with its kernel",
+        "unreadable": "{error}: make it again ({command}), or remove it with its kernel",
         "unpacker-missing": "the program {place} is missing, which unpacks the initramfs: install it",
         "run-parts-missing": "the program run-parts is missing, which runs what is in {place}: install it",
         "read-only": "{place} is mounted read-only, so no initramfs can be made: mount -o remount,rw {place}",

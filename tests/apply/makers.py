@@ -14,7 +14,7 @@ import pytest
 
 from raidplan.apply.decide import maker, recheck
 from raidplan.apply.decide.leftovers import NotOurs
-from raidplan.apply.decide.redo_steps import anew
+from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.journal.past import Past
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.reader import Reader
@@ -93,7 +93,7 @@ class Device:
             patch.setattr(recheck, "used_by_others", lambda node: [])
             machine = recheck.look_closer(plan, machine, {"d": machine.disks[0]}, past)
         try:
-            return not any(step.destroys for step in anew(self.step, machine, past, {})[:-1])
+            return not any(step.destroys for step in redo(self.step, machine, past, {})[:-1])
         except NotOurs:
             return False
 

@@ -15,7 +15,7 @@ from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
 from raidplan.plan import Plan
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
-from raidplan.plan.unlike import unlike
+from raidplan.plan.validity import faults
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
 from tests.apply.sentences import sentences
@@ -60,7 +60,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     decision = decide(plan, world.read(plan), read_past(folder), here=False)
     if decision.refusals:
         return "; ".join(sentences(decision.refusals))
-    assert [*unlike(decision.left)] == [], "it could be given to apply as a file as well"
+    assert [*faults(decision.left)] == [], "it could be given to apply as a file as well"
     if decision.left.lost:
         return "asks: " + "; ".join(loss_texts(decision.left.lost))
     journal = open_journal(folder, world)

@@ -175,7 +175,7 @@ class Simulated(World):
     def instance(self, node: str) -> tuple[str, int]:
         return "1", next(disk.size for disk in self.plan.disks if node == f"/dev/{disk.name}")
 
-    def another(self, node: str) -> str:
+    def other_partition(self, node: str) -> str:
         return ""
 
     def disks_below(self, node: str) -> frozenset[str]:

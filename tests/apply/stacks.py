@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from raidplan.apply.decide.redo_steps import anew
+from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine, PartitionFact
@@ -180,7 +180,7 @@ def redone(plan: Plan, id: str, box: Box) -> list[Step]:
     """The steps for one that was begun and never ended."""
     step = next(step for step in plan.steps if step.id == id)
     past = Past(is_open=True, begun=frozenset({id}), ours={id: frozenset(step.guard)})
-    return anew(step, box.machine(), past, made_nodes(plan))
+    return redo(step, box.machine(), past, made_nodes(plan))
 
 
 def order(plan: Plan) -> list[str]:

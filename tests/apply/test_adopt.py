@@ -17,7 +17,7 @@ import pytest
 
 import raidplan.apply.journal.journal
 import raidplan.facts.run
-from raidplan.apply.adopt import gone, look, unplanned
+from raidplan.apply.adopt import look, missing, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.world import World
@@ -253,11 +253,13 @@ def test_what_a_person_cleared_by_hand_is_made_anew(tmp_path: Path) -> None:
     said, ran = again(plan, tmp_path / "root", state)
     assert "gone: somebody changed the machine since" in said and "raidplan adopt" in said and not ran
     journal = open_journal(tmp_path / "root" / FOLDER, world)
-    (step,) = gone(plan, world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks}), journal.past)
+    (step,) = missing(
+        plan, world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks}), journal.past
+    )
     assert step.id == "disk.d0.partition"
     state.content["{d0}"] = ["ext4 precious"]
     machine = world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks})
-    assert not list(gone(plan, machine, journal.past)), "what somebody put there is not cleared for that"
+    assert not list(missing(plan, machine, journal.past)), "what somebody put there is not cleared for that"
     del state.content["{d0}"]
     journal.forgotten(step.id)
     assert again(plan, tmp_path / "root", state)[0] == "done"
@@ -283,5 +285,5 @@ def test_a_disk_that_died_in_its_step_and_left_the_layout(
     world = Simulated(less, tmp_path / "root", state)
     named = world.read(less).named({f"/dev/{d.name}": d.name for d in less.disks})
     assert _entered(less, named, journal) == 0
-    assert "not in this layout: filesystem.bad.make, which was cut off" in capsys.readouterr().err
+    assert "not in this layout: filesystem.bad.make, which was interrupted" in capsys.readouterr().err
     assert again(less, tmp_path / "root", state)[0] == "done" and not ran

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide.leftovers import NotOurs, carries_ours
-from raidplan.apply.decide.redo_steps import anew
+from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
@@ -66,7 +66,7 @@ def test_another_disk_of_that_name_is_not_taken_for_ours(plan: Plan, later: Plan
         assert "d0 (/dev/d0) is not blank" in said and not ran, how
 
 
-def test_a_blank_disk_in_place_of_a_dead_one_is_done_anew(plan: Plan, later: Plan, tmp_path: Path) -> None:
+def test_a_blank_disk_in_place_of_a_dead_one_is_done_redo(plan: Plan, later: Plan, tmp_path: Path) -> None:
     """Its partitions had ended, on the other disk."""
     state = cut(plan, tmp_path, "mdadm --create")
     (ours,) = (uuid for uuid, found in state.objects["table"].items() if found["disk"] == "{d0}")
@@ -204,9 +204,9 @@ def test_a_table_that_only_the_kernel_still_has(plan: Plan) -> None:
     step = next(step for step in plan.steps if step.id == "disk.d0.partition")
     past = Past(is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({"{d0}"})})
     blank = Box().disk("sdb", "PAIR-0")
-    assert [each.id for each in anew(step, blank.machine().named({"/dev/sdb": "d0"}), past, {})] == [step.id]
+    assert [each.id for each in redo(step, blank.machine().named({"/dev/sdb": "d0"}), past, {})] == [step.id]
     left = blank.partition("sdb", uuid="1-1").machine().named({"/dev/sdb": "d0"})
-    clear, again = anew(step, left, past, {})
+    clear, again = redo(step, left, past, {})
     assert clear.action == Run(("blockdev", "--rereadpt", "{d0}")) and again.needs[-1] == clear.id
 
 
@@ -250,7 +250,7 @@ def test_what_another_layout_began_is_not_taken_for_done(
     state = cut(plan, tmp_path / "root", tool, "during")
     other = plan_of(LAYOUT.replace(was, now), tmp_path)
     said, ran = again(other, tmp_path / "root", state)
-    assert "begun" in said and "plan.json beside the journal" in said and not ran
+    assert "began it" in said and "plan.json beside the journal" in said and not ran
     assert again(plan, tmp_path / "root", state)[0] == "done"
 
 

@@ -225,7 +225,7 @@ def test_f21_a_link_to_another_partition_is_not_followed(
         for number, node in enumerate(nodes):
             link.unlink(missing_ok=True)
             link.symlink_to(f"{node}p1")
-            said = guard.another(str(link), os.stat(link).st_rdev)
+            said = guard.other_partition(str(link), os.stat(link).st_rdev)
             assert said == ("" if number == 0 else f"{link} leads to {Path(node).name}p1, another partition")
         raw = Path(f"{nodes[1]}p1")
         raw.write_bytes(b"a raw database" * 512)
@@ -235,7 +235,9 @@ def test_f21_a_link_to_another_partition_is_not_followed(
         tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", nodes[0], stdin="label: gpt\nsize=4MiB\n")  # fmt: skip
         link.unlink()
         link.symlink_to(f"{nodes[0]}p1")
-        assert "another partition" in guard.another(str(link), os.stat(link).st_rdev), "a table made anew"
+        assert "another partition" in guard.other_partition(str(link), os.stat(link).st_rdev), (
+            "a table made anew"
+        )
     finally:
         for node in nodes:
             tool("losetup", "--detach", node)

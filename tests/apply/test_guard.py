@@ -15,7 +15,7 @@ from raidplan.apply.devices.guard import instance_of, not_blank
 from raidplan.apply.world import World
 from raidplan.facts import in_use, writers
 from raidplan.facts.block import read_at
-from raidplan.facts.in_use import alone, used_by_others, written_by_others
+from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import Result
 from raidplan.plan import Zero
 from tests.images import MIB, tool
@@ -39,7 +39,7 @@ def node(tmp_path: Path) -> Iterator[str]:
 
 def test_a_blank_device_may_be_written_to(node: str) -> None:
     assert not_blank(node, everywhere=True) == World().not_blank(node, everywhere=True) == []
-    assert list(alone(node)) == list(used_by_others(node)) == []
+    assert list(claimed_elsewhere(node)) == list(used_by_others(node)) == []
 
 
 def test_a_signature_is_named_with_its_place(node: str) -> None:
@@ -54,7 +54,7 @@ def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
     assert f"{node} cannot be opened for us alone: Device or resource busy" in not_blank(
         node, everywhere=True
     )
-    assert list(alone(node)) == [
+    assert list(claimed_elsewhere(node)) == [
         f"{node} is claimed by something that shows nowhere else (Device or resource busy): find out by what"
     ]
     assert list(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]

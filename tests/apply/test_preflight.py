@@ -244,7 +244,7 @@ def clearing(plan: Plan, *needs: str) -> Plan:
 
 def test_what_shows_in_no_fact_is_asked_of_the_device(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "used_by_others", lambda *nodes: (f"{node} is used" for node in nodes))
-    monkeypatch.setattr(checks, "alone", lambda node: iter((f"{node} is claimed",)))
+    monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((f"{node} is claimed",)))
     assert said(clearing(plan), ready()) == ["/dev/sdb is used"]
     monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter(()))
     assert said(clearing(plan), ready()) == ["/dev/sdb is claimed"]

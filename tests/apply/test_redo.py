@@ -16,7 +16,7 @@ from raidplan.base.identity import md_form
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import Plan, Run, Step, Zero
-from raidplan.plan.unlike import unlike
+from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.record import Record
 from tests.apply.simulated import Simulated, State
@@ -73,7 +73,7 @@ def test_members_are_cleared_with_the_superblock_last(plan: Plan) -> None:
         replace(step, needs=tuple(need for need in step.needs if "clear" in need)) for step in steps
     )
     left = replace(plan, steps=alone)
-    assert not [*unlike(left)] and not left.lost
+    assert not [*faults(left)] and not left.lost
     assert plan_shell(left).count("require_found /dev/") == 2 * 2, "before all, and right before"
 
 

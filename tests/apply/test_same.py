@@ -99,7 +99,7 @@ class Linked(Simulated):
     def disks_below(self, node: str) -> frozenset[str]:
         return self.below.get(node, frozenset())
 
-    def another(self, node: str) -> str:
+    def other_partition(self, node: str) -> str:
         return self.leads if node == PARTITION else ""
 
 

@@ -15,7 +15,7 @@ from raidplan.facts.run import Result
 from raidplan.plan import Plan, RenewInitramfs, Run, plan_from_json, plan_to_json
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, image_makers
 from raidplan.plan.places import INITRAMFS_ASIDE
-from raidplan.plan.unlike import unlike
+from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import action_lines
 from tests.apply.runs import plan_of
@@ -119,7 +119,7 @@ def test_a_plan_names_it_in_every_form() -> None:
     script = plan_shell(plan)
     assert "imagine-unpack" in script and "/etc/imagine/hooks" in script
     assert {"imagine", "imagine-all"} <= image_makers()
-    assert any("makes the initramfs" in each for each in unlike(_with(Run(("imagine", "x")))))
+    assert any("makes the initramfs" in each for each in faults(_with(Run(("imagine", "x")))))
 
 
 def test_one_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

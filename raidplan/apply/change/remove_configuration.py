@@ -32,7 +32,7 @@ RULES = f"{BACK}udev"
 DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 
 
-def taken_back(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
+def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     """The steps that take configuration back. Raises BrokenBlock."""
     described = {step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)}
     for steps in (_rules(plan), _fstab(plan), _mdadm_conf(plan), _check(plan), *map(_own_file, (DPKG, HOOK))):

@@ -77,10 +77,12 @@ def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[Refusal]:
     others = _arrays_of_others(whole, machine)
     for action, text in _of_mdadm(left, machine):
         ours = _addresses(numbered(action.content))
-        told = [
-            (place, words) for place, words in _told(text.others, action, machine) if words[0] == "MAILADDR"
+        found = [
+            (place, words)
+            for place, words in _statements(text.others, action, machine)
+            if words[0] == "MAILADDR"
         ]
-        place, words = next(iter(told), ("", []))
+        place, words = next(iter(found), ("", []))
         if ours and others and words[1:] not in ([], ours) and not _addresses(text.inside):
             figures = {"address": words[1], "array": others[0], "ours": ours[0]}
             yield Refusal("lines-conflict", "address", place, figures=figures)
@@ -103,7 +105,7 @@ def _arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
     return [plain(words) for uuid, words in {**members, **running}.items() if uuid not in ours]
 
 
-def put_inside(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
+def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Foreign lines in our block, which rewriting it would delete: they name nothing that any layout made.
 
     Without a journal nobody can tell them from those of an earlier layout; a run that was cut off wrote some of what it
@@ -127,23 +129,23 @@ def _spoken_of(kind: str, key: str) -> Key:
     return ("node", key.removeprefix("file:")) if key.startswith("file:") else device(f"UUID={key}")
 
 
-def unheard(left: Plan, machine: Machine) -> Iterator[str]:
+def ignored_lines(left: Plan, machine: Machine) -> Iterator[str]:
     """Lines that mdadm ignores (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices missing from a list."""
     for action, text in _of_mdadm(left, machine):
-        told = [*_told(text.others, action, machine)]
-        looked_at = [(place, words[1:]) for place, words in told if words[0] == "DEVICE"]
-        if looked_at and not any("partitions" in words for _, words in looked_at):
-            place, words = looked_at[0]
+        found = [*_statements(text.others, action, machine)]
+        listed = [(place, words[1:]) for place, words in found if words[0] == "DEVICE"]
+        if listed and not any("partitions" in words for _, words in listed):
+            place, words = listed[0]
             yield f"{place} lets mdadm look at {plain(' '.join(words))} only: no array with members elsewhere is assembled at boot"
         ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
-        for place, words in told:
+        for place, words in found:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
                 yield f"{place} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
         others = _arrays_of_others(left.complete, machine)
         if (
             ours
             and others
-            and all(words[0] != "MAILADDR" for _, words in told)
+            and all(words[0] != "MAILADDR" for _, words in found)
             and not _addresses(text.inside)
         ):
             yield f"alarms of {', '.join(others)} go to {ours[0][1]} as well: mdadm takes one address for all arrays"
@@ -163,7 +165,9 @@ def _of_mdadm(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sectio
     return ((action, text) for action, text in _files(left, machine) if action.file == MDADM_CONF)
 
 
-def _told(lines: Iterable[Line], action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[str]]]:
+def _statements(
+    lines: Iterable[Line], action: WriteBlock, machine: Machine
+) -> Iterator[tuple[str, list[str]]]:
     """The place and the words of each statement in these lines and in the further files."""
     for file, each in ((action.file, lines), *_parts(action, machine)):
         for number, words in statements(each):

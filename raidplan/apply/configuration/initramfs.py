@@ -70,7 +70,7 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
         world.effect("rename", str(image), partial(new.rename, image))
     for folder in (aside.parent, aside):
         world.sync(folder)
-    if problem := "; ".join(_not_told(action, found, world)):
+    if problem := "; ".join(_failed_hooks(action, found, world)):
         return problem
     world.effect("remove", str(aside), aside.rmdir)
     world.sync(aside.parent)
@@ -108,7 +108,7 @@ def _changed(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
     """Images that another program renewed in the meantime, such as an upgrade: theirs may be newer than ours."""
     for image, seen in present.items():
         if not image.exists() or _appearance(image) != seen:
-            yield f"{image} was changed by somebody else while it was being made anew"
+            yield f"{image} was changed by somebody else while it was being made again"
 
 
 def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
@@ -120,13 +120,13 @@ def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
     return []
 
 
-def _not_told(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[str]:
+def _failed_hooks(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[str]:
     """The hooks that failed: what they keep a copy for would boot the image of before."""
     if world.path(action.by.hooks).is_dir():
         for image, kernel in found.items():
             result = world.run_inside(action.by.tell(kernel, image.name))
             if result.returncode:
-                yield f"{image} is made anew, and not everything in {action.by.hooks} took it: {result.last_words}"
+                yield f"{image} is made, and not everything in {action.by.hooks} took it: {result.last_words}"
 
 
 def _give_up(aside: Path, begun: bool, by: Generator, world: World) -> None:

@@ -11,7 +11,7 @@ from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.decide.redo_steps import anew, half_done
+from raidplan.apply.decide.redo_steps import half_done, redo
 from raidplan.apply.decide.rename_arrays import under_its_name
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.past import Past
@@ -60,11 +60,11 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     return replace(plan, steps=tuple(left)), refusals
 
 
-def _anew(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
+def _redo(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
     """The steps that redo an interrupted one. Raises NotOurs, except where the layout lets everything be wiped: there it
     is listed instead."""
     try:
-        return anew(step, machine, past, made_nodes(plan))
+        return redo(step, machine, past, made_nodes(plan))
     except NotOurs:
         below = disks_below(plan)[step.id]
         if below and below <= {disk.name for disk in plan.disks if disk.wipe}:
@@ -99,7 +99,7 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     A device that holds our object in another shape is not written over, and an object in use is only changed in place.
     """
     if half_done(step, machine, past):
-        return _anew(step, machine, plan, past), []
+        return _redo(step, machine, plan, past), []
     if step.proof and stands(step, machine) and differences(step.proof, machine):
         steps, reasons = changes(step, machine, plan, past)
         return steps, reasons

@@ -13,7 +13,7 @@ OF_THE_PLAN = (".content", ".partitions")
 """The properties of a disk that the steps of a plan change themselves."""
 
 
-def seen(tools: Iterable[str], disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
+def state_of(tools: Iterable[str], disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
     """All that a plan which runs these programs depends on. Kernel names, which change at every boot, are not part of it."""
     found: dict[str, Value] = {"machine-id": machine.machine_id, "kernel": machine.kernel}
     for tool in tools:

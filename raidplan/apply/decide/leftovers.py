@@ -45,7 +45,7 @@ def _ours(word: str, proof: Proof) -> bool:
     return uuid == proof.key and kind == TYPES.get(proof.kind, kind)
 
 
-def lost(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
+def losses(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
     """Losses: content of our own that may have been used since, or content of either the step or somebody else."""
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
@@ -57,7 +57,7 @@ def lost(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
         yield Loss(f"{kind}{label}{size}, on {where}", where, proof.key, own=True)
     if proof.kind not in ("table", "array") and (stain := _stain(device, machine)):
         where = _called(device, machine)
-        yield Loss(f"{stain}, on {where}: of the step that was cut off there, or of somebody else", where)
+        yield Loss(f"{stain}, on {where}: of the step that was interrupted there, or of somebody else", where)
 
 
 def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:

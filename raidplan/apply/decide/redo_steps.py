@@ -24,7 +24,7 @@ from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
 
 
-def anew(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
+def redo(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
     """An interrupted step, after the steps that make its devices blank again; `made` as from `made_nodes`.
 
     Raises NotOurs.
@@ -66,7 +66,7 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
     blocks = {block.identity: block for block in machine.blocks}
     identities = {node: identity_of(node, made) for node in ours}
     carried = [node for node, one in identities.items() if leftovers.carries_ours(one, step.proof, machine)]
-    lost = {node: tuple(leftovers.lost(one, step.proof, machine)) for node, one in identities.items()}
+    lost = {node: tuple(leftovers.losses(one, step.proof, machine)) for node, one in identities.items()}
     running = machine.observe("array", step.proof.key) if step.proof.kind == "array" and ours else None
     after: tuple[str, ...] = ()
     if running:
@@ -128,7 +128,7 @@ def _clear(step: Step, number: int, verb: str, action: Run | Zero, after: tuple[
     return Step(
         id=f"{step.id}{CLEARS}{number}",
         phase=step.phase,
-        say=f"{verb} what is left of a step that was begun and never ended: {step.say}",
+        say=f"{verb} what is left of an interrupted step: {step.say}",
         action=action,
         because=step.because,
         line=step.line,

@@ -36,7 +36,7 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
         return [f"{target} exists already"]
     if not stat.S_ISBLK(mode.st_mode):
         return [f"{target} is not a block device"]
-    other = another(target, mode.st_rdev)
+    other = other_partition(target, mode.st_rdev)
     found = [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
     if found or not everywhere:
         return found
@@ -51,7 +51,7 @@ def instance_of(node: str) -> tuple[str, int]:
     return block.instance_of(sys), size
 
 
-def another(target: str, number: int) -> str:
+def other_partition(target: str, number: int) -> str:
     """The target of a link, if not the partition that it names: udev may be late, and any rule can make links.
 
     The table on the disk decides. `number` is that of the device which the link leads to, or of one that was opened by it.

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
-from raidplan.apply.devices.guard import another
+from raidplan.apply.devices.guard import other_partition
 from raidplan.base.size import MIB
 from raidplan.facts.block import SYS_BLOCK, read_at
 from raidplan.facts.block_devices import found_line
@@ -40,7 +40,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
     try:
         if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
             raise NotCleared(f"{device} is not a block device")
-        if other := another(device, os.fstat(descriptor).st_rdev):
+        if other := other_partition(device, os.fstat(descriptor).st_rdev):
             raise NotCleared(other)
         _ours(device, descriptor)
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]

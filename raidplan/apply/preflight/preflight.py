@@ -25,7 +25,7 @@ from raidplan.apply.preflight.surroundings import (
 from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.assembly_hold import HOLDING
-from raidplan.facts.in_use import alone, used_by_others, written_by_others
+from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import find_tool
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
@@ -153,7 +153,7 @@ def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
     for node, step in cleared.items():
         # What stands on it is taken off by other steps before; the rest must be ours at once.
         if not set(step.needs) - set(HOLDING) and not (others and [*used_by_others(node)]):
-            yield from (refusal("in-use-elsewhere", place=node, use=use) for use in alone(node))
+            yield from (refusal("in-use-elsewhere", place=node, use=use) for use in claimed_elsewhere(node))
 
 
 def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[Refusal]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from raidplan.apply.adopt import unplanned
-from raidplan.apply.configuration.conflicts import put_inside
+from raidplan.apply.configuration.conflicts import foreign_lines
 from raidplan.apply.decide.comparison import unknown_origin
-from raidplan.apply.decide.fingerprint import changed, seen
+from raidplan.apply.decide.fingerprint import changed, state_of
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
 from raidplan.apply.preflight.situation import Situation
@@ -39,7 +39,7 @@ def refuse(
     refusals += cleared.refusals
     refusals += remaining.refused
     refusals += unknown_origin(asked.layout, left, after.machine, past)
-    refusals += put_inside(left, remaining.whole, resumed.machine, past)
+    refusals += foreign_lines(left, remaining.whole, resumed.machine, past)
     situation = Situation(left, after.machine, after.disks, asked.layout)
     if left.steps:
         refusals += preflight(situation, here=here)
@@ -50,7 +50,7 @@ def refuse(
     made_for = asked.given.machine
     if made_for:
         goes_on = past.is_open and not digests_of(asked.entire).isdisjoint((past.plan_digest, *past.plans.values()))  # fmt: skip
-        now = seen(asked.given.tools, matched.disks, machine)
+        now = state_of(asked.given.tools, matched.disks, machine)
         refusals += changed(made_for, now, resumed=goes_on)
         refusals += _unasked(left, asked.given, resumed=goes_on)
     return tuple(dict.fromkeys(refusals))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from raidplan.apply.change.remove_configuration import taken_back, with_renewal
+from raidplan.apply.change.remove_configuration import removals, with_renewal
 from raidplan.apply.configuration.blocks import BrokenBlock
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.matching import Asked
@@ -32,7 +32,7 @@ def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:
     problems: tuple[Refusal, ...] = ()
     back: tuple[Step, ...] = ()
     try:
-        back = tuple(taken_back(asked.layout, resumed.machine, resumed.past))
+        back = tuple(removals(asked.layout, resumed.machine, resumed.past))
     except BrokenBlock as error:
         problems = (error.refusal,)
     whole = _with(asked.layout, (*asked.back, *back))

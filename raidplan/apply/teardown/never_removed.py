@@ -22,7 +22,7 @@ BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
 
 
-def kept(given: Cleared) -> Iterator[Refusal]:
+def reasons_to_keep(given: Cleared) -> Iterator[Refusal]:
     """Every reason why the targets must not be cleared, with what and where; nothing if they may."""
     if not given.targets:
         return

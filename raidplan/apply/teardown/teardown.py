@@ -13,7 +13,7 @@ from dataclasses import replace
 from raidplan.apply.teardown import assembly_hold, losses
 from raidplan.apply.teardown.cleared import Cleared, Compare, give_up
 from raidplan.apply.teardown.layers import Layers
-from raidplan.apply.teardown.never_removed import kept
+from raidplan.apply.teardown.never_removed import reasons_to_keep
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, offsets
@@ -50,7 +50,7 @@ def take_apart(
         steps += assembly_hold.release(before, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
-    return replace(given, left=left, refusals=[*given.refusals, *kept(given)])
+    return replace(given, left=left, refusals=[*given.refusals, *reasons_to_keep(given)])
 
 
 def _with_teardown(

@@ -26,7 +26,7 @@ Reason = Callable[..., Refusal]
 """Makes a refusal about the disk of its case and its figures."""
 
 
-def since(
+def compare_with_copy(
     copy: Copy, disk: DiskFact, steps: Mapping[str, Step], past: Past, machine: Machine, world: World
 ) -> tuple[dict[int, bytes], list[Refusal]]:
     """The bytes to write back to have the disk as it was, by start; or the reasons not to write them."""

@@ -18,7 +18,7 @@ from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, as_text, 
 from raidplan.apply.configuration.files import holds, real
 from raidplan.apply.configuration.switches import switched
 from raidplan.apply.journal.past import Past
-from raidplan.apply.undo.changed_since import since
+from raidplan.apply.undo.changed_since import compare_with_copy
 from raidplan.apply.undo.copies import (
     CONFIGURATION,
     DISK,
@@ -170,7 +170,7 @@ def _of_disk(start: Start, name: str, known: Copy | None, keep: Wanted) -> tuple
         )  # fmt: skip
         return (None if copy == known else copy), begun, False
     steps = {step.id: step for step in start.whole.steps}
-    _, mixed = since(known, disk, steps, past, start.machine, world)
+    _, mixed = compare_with_copy(known, disk, steps, past, start.machine, world)
     if mixed:
         return None, [], True
     copy = _with(known, keep, disk, world)

@@ -17,7 +17,7 @@ from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.refusal import Refusal, refusal, unmatched
-from raidplan.apply.undo.changed_since import CHANGED, since
+from raidplan.apply.undo.changed_since import CHANGED, compare_with_copy
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
@@ -76,7 +76,7 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
     named = machine.named({disk.node: name for name, disk in way.disks.items()})
     for name, copy in left.items():
         if name in way.disks:
-            way.pieces[name], reasons = since(copy, way.disks[name], steps, past, named, world)
+            way.pieces[name], reasons = compare_with_copy(copy, way.disks[name], steps, past, named, world)
             way.refusals += reasons
         elif name not in {disk.name for disk in plan.disks} and any(step in past.run for step in copy.steps):
             way.refusals.append(refusal(FINAL, "not-in-layout", place=name))

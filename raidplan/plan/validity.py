@@ -20,7 +20,7 @@ FILE = "file:"
 """The beginning of the key of a swap file: another step proves that there was no such file, and makes it."""
 
 
-def unlike(plan: Plan) -> Iterator[str]:
+def faults(plan: Plan) -> Iterator[str]:
     """The reasons to reject a plan, each a part of a sentence."""
     disks = {disk.name for disk in plan.disks}
     arrays = {
