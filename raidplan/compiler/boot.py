@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from shlex import quote
 
@@ -32,45 +32,30 @@ from raidplan.plan.boot_loaders import (
 from raidplan.plan.places import RULES_BEGIN
 from raidplan.plan.step import Proof, Run, Step, WriteFile
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import BootPlace, boot_places
 
 BEFORE = ("config.fstab", "config.initramfs")
 """Steps whose files the menu speaks of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A partition that the firmware starts a loader from."""
-
-    disk: str
-    name: str
-    """The name of the partition in the layout."""
-    uuid: str
-    number: int
-    """The number in the partition table."""
-    filesystem: str = ""
-    """For an EFI system partition, the name of its file system in the layout, and the mount point."""
-    mount: str = ""
-
-
 def boot_steps(topology: Topology) -> Iterator[Step]:
     """The steps of `boot.loader: grub`; none without a root file system in the layout, or where no firmware is named."""
-    layout, root = topology.layout, _root(topology)
-    firmware = layout.hardware.firmware
-    if layout.boot.loader != GRUB or not root or not firmware:
+    root, firmware = _root(topology), topology.layout.hardware.firmware
+    places = [place for place in boot_places(topology) if place.name in topology.devices]
+    if not root or not firmware or not places:
         return
-    places = [*(_bios_boot(topology) if firmware == "bios" else _esps(topology))]
-    if not places:
-        return
-    installed = [_in_boot_sector(place) if firmware == "bios" else _on_esp(place) for place in places]
+    uuids = [topology.devices[place.name].uuid for place in places]
+    install = _in_boot_sector if firmware == "bios" else _on_esp
+    installed = [install(place, uuid) for place, uuid in zip(places, uuids, strict=True)]
     menu = _menu(root, installed)
-    entered = [_no_devices()] if firmware == "bios" else [*_entries(topology.host, places)]
+    entered = [_no_devices()] if firmware == "bios" else [*_entries(topology, places)]
     # An EFI system partition is mounted before.
     phase = "configure" if firmware == "bios" or topology.target else "activate"
-    for step in (*installed, menu, *entered, *_hook(firmware, topology.host, places, menu)):
+    for step in (*installed, menu, *entered, *_hook(firmware, topology, places, menu)):
         yield replace(step, phase=phase)
 
 
-def _in_boot_sector(place: Place) -> Step:
+def _in_boot_sector(place: BootPlace, uuid: str) -> Step:
     return Step(
         id=f"boot.grub.{place.disk}",
         phase="configure",
@@ -80,11 +65,11 @@ def _in_boot_sector(place: Place) -> Step:
         needs=BEFORE,
         # One after the other: each writes the same files below /boot.
         targets=("/boot/grub",),
-        proof=Proof("boot_loader", place.uuid, {"loader": GRUB, "current": True}),
+        proof=Proof("boot_loader", uuid, {"loader": GRUB, "current": True}),
     )
 
 
-def _on_esp(place: Place) -> Step:
+def _on_esp(place: BootPlace, uuid: str) -> Step:
     return Step(
         id=f"boot.grub.{place.name}",
         phase="configure",
@@ -93,7 +78,7 @@ def _on_esp(place: Place) -> Step:
         because="boot",
         needs=(*BEFORE, f"filesystem.{place.filesystem}.mount"),
         targets=("/boot/grub",),
-        proof=Proof("boot_loader", place.uuid, {"loader": GRUB, "current": True}),
+        proof=Proof("boot_loader", uuid, {"loader": GRUB, "current": True}),
     )
 
 
@@ -110,9 +95,10 @@ def _menu(root: str, installed: Sequence[Step]) -> Step:
     )
 
 
-def _entries(host: str, places: Sequence[Place]) -> Iterator[Step]:
+def _entries(topology: Topology, places: Sequence[BootPlace]) -> Iterator[Step]:
     """The last first, because the firmware tries first what was entered last."""
     before: tuple[str, ...] = ()
+    host = topology.host
     for place in reversed(places):
         step = Step(
             id=f"boot.entry.{place.name}",
@@ -122,7 +108,7 @@ def _entries(host: str, places: Sequence[Place]) -> Iterator[Step]:
             because="boot",
             needs=(*before, "boot.menu"),
             targets=("the firmware's boot order",),
-            proof=Proof("boot_entry", place.uuid, {"removable": True}),
+            proof=Proof("boot_entry", topology.devices[place.name].uuid, {"removable": True}),
         )
         before = (step.id,)
         yield step
@@ -140,14 +126,15 @@ def _no_devices() -> Step:
     )
 
 
-def _hook(firmware: str, host: str, places: Sequence[Place], menu: Step) -> Iterator[Step]:
+def _hook(firmware: str, topology: Topology, places: Sequence[BootPlace], menu: Step) -> Iterator[Step]:
     script = files("raidplan.compiler").joinpath("boot_loaders.sh").read_text("utf-8")
+    uuids = {place: topology.devices[place.name].uuid for place in places}
     own = [
-        f"esp {place.uuid} {quote(place.mount)}" if place.mount else f"boot_sector {place.uuid}"
-        for place in places
+        f"esp {uuid} {quote(place.mount)}" if place.mount else f"boot_sector {uuid}"
+        for place, uuid in uuids.items()
     ]
     values = {
-        "HOST": host,
+        "HOST": topology.host,
         "CORE": CORE,
         "EFI_CORE": EFI_CORE,
         "SIGNED": SIGNED,
@@ -180,33 +167,6 @@ def _hook(firmware: str, host: str, places: Sequence[Place], menu: Step) -> Iter
         needs=("config.boot",),
         targets=(DPKG,),
     )
-
-
-def _bios_boot(topology: Topology) -> Iterator[Place]:
-    """The BIOS boot partition of each disk that has one; GRUB takes the first."""
-    for disk, described in topology.layout.hardware.disks.items():
-        for number, (part, entry) in enumerate(described.partitions.items(), 1):
-            device = topology.devices.get(f"{disk}.{part}")
-            if entry.type == "bios-boot" and device:
-                yield Place(disk, device.name, device.uuid, number)
-                break
-
-
-def _esps(topology: Topology) -> Iterator[Place]:
-    """The EFI system partitions with a mounted FAT, in the order of the disks."""
-    layout = topology.layout
-    on = {
-        entry.device: (name, entry)
-        for name, entry in layout.filesystems.items()
-        if entry.type == "vfat" and entry.mount
-    }
-    for disk, described in layout.hardware.disks.items():
-        for number, (part, entry) in enumerate(described.partitions.items(), 1):
-            device = topology.devices.get(f"{disk}.{part}")
-            is_one = entry.type == "esp" or f"{disk}.{part}" in topology.esps
-            if device and is_one and device.name in on:
-                name, filesystem = on[device.name]
-                yield Place(disk, device.name, device.uuid, number, name, filesystem.mount or "")
 
 
 def _root(topology: Topology) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from raidplan.base.size import human
-from raidplan.base.words import counted
+from raidplan.base.words import counted, plural
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
 from raidplan.estimate.survival import Sets
 from raidplan.render.colour import Styles, styles
@@ -46,7 +46,11 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
     if len(groups) > MANY:
         hidden = sum(map(len, groups[MANY:]))
         lines += ["", f"and {counted(hidden, 'array')} more; --format json has them all"]
-    for section in (_users(estimates), [*_survival(estimates), *_stopped(estimates)], _gains(estimates)):
+    for section in (
+        _users(estimates),
+        [*_survival(estimates), *_stopped(estimates), *_boots(estimates)],
+        _gains(estimates),
+    ):
         lines += ["", *section] if section else []
     lines += ["", *_machine(estimates.machine), *_missing(estimates)]
     return "\n".join(lines) + "\n"
@@ -128,6 +132,30 @@ def _stopped(estimates: Estimates) -> list[str]:
     if len(rows) > MANY:
         lines.append(f"  and of {sum(map(len, rows[MANY:]))} more by others")
     return lines
+
+
+def _boots(estimates: Estimates) -> Iterator[str]:
+    """The components without which the machine boots, as far as the layout has a part in its boot."""
+    fate = estimates.machine.fates.get("boot")
+    if not fate or not fate.losses:
+        return
+    kept, lost = list[str](), list[str]()
+    for kind in KINDS:
+        losses = [loss for loss in fate.losses if loss.kind == kind]
+        most = fate.losses_always_survived or 1 if kind == "disk" else 1
+        kept += _of_kind(kind, [loss.component for loss in losses if loss.survived], len(losses), most)
+        lost += _of_kind(kind, [loss.component for loss in losses if not loss.survived], len(losses), 1)
+    yield f"  boots without: {', '.join(kept) or 'none of them'}" + (
+        f"; not without: {', '.join(lost)}" if lost else ""
+    )
+
+
+def _of_kind(kind: str, names: Sequence[str], among: int, at_once: int) -> list[str]:
+    if len(names) > 1 and len(names) == among:
+        return [f"any {at_once if at_once > 1 else 'one'} of {counted(among, kind)}"]
+    return (
+        [f"{kind} {named(names)}" if len(names) == 1 else f"{plural(kind)} {named(names)}"] if names else []
+    )
 
 
 def _losses(sets: Sets) -> int:

@@ -94,6 +94,7 @@ def layout_of(combination: Combination) -> dict[str, Any]:
     for disk in data["hardware"]["disks"].values():
         for part, size in SIZES[combination.example].items():
             (disk["partitions"][part] if part else disk)["size"] = size
+    data["monitoring"]["mail"] = "root"  # as Debian's mdadm.conf says, for the arrays of others too
     for group in data.get("volume_groups", {}).values():
         group["volumes"]["root"]["size"] = VOLUME
     return data

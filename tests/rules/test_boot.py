@@ -76,6 +76,15 @@ UNMADE = {
 }  # fmt: skip
 
 
+def test_an_esp_for_grub_is_mounted(tmp_path: Path) -> None:
+    made = "filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}, f: {device: d1.esp, type: vfat}}"
+    text = PARTS + f"arrays: {{}}\n{made}\nboot: {{esp: [d<0-1>.esp], loader: LOADER}}"
+    for loader, expected in (("grub", ["5:warning"]), ("systemd-boot", [])):
+        assert found("unformatted-esp", text.replace("LOADER", loader), tmp_path) == expected
+    mounted = text.replace("device: d1.esp, type: vfat", "device: d1.esp, type: vfat, mount: /boot/efi2")
+    assert found("unformatted-esp", mounted.replace("LOADER", "grub"), tmp_path) == []
+
+
 @pytest.mark.parametrize(("made", "expected"), UNMADE.values(), ids=UNMADE)
 def test_unformatted_esp(made: str, expected: list[str], tmp_path: Path) -> None:
     """Defect D5 of the trial: of two EFI system partitions one was never formatted."""

@@ -10,6 +10,7 @@ from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import boot_places
 from raidplan.topology.resolve import DISKS, sections
 
 MACHINE: Path = ("machine",)
@@ -143,14 +144,15 @@ def _running(topology: Topology) -> Iterator[Path]:
 def _booting(topology: Topology) -> Iterator[Stand]:
     """Any one EFI system partition, or any one boot loader, does; of file systems, all are waited for."""
     layout = topology.layout
-    loaders = [
-        ("hardware", "disks", name)
-        for name, disk in layout.hardware.disks.items()
-        if layout.hardware.firmware != "uefi" and any(p.type == "bios-boot" for p in disk.partitions.values())
+    placed = dict.fromkeys((*DISKS, place.disk) for place in boot_places(topology))
+    bios = [] if layout.hardware.firmware == "uefi" else layout.hardware.disks.items()
+    loaders = list(placed) or [
+        (*DISKS, name) for name, disk in bios if any(p.type == "bios-boot" for p in disk.partitions.values())
     ]
     # A partition without a file system starts nothing; where none has one, they are made by somebody else.
     made = {entry.device for entry in layout.filesystems.values()}
-    esps = [_provider(d, topology) for d in [d for d in layout.boot.esp if d in made] or layout.boot.esp]
+    named = [] if placed else [d for d in layout.boot.esp if d in made] or layout.boot.esp
+    esps = [_provider(d, topology) for d in named]
     for ways in (loaders, [path for path in esps if path]):
         if ways:
             yield Stand(tuple(ways), len(ways) - 1)

@@ -1,0 +1,236 @@
+"""Rules about EFI system partitions: what firmware and grub-install can use as one."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from itertools import count
+
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.findings import Edit, Path, Severity
+from raidplan.layout.kinds.array import Array
+from raidplan.rules.lib.boot_devices import esps
+from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.exchange import would_crowd
+from raidplan.rules.lib.subjects import mounted, place
+from raidplan.topology import Topology
+
+
+@rule(Severity.ERROR)
+def esp_on_raid(topology: Topology) -> Iterator[Hit]:
+    """The EFI system partition is an array or a logical volume.
+
+    Why: UEFI reads a FAT file system in a GPT partition, and knows neither md nor LVM. Only the members of a
+    raid1 with its superblock at the end (metadata 1.0 or 0.90) look like one. That works and is common, and
+    is a warning: firmware, or another system, that writes to one member makes it differ from the others, and
+    md does not notice, so later reads return one or the other.
+
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+        arrays:
+          efi: {level: raid1, members: [d<0-1>.esp], metadata: "1.2"}
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: efi, type: vfat, mount: /boot/efi}
+          root: {device: os, type: ext4, mount: /}
+        boot:
+          esp:
+            - efi    # <-- here
+
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          efi2: {device: d1.esp, type: vfat, mount: /boot/efi2}
+          root: {device: os, type: ext4, mount: /}
+        boot: {esp: [d<0-1>.esp]}
+
+    Source: https://outflux.net/blog/archives/2018/04/19/uefi-booting-and-raid1/;
+    https://lists.fedoraproject.org/pipermail/devel/2014-March/196893.html; mdadm(8), `--metadata`.
+    """
+    for device, path in esps(topology).items():
+        item = topology.provider[device]
+        if item.path[0] == "volume_groups":
+            yield Hit(
+                path,
+                f"{device} is a logical volume, and firmware reads no LVM",
+                "make it a partition of each disk, and name those under boot: {esp: [...]}",
+                related=(place("volume group", item.path),),
+            )
+        elif item.path[0] == "arrays":
+            array = topology.layout.arrays[device]
+            why = _unreadable(array)
+            yield Hit(
+                path,
+                f"firmware cannot read {device} as an EFI system partition: {why}"
+                if why
+                else f"{device} is an EFI system partition on {array.level}: what firmware writes to one member, md does not notice",
+                "make an EFI system partition on each disk and keep copies there; a raid1 needs at least "
+                'metadata: "1.0"'
+                if why
+                else "make an EFI system partition on each disk and keep copies there, or resync the array at every boot",
+                severity=None if why else Severity.WARNING,
+                related=(place("array", item.path),),
+            )
+
+
+def _unreadable(array: Array) -> str | None:
+    """Why no member of the array looks like a FAT partition; None if each does."""
+    if array.level != "raid1":
+        return f"it is {array.level}, and only the members of a raid1 hold the file system whole"
+    if array.metadata in ("1.1", "1.2"):
+        return f"metadata {array.metadata} puts the superblock before the file system"
+    return None
+
+
+@rule(Severity.ERROR)
+def unreadable_esp(topology: Topology) -> Iterator[Hit]:
+    """A named EFI system partition cannot be one: it is a whole disk, of another type, or without FAT.
+
+    Why: UEFI looks into the partition table for an entry with the type of an EFI system partition, and reads
+    FAT alone in it. Whatever lies elsewhere, or in another format, is as good as not there: the machine does
+    not start. Firmware of a few makers reads more; the next one does not.
+
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB}, os: {size: rest}}}}
+        filesystems:
+          efi: {device: d0.esp, type: ext4, mount: /boot/efi}    # <-- here
+          root: {device: d0.os, type: ext4, mount: /}
+
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d0: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          root: {device: d0.os, type: ext4, mount: /}
+        boot: {esp: [d0.esp]}
+
+    Source: UEFI specification 2.10, 5.3.3 (type of the partition) and 13.3 (its file system).
+    """
+    made = {entry.device: (name, entry.type) for name, entry in topology.layout.filesystems.items()}
+    for device, path in esps(topology).items():
+        disk, _, part = device.partition(".")
+        described = topology.layout.hardware.disks.get(disk)
+        if described is not None and not part:
+            yield Hit(
+                path,
+                f"{device} is a whole disk, and firmware looks for an EFI system partition in a partition table",
+                "give it partitions: {esp: {size: 1GiB}, rest: {size: rest}}, and name "
+                f"{device}.esp here",
+                related=(place("disk", ("hardware", "disks", disk)),),
+            )
+        elif described is not None and described.partitions[part].type not in (None, "esp"):
+            yield Hit(
+                path,
+                f"{device} has the type {described.partitions[part].type}, and firmware looks for the type esp",
+                "or leave its type out",
+                edits=(Edit(("hardware", "disks", disk, "partitions", part, "type"), "esp"),),
+                related=(place("partition", ("hardware", "disks", disk, "partitions", part)),),
+            )
+        name, kind = made.get(device, ("", "vfat"))
+        if kind != "vfat":
+            given = topology.layout.filesystems[name].given
+            simple = given <= {"device", "type", "mount"} and _holds_fat(topology, device)
+            yield Hit(
+                ("filesystems", name, "type"),
+                f"{device} is an EFI system partition, and firmware reads FAT there, not {kind}",
+                "" if simple else "choose vfat, and leave out what it does not have",
+                edits=(Edit(("filesystems", name, "type"), "vfat"),) if simple else (),
+            )
+
+
+@rule(Severity.WARNING)
+def unformatted_esp(topology: Topology) -> Iterator[Hit]:
+    """An EFI system partition is named, and nothing makes a file system on it or, for GRUB, mounts it.
+
+    Why: `boot: {esp: [...]}` names the partitions that firmware starts from, and makes none of them. One without
+    FAT, or without a mount point for grub-install, holds no boot loader: when the disk with the other has
+    failed, the machine does not start.
+
+    Bad:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          root: {device: os, type: ext4, mount: /}
+        boot:
+          esp:
+            - d0.esp
+            - d1.esp    # <-- here
+
+    Good:
+        hardware:
+          firmware: uefi
+          disks: {d<0-1>: {size: 1TB, partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}}}
+        arrays:
+          os: {level: raid1, members: [d<0-1>.os]}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          efi2: {device: d1.esp, type: vfat, mount: /boot/efi2}
+          root: {device: os, type: ext4, mount: /}
+        boot: {esp: [d<0-1>.esp]}
+
+    Source: UEFI specification 2.10, 13.3 (the file system of an EFI system partition).
+    """
+    made = {entry.device: (name, entry) for name, entry in topology.layout.filesystems.items()}
+    for device, path in esps(topology).items():
+        if device in made and topology.layout.boot.loader == "grub" and not made[device][1].mount:
+            name, mount = made[device][0], _free_mount(topology)
+            yield Hit(
+                ("filesystems", name),
+                f"{device} is to hold GRUB, and {name} has no mount point, which grub-install needs",
+                edits=(Edit(("filesystems", name, "mount"), mount),),
+            )
+        # Of a whole disk another rule speaks.
+        if device not in made and device not in topology.layout.hardware.disks:
+            made_here = _filesystem_for(topology, device)
+            yield Hit(
+                path,
+                f"{device} is to hold a boot loader, and nothing makes a file system on it",
+                ("" if made_here else _no_filesystem(topology, device))
+                + "and have the boot loader installed on each",
+                edits=made_here,
+            )
+
+
+def _holds_fat(topology: Topology, device: str) -> bool:
+    there = topology.devices.get(device)
+    return there is not None and there.size >= FILESYSTEMS["vfat"].least(4096)
+
+
+def _no_filesystem(topology: Topology, device: str) -> str:
+    before = "" if _holds_fat(topology, device) else "make it larger, "
+    before = "give it to nothing else, " if device in topology.used_by else before
+    return f"{before}add a file system of type vfat, "
+
+
+def _filesystem_for(topology: Topology, device: str) -> tuple[Edit, ...]:
+    """A file system on an EFI system partition, under a name and a mount point that are free; none if it has no room for one."""
+    if not _holds_fat(topology, device) or device in topology.used_by:
+        return ()
+    if would_crowd(topology, sorted(topology.disks_below(device)), []):
+        return ()
+    name = _free_mount(topology, topology.layout.filesystems.keys() | topology.provider.keys()).rpartition(
+        "/"
+    )[2]
+    path: Path = ("filesystems", name)
+    values = {"device": device, "type": "vfat", "mount": f"/boot/{name}"}
+    return tuple(Edit((*path, key), value) for key, value in values.items())
+
+
+def _free_mount(topology: Topology, taken: Container[str] = ()) -> str:
+    """A mount point for an EFI system partition that is free, with a name that is not taken."""
+    mounts = topology.once(mounted)
+    names = (f"efi{number}" if number > 1 else "efi" for number in count(1))
+    return next(f"/boot/{each}" for each in names if each not in taken and f"/boot/{each}" not in mounts)

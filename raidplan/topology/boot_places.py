@@ -1,0 +1,56 @@
+"""The partitions that the firmware starts the boot loader from, which raidplan installs there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raidplan.topology.resolve import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class BootPlace:
+    """A partition that the firmware starts a loader from."""
+
+    disk: str
+    name: str
+    """The name of the partition in the layout."""
+    number: int
+    """The number in the partition table."""
+    filesystem: str = ""
+    """For an EFI system partition, the name of its file system in the layout, and the mount point."""
+    mount: str = ""
+
+
+def boot_places(topology: Topology) -> tuple[BootPlace, ...]:
+    """The places of GRUB, in the order of the disks; none for another loader, or where no firmware is named."""
+    return topology.once(_places)
+
+
+def _places(topology: Topology) -> tuple[BootPlace, ...]:
+    find = {"bios": _bios_boot, "uefi": _esps}.get(topology.layout.hardware.firmware or "")
+    return tuple(find(topology)) if find and topology.layout.boot.loader == "grub" else ()
+
+
+def _bios_boot(topology: Topology) -> Iterator[BootPlace]:
+    """The BIOS boot partition of each disk that has one; GRUB takes the first."""
+    for disk, described in topology.layout.hardware.disks.items():
+        for number, (part, entry) in enumerate(described.partitions.items(), 1):
+            if entry.type == "bios-boot":
+                yield BootPlace(disk, f"{disk}.{part}", number)
+                break
+
+
+def _esps(topology: Topology) -> Iterator[BootPlace]:
+    """The EFI system partitions with a mounted FAT."""
+    layout = topology.layout
+    fat = {
+        entry.device: (name, entry.mount)
+        for name, entry in layout.filesystems.items()
+        if entry.type == "vfat" and entry.mount
+    }
+    for disk, described in layout.hardware.disks.items():
+        for number, (part, entry) in enumerate(described.partitions.items(), 1):
+            device = f"{disk}.{part}"
+            if device in fat and (entry.type == "esp" or device in topology.esps):
+                yield BootPlace(disk, device, number, *fat[device])
