@@ -36,7 +36,7 @@ BY_NAME = {file.stem: file for file in EXAMPLES}
 
 SCRIPTS = ("loops", "raid5-2005-lvm", "raid6-journal", "rio-swap-cure", "root-raid1-bios", "root-raid1-uefi")
 """The examples whose plan is kept as a script and as Markdown too: they run every program."""
-PLANS = (*SCRIPTS, "linear", "raid10-far", "raid5-ppl", "raid50", "root-raid6-lvm")
+PLANS = (*SCRIPTS, "linear", "raid10-far", "raid5-ppl", "raid50")
 """The examples whose plan.json is kept: they have every kind of thing and step."""
 LIBRARIES = ("functions.sh", "clearing.sh", "initramfs.sh")
 """What scripts begin with: the files themselves are reviewed, and no copy of them."""
