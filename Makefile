@@ -6,7 +6,11 @@ PACKAGES := kmod qemu-system-x86 qemu-utils ovmf mmdebstrap lz4 mdadm gdisk fdis
 LIBVIRT := libvirt-daemon-system libvirt-clients libvirt-daemon-driver-qemu dnsmasq-base rsync grub-pc-bin grub-common
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: measures curtin vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
+# COUNT random cases of kills and other hands in virtual servers, drawn by SEED; the record stays in .results/kills.jsonl.
+# `make kills POWER=1` cuts the power, `make kills-table` prints what counts of the record.
+COUNT ?= 24
+SEED ?= 1
+.PHONY: measures curtin kills kills-table vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -17,6 +21,12 @@ test: $(VENV)/ready packages lint
 # The whole, in parts of at most an hour: `make test-all PART=kills`, `make test-all PART=--show`.
 test-all: $(VENV)/ready $(if $(filter --show,$(PART)),,packages lint)
 	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m tests.parts $(PART)
+
+kills: $(VENV)/ready packages
+	$(SUDO) $(VENV)/bin/python -m tests.kills $(COUNT) $(SEED) $(if $(POWER),--power) $(if $(REAL),--real-initramfs)
+
+kills-table: $(VENV)/ready
+	$(VENV)/bin/python -m tests.kills --table
 
 quick: $(VENV)/ready
 	$(VENV)/bin/python -m pytest -n auto --maxprocesses=4 -m "not machine and not root and not network and not slow"

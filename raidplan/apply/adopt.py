@@ -74,6 +74,21 @@ def unplanned(plan: Plan, past: Past) -> list[str]:
     return sorted(begun - {step.id for step in plan.steps})
 
 
+def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) -> dict[str, list[str]]:
+    """For each object of the layout by these names, the steps that made it and of which nothing is left."""
+    return {
+        name: [
+            step.id
+            for step in plan.steps
+            if step.because == name
+            and step.proof is not None
+            and made_by(step) in past.made
+            and machine.observe(step.proof.kind, step.proof.key) is None
+        ]
+        for name in names
+    }
+
+
 def missing(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     """The steps whose end the journal knows, of which nothing is left: neither what they made, nor anything where they made it."""
     made = made_nodes(plan)

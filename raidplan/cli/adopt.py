@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 
-from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, look, missing, unplanned
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing, unplanned
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
@@ -50,7 +51,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
     named = machine.named({disk.node: name for name, disk in disks.items()})
     journal = _journal(plan, arguments, world)
     try:
-        return _entered(plan, named, journal)
+        return _entered(plan, named, journal, arguments.forget)
     except OSError as error:
         talk(
             f"stopped: the journal {journal.file} takes no record: {error.strerror}; what was entered stays, adopt again"
@@ -58,8 +59,16 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         return UNABLE
 
 
-def _entered(plan: Plan, named: Machine, journal: Journal) -> int:
-    """Enters whole objects into the journal, and reports the others. Raises OSError."""
+def _entered(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] = ()) -> int:
+    """Enters whole objects into the journal, forgets what a person gives up, and reports the others. Raises OSError."""
+    given_up = forgettable(plan, named, journal.past, forget)
+    for name in (name for name, steps in given_up.items() if not steps):
+        talk(f"refused: {name} is no object that an apply made and that is there no more")
+        return REFUSED
+    for name, steps in given_up.items():
+        for id in steps:
+            journal.forgotten(id)
+        talk(f"forgotten: {name}; `apply` makes it anew, where its devices are blank")
     asleep = [*not_started(plan, named, journal.past)]
     for reason in asleep:
         talk(f"refused: {refusal_text(reason)}")

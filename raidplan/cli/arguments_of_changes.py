@@ -51,6 +51,13 @@ def adopt(parser: argparse.ArgumentParser) -> None:
         "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not."
     )
     parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    parser.add_argument(
+        "--forget",
+        metavar="OBJECT",
+        action="append",
+        default=[],
+        help="an object of the layout (`arrays.data`) that was made, is there no more, and that nobody misses: `apply` makes it anew",
+    )
     add_devices(parser)
     add_state(parser)
     add_target(parser)

@@ -68,6 +68,10 @@ CODES: Mapping[str, tuple[str, str]] = {
         "An array runs under another name and is in use.",
         "End its use, or renew the initramfs and boot.",
     ),
+    "superblocks-lost": (
+        "Members of an array lost its superblock; its data can be whole.",
+        "Run the command in the message.",
+    ),
     "not-of-that-step": (
         "A step was interrupted, and the present content is not from it.",
         "`raidplan adopt` enters what is whole; clear the rest by hand.",

@@ -25,6 +25,15 @@ COPY = (
     f"{AT}: the {{kind}} with its UUID {{uuid}} is on {{device}}, which is on no disk of this layout (a copy, or a disk that was in it "
     "before), and a boot could take one for the other: unplug that disk"
 )
+LOST = (
+    f"{AT}: the apply of {{began}} made this array on these {{devices}} devices, and too few of them carry its superblock now; its "
+    "data may be whole, so nothing here is written over. This writes the superblocks again, and no data"
+)
+LOOKED_AT = (
+    "`{command}`; the array is read-only then: look at what is on it without writing (fsck -n, mount -o ro), and if it is right, "
+    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`. If nobody misses it, `raidplan adopt LAYOUT --forget "
+    "{place}` makes the journal forget it"
+)
 BY_HAND = "put it right by hand"
 HERE = "{place} ({node})"
 
@@ -89,6 +98,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "`mdadm --assemble --run {node} --uuid={uuid}`, or clear them by hand if nobody misses it; then try again",
         "volume": f"{AT}: the volume is not active, {UNSEEN}: activate it with `lvchange --activate y {{volume}}`; then try again",
     },
+    "superblocks-lost": {
+        "": f"{LOST}: {LOOKED_AT}",
+        "changed": f"{LOST} (the layout or a disk was changed since: compare every value with what the array had, first): {LOOKED_AT}",
+    },
     "differs": {
         "other-mount": f"{DIFFERS}; another file system is mounted there: umount it, then apply again",
         "swap-file": f"{DIFFERS}; by hand: swapoff {{node}} and remove the file, then apply again",
@@ -147,8 +160,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "folder": "there is a /dev/{place}, so no volume group can have that name",
     },
     "uuid-taken": {
-        "member": f"{{part:?% of }}{{place}} is a member of an array {{uuid}}, as the one that is to be made is called: {AWAY}",
-        "partition": f"{{place}} has the UUID {{uuid}} of a partition that is to be made: {AWAY}",
+        "member": f"{{part:?% of }}{{place}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
+        "partition": f"{{place}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
         "copy": "{devices: and } have the same {name} {uuid}: give the copy another one ({command}), or unplug it",
     },
     # the journal, and plans in files

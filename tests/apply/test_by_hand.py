@@ -141,3 +141,17 @@ def test_the_type_to_write_is_the_one_that_is_there() -> None:
         == f"{begins}write the type that is there (`type: swap`), or {command}"
     )
     assert said([other], [raid]) == begins + command, "no layout has a word for it"
+
+
+def test_a_failed_member_is_removed_before_anything_takes_its_place() -> None:
+    """Until then mdadm --add says that the device is busy."""
+    planned = array("raid1", 2)
+    failed = {**planned, "members": ["missing", "{d1}"], "faulty": ["{d0}"]}
+    commands = said("members", failed, planned).partition(AFTER)[2]
+    assert commands.startswith(f"mdadm {NODE} --remove failed, then mdadm {NODE} --add /dev/d0, and wait")
+    assert "--remove" not in said("members", {**failed, "faulty": []}, planned)
+    taken = {**planned, "members": ["{d2}", "{d1}"], "faulty": ["{d0}"]}
+    assert (
+        f"--remove failed, then mdadm {NODE} --add-spare /dev/d0, then mdadm {NODE} --replace /dev/d2 --with /dev/d0"
+        in said("members", taken, planned)
+    )

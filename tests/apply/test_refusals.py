@@ -67,6 +67,7 @@ STABLE = [
     "program-not-roots",
     "runs-under-other-name",
     "shared",
+    "superblocks-lost",
     "systemd-absent",
     "target-not-mounted",
     "target-not-blank",

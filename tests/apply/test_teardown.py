@@ -297,7 +297,7 @@ def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: 
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd")
     refusals = sentences(decided(plan, box.member(where, array=uuid)).refusals)
     place = "/dev/sdd" if where == "sdd" else "partition 1 of /dev/sdd"
-    assert [words.partition(",")[0] for words in refusals] == [f"{place} is a member of an array {uuid}"]
+    assert [words.partition(",")[0] for words in refusals] == [f"{place} is a member of the array {uuid}"]
     assert decided(plan, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").member("sdd")).refusals == ()  # fmt: skip
 
 
@@ -305,7 +305,7 @@ def test_f30_a_partition_elsewhere_with_the_uuid_of_a_new_one(plan: Plan) -> Non
     uuid = planned(plan, "table").expect["partitions"][0].split()[0]  # type: ignore[index, union-attr]
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd", uuid=uuid)
     (words,) = sentences(decided(plan, box).refusals)
-    assert words.startswith(f"/dev/sdd1 has the UUID {uuid} of a partition that is to be made")
+    assert words.startswith(f"/dev/sdd1 has the UUID {uuid} of a partition of the layout")
 
 
 @pytest.mark.parametrize("kind", ["filesystem", "table"])

@@ -13,6 +13,7 @@ from raidplan.facts.signatures import plain
 from raidplan.plan import Value
 from raidplan.plan.changes import (
     EXCHANGED,
+    FAILED_REMOVED,
     JOURNAL_ADDED,
     JOURNAL_EXCHANGED,
     MISSING_FILLED,
@@ -106,11 +107,14 @@ def _impossible(
 def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> Advice:
     """Advice for as many members, of which some are others; a missing one has to be there before anything else is changed."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    first = (FAILED_REMOVED,) if found.get("faulty") else ()
     if "missing" in now:
-        return commands(MISSING_FILLED, values, "member-missing")
+        filled = replace(MISSING_FILLED, commands=(*first, *MISSING_FILLED.commands))
+        return commands(filled, values, "member-missing")
     if sorted(now) == sorted(wanted):
         return Advice("order")
-    return commands(EXCHANGED, values, "member-exchanged")
+    exchanged = replace(EXCHANGED, commands=(*first, *EXCHANGED.commands))
+    return commands(exchanged, values, "member-exchanged")
 
 
 def _values(

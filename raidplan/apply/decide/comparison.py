@@ -10,6 +10,7 @@ from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
+from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo_steps import half_done, redo
 from raidplan.apply.decide.rename_arrays import under_its_name
@@ -27,8 +28,11 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     """The remaining steps, and the reasons to refuse them (empty if there are none).
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
-    say that it was begun and never finished. While an array is not started, that is the one reason, and no step remains.
+    say that it was begun and never finished. While an array is not started, or has lost its superblocks, that is the one
+    reason, and no step remains.
     """
+    if lost := [*superblocks_lost(plan, machine, past)]:
+        return replace(plan, steps=()), lost
     if asleep := [*not_started(plan, machine, past)]:
         return replace(plan, steps=()), asleep
     kept: dict[str, Step] = {}

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from raidplan.apply.decide.leftovers import TYPES
+from raidplan.apply.decide.lost_superblocks import given_up
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
-from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.figures import Figure
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
@@ -62,7 +62,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         if (found and found.get("state") not in STATES) or half_done(step, machine, past):
             continue
         missing = missing_members(step, machine, made)
-        if not found and (len(missing) == len(step.guard) or _given_up(step, past)):
+        if not found and (len(missing) == len(step.guard) or given_up(step, past)):
             continue
         there = len(step.guard) - len(missing)
         figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}
@@ -77,12 +77,6 @@ def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> li
     """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
     there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
     return [device.strip("{}") for device, found in zip(step.guard, there, strict=True) if not found]
-
-
-def _given_up(step: Step, past: Past) -> bool:
-    """The open run stopped the array, which a person gave up, and has not made it since."""
-    assert step.proof is not None
-    return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended
 
 
 def _is_member(identity: str, step: Step, machine: Machine) -> bool:

@@ -29,6 +29,9 @@ class Past:
     made: frozenset[str] = frozenset()
     made_at: Mapping[str, str] = field(default_factory=dict)
     """For each of those, the time of its last record (UTC, ISO 8601)."""
+    standing: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For each step that made an object in any run, its fingerprints at that time; after the comparison with a plan and its
+    disks, only the steps that are the same, on the same disks."""
     is_open: bool = False
     plan_digest: str = ""
     """The digest of the whole plan of the last run, open or closed."""
@@ -90,6 +93,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
     made_at: dict[str, str] = {}
+    standing: dict[str, tuple[str, Mapping[str, str]]] = {}  # by step: what it made, and its fingerprints
     finished: set[str] = set()
     origins: dict[str, Origin] = {}
     before: frozenset[str] = frozenset()  # what was finished, when the last run began
@@ -108,6 +112,8 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             made_at[str(record["made"])] = str(record.get("time", ""))
         if record.get("kind") in ("intent", "adopted"):
             marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
+        if record.get("made"):
+            standing[step] = str(record["made"]), marks.get(step, {})
         match record.get("kind"):
             case "open":
                 before = before if opened else frozenset(finished)
@@ -125,7 +131,9 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 finished |= {step} if origin.kind == "layout" else set()
                 finished -= {origin.step} if origin.kind == "taken_back" else set()
             case "forgotten":
-                begun.pop(step, None)
+                made_before = standing.pop(step, ("", {}))[0]
+                if begun.pop(step, None) is None:
+                    made.discard(made_before)
                 ended.pop(step, None)
             case "close" | "undone" as kind:
                 opened = None
@@ -134,11 +142,13 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 marks.clear()
                 if kind == "undone":
                     made -= last.made
+                    standing = {each: of for each, of in standing.items() if of[0] in made}
                     finished = set(before)
                     last = _Run()
     known = Past(
         made=frozenset(made),
         made_at=made_at,
+        standing={each: on for each, (_, on) in standing.items()},
         plan_digest=plan,
         run=last.begun,
         copies=last.copies,

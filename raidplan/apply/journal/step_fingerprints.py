@@ -65,7 +65,8 @@ def of_these_disks(past: Past, now: Marks) -> Past:
 
     ended = frozenset(step for step in past.ended if fitting(step) == frozenset(now.get(step, ())))
     ours = {step: fitting(step) for step in past.begun | past.ended}
-    return replace(past, ended=ended, ours=ours)
+    standing = {step: on for step, on in past.standing.items() if on and on == now.get(step)}
+    return replace(past, ended=ended, ours=ours, standing=standing)
 
 
 def _identity(disk: DiskFact) -> list[str]:

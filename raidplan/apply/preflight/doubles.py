@@ -16,11 +16,17 @@ from raidplan.plan import Plan, Step
 MEMBER = "linux_raid_member"
 
 
-def doubles(steps: Iterable[Step], others: Iterable[DiskFact]) -> Iterator[Refusal]:
-    """A member with the UUID of an array that a step makes, a partition with that of one; `others` are disks that stay.
+def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) -> Iterator[Refusal]:
+    """A member of an array that the steps make or have made, a partition of a table of theirs, on disks that are not our `own`.
 
-    mdadm believes the superblock with more events, which is the old one's.
+    mdadm believes the superblock with more events, which can be that of the other disk. A copy of a whole disk is no matter
+    here: `copied` says that.
     """
+    tables = [found for found in machine.objects.get("table", {}).values() if found.get("also")]
+    known = {disk.node for disk in own}.union(
+        *({str(found["disk"]), *texts(found["also"])} for found in tables)
+    )
+    others = [disk for disk in machine.disks if disk.node not in known]
     made = [step.proof for step in steps if step.creates and step.proof]
     arrays = {proof.key for proof in made if proof.kind == "array"}
     rows = [row for proof in made if proof.kind == "table" for row in texts(proof.expect.get("partitions"))]

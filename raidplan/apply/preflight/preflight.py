@@ -179,11 +179,10 @@ def names_free(situation: Situation) -> Iterator[Refusal]:
 
 
 def uuids_free(situation: Situation) -> Iterator[Refusal]:
-    """A device with the UUID of a new array or partition would be taken for it, at the next boot at the latest."""
-    ours = {disk.node for disk in situation.disks.values()}
-    others = [disk for disk in situation.machine.disks if disk.node not in ours]
-    yield from doubles(situation.plan.steps, others)
-    yield from copied(situation.whole or situation.plan, situation.machine)
+    """A device with the UUID of an array or a partition of the layout would be taken for it, at the next boot at the latest."""
+    whole = situation.whole or situation.plan
+    yield from doubles(whole.steps, situation.machine, situation.disks.values())
+    yield from copied(whole, situation.machine)
 
 
 def group_folders_free(situation: Situation) -> Iterator[Refusal]:

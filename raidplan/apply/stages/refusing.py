@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidplan.apply.adopt import unplanned
@@ -10,7 +10,7 @@ from raidplan.apply.configuration.conflicts import foreign_lines
 from raidplan.apply.decide.comparison import unknown_origin
 from raidplan.apply.decide.fingerprint import changed, state_of
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight
+from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight, uuids_free
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.stages.matching import Asked, Matched
@@ -40,12 +40,12 @@ def refuse(
     refusals += remaining.refused
     refusals += unknown_origin(asked.layout, left, after.machine, past)
     refusals += foreign_lines(left, remaining.whole, resumed.machine, past)
-    situation = Situation(left, after.machine, after.disks, asked.layout)
+    situation = Situation(_without_differing(left, refusals), after.machine, after.disks, asked.layout)
     if left.steps:
         refusals += preflight(situation, here=here)
     elif not refusals:
-        # Our lines are as they should be, and others that came later can count for more.
-        refusals += lines_do_not_conflict(situation)
+        # Our lines and devices are as they should be, and others that came later can count for more.
+        refusals += (*lines_do_not_conflict(situation), *uuids_free(situation))
     refusals += still_held(resumed.machine) if refusals else []
     made_for = asked.given.machine
     if made_for:
@@ -54,6 +54,14 @@ def refuse(
         refusals += changed(made_for, now, resumed=goes_on)
         refusals += _unasked(left, asked.given, resumed=goes_on)
     return tuple(dict.fromkeys(refusals))
+
+
+def _without_differing(left: Plan, refusals: Sequence[Refusal]) -> Plan:
+    """Without the steps that made what stands and differs: that it is on its own members is no further reason."""
+    differing = {refusal.place for refusal in refusals if refusal.code == "differs"}
+    return replace(
+        left, steps=tuple(step for step in left.steps if not (step.creates and step.because in differing))
+    )
 
 
 def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]:

@@ -18,6 +18,7 @@ from raidplan.plan.changes.answer import (
 )
 from raidplan.plan.changes.arrays import (
     EXCHANGED,
+    FAILED_REMOVED,
     JOURNAL_ADDED,
     JOURNAL_EXCHANGED,
     MISSING_FILLED,
@@ -36,6 +37,7 @@ from raidplan.plan.changes.words import BEFORE, REASONS, known_before
 __all__ = [
     "BEFORE",
     "EXCHANGED",
+    "FAILED_REMOVED",
     "JOURNAL_ADDED",
     "JOURNAL_EXCHANGED",
     "MISSING_FILLED",

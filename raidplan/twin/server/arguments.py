@@ -72,6 +72,8 @@ class Machine:
     online: bool = False
     kernel_arguments: str = ""
     unplugged: frozenset[str] = field(default=frozenset())
+    snapshots: bool = False
+    """The files of its disks are qcow2, which keep states of the whole machine."""
     boots_itself: bool = False
     """Its firmware loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
     firmware: Firmware = "bios"
@@ -86,7 +88,7 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
     if machine.cache not in _CACHE:
         raise ValueError(f"cache {machine.cache!r}: possible are {', '.join(_CACHE)}")
     found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port)]
-    found += [] if machine.boots_itself else _root_disk(paths.root)
+    found += [] if machine.boots_itself else _root_disk(paths.root, snapshots=machine.snapshots)
     for name in controllers(machine.disks):
         found += _option("device", controller_device(name, machine.disks))
     for group, rate in _throttle_groups(machine):
@@ -201,9 +203,9 @@ def _network(online: bool, port: int) -> list[str]:
     return ["-netdev", user, "-device", "virtio-net-pci,netdev=net,romfile="]
 
 
-def _root_disk(path: Path) -> list[str]:
-    cache = {"direct": False, "no-flush": True}
-    node = {"driver": "file", "node-name": "root", "filename": str(path), "cache": cache, "discard": "unmap"}
+def _root_disk(path: Path, *, snapshots: bool) -> list[str]:
+    common: Properties = {"cache": {"direct": False, "no-flush": True}, "discard": "unmap"}
+    node = _file(path, common, snapshots=snapshots) | {"node-name": "root"}
     device = {"driver": "virtio-blk-pci", "id": "root-disk", "drive": "root", "serial": "twin-root"}
     return [*_option("blockdev", node), *_option("device", device)]
 
@@ -223,11 +225,16 @@ def _groups(disk: Disk, machine: Machine) -> list[str]:
     return linked + own
 
 
+def _file(path: Path, common: Properties, *, snapshots: bool) -> Properties:
+    file: Properties = {"driver": "file", "filename": str(path), **common}
+    return {"driver": "qcow2", "file": file, **common} if snapshots else file
+
+
 def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
     _, direct, no_flush = _CACHE[machine.cache]
     common: Properties = {"cache": {"direct": direct, "no-flush": no_flush}, "discard": "unmap"}
     below = f"n{machine.disks.index(disk)}"
-    nodes: list[Properties] = [{"driver": "file", "node-name": below, "filename": str(path), **common}]
+    nodes = [_file(path, common, snapshots=machine.snapshots) | {"node-name": below}]
     if disk.keeps_log:
         nodes.append({**_logging(log_of(path), direct=direct), "node-name": f"{below}l", "file": below})
         below += "l"

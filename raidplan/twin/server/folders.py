@@ -47,13 +47,23 @@ def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
     paths.console.write_bytes(b"")
     shutil.copyfile(image.kernel, paths.kernel)
     shutil.copyfile(image.initrd, paths.initrd)
-    argv = ["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)]
-    copied = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if copied.returncode:
-        raise BootError(f"the root disk could not be copied: {copied.stderr.strip()}")
+    if machine.snapshots:
+        _tool("qemu-img", "create", "-q", "-f", "qcow2", "-b", str(image.root), "-F", "raw", str(paths.root))
+    else:
+        _tool("cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root))
     for disk in machine.disks:
-        paths.disks[disk.name].unlink(missing_ok=True)
+        path = paths.disks[disk.name]
+        path.unlink(missing_ok=True)
+        if machine.snapshots:
+            path.parent.mkdir(exist_ok=True)
+            _tool("qemu-img", "create", "-q", "-f", "qcow2", str(path), str(disk.size_bytes))
     lay_out_disks(paths, machine.disks)
+
+
+def _tool(*argv: str) -> None:
+    made = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if made.returncode:
+        raise BootError(f"a disk could not be laid out: {made.stderr.strip()}")
 
 
 def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:

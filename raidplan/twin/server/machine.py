@@ -76,6 +76,7 @@ class Twin:
         online: bool = False,
         kernel_arguments: str = "",
         firmware: Firmware = "bios",
+        snapshots: bool = False,
         recipe: Recipe | None = None,
         boot_timeout: float = BOOT_SECONDS,
         say: Say = lambda _: None,
@@ -83,12 +84,12 @@ class Twin:
         """A machine that has booted and answers over SSH; the image is built first where the cache has none.
 
         Without `directory` its files are in a temporary folder that `stop` removes; with it they stay. `cache`
-        is one of QEMU's cache modes for the disks; `online` lets the guest out to the network. Raises ValueError
-        for hardware that cannot be shown as given, BuildError, BootError.
+        is one of QEMU's cache modes for the disks; `online` lets the guest out to the network; with `snapshots` its
+        states can be saved and restored. Raises ValueError for hardware that cannot be shown as given, BuildError, BootError.
         """
         machine = Machine(
             tuple(disks), tuple(links), memory_mib, cpus, cache, accelerator, online, kernel_arguments,
-            firmware=firmware,
+            firmware=firmware, snapshots=snapshots,
         )  # fmt: skip
         check(machine.disks, machine.links)
         image = find_or_build(recipe or Recipe(release), say=say)
@@ -175,6 +176,25 @@ class Twin:
             raise BootError(with_console(f"the guest did not shut down within {timeout:.0f} s", self.console))
         self._disconnect()
 
+    def save(self, name: str) -> None:
+        """Keeps the state of the whole machine, with its memory and all disks. Raises TwinError for one without `snapshots`."""
+        self._states(f"savevm {name}")
+
+    def restore(self, name: str, *, timeout: float = BOOT_SECONDS) -> None:
+        """Makes the machine what it was when the state was saved. Raises TwinError where there is none."""
+        self._disconnect()
+        self._states(f"loadvm {name}")
+        assert self._process is not None
+        self._master = connected(self._shell, self._process, self.console, time.monotonic() + timeout)
+
+    def _states(self, command: str) -> None:
+        if not self.machine.snapshots:
+            raise TwinError("the machine was started without snapshots")
+        with Monitor(self._paths.monitor, timeout=600) as monitor:
+            said = monitor.ask("human-monitor-command", **{"command-line": command})
+        if said:
+            raise TwinError(f"{command}: {said.strip()}")
+
     def power_cut(self) -> None:
         """Ends the machine in the middle of whatever it does; `start_again` gives it power again."""
         if self._process:
@@ -183,8 +203,8 @@ class Twin:
 
     def start_again(self, *, timeout: float = BOOT_SECONDS) -> None:
         """Boots a machine that is off as a boot loader would: from its own disk. Raises BootError."""
-        if self.running:
-            raise TwinError("the machine is on already")
+        if self.running or self.machine.snapshots:
+            raise TwinError("the machine is on already, or its disks are not raw files")
         take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
         self._boot(timeout)
 

@@ -1,0 +1,103 @@
+"""Arrays that an earlier apply made, and of whose members too many carry no superblock any more: the data can be whole.
+
+The journal knows on which disks, in which order and with which geometry, so the command that writes the superblocks again
+is known as well. Nothing else is written over such an array, whatever the layout allows to be wiped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.apply.decide.redo_steps import half_done
+from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.teardown.layers import STOPPED
+from raidplan.base.levels import losses_survived
+from raidplan.base.size import KIB
+from raidplan.facts import Machine
+from raidplan.facts.machine import BlockFact, texts
+from raidplan.facts.signatures import plain
+from raidplan.geometry.md_member import default_data_offset
+from raidplan.plan import Plan, Run, Step
+from raidplan.plan.identities import identity_of, made_nodes
+
+MEMBER = "linux_raid_member {}"
+KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
+        "--layout=", "--bitmap=", "--consistency-policy=")  # fmt: skip
+"""The options of `mdadm --create` that decide where the data lies and what the array is called."""
+
+
+def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
+    """A refusal for each such array, with the command that brings it back; not those that a run has given up."""
+    made = made_nodes(plan)
+    for step in plan.steps:
+        known = made_by(step) in past.made and not half_done(step, machine, past)
+        if not known or step.proof is None or step.proof.kind != "array" or given_up(step, past):
+            continue
+        blocks = [_block(identity_of(node, made), machine) for node in step.guard]
+        if machine.observe("array", step.proof.key) or not all(blocks):
+            continue
+        members = [block for block in blocks if block]
+        as_made = step.id in past.standing
+        if _too_few(step, members, machine) and (as_made or any(block.content for block in members)):
+            yield refusal(
+                "superblocks-lost",
+                "" if as_made else "changed",
+                place=step.because,
+                line=step.line,
+                began=past.made_at.get(made_by(step), ""),
+                devices=len(members),
+                command=" ".join(create_again(step, members)),
+                node=step.awaits[0],
+            )
+
+
+def given_up(step: Step, past: Past) -> bool:
+    """The open run stopped the array, which a person gave up, and has not made it since."""
+    assert step.proof is not None
+    return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended
+
+
+def _block(identity: str, machine: Machine) -> BlockFact | None:
+    return next((block for block in machine.blocks if block.identity == identity), None)
+
+
+def _too_few(step: Step, members: list[BlockFact], machine: Machine) -> bool:
+    """Fewer members carry the superblock than the array needs to start."""
+    assert step.proof is not None
+    expect, ours = step.proof.expect, MEMBER.format(step.proof.key)
+    wanted = texts(expect.get("members"))
+    carrying = sum(ours in machine.carried(one) for one in wanted)
+    layout = expect.get("layout")
+    survived = losses_survived(str(expect["level"]), len(wanted), str(layout) if layout else None)
+    return carrying < len(wanted) - survived
+
+
+def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
+    """The command that writes the superblocks of the step's array again, in the same order, and starts it read-only.
+
+    `members` in the order of the guard; the data offset is that of `mdadm --create` (geometry/md_member.py). A write journal
+    is left out: what it held is lost, and mdadm adds another one afterwards.
+    """
+    assert step.proof is not None and isinstance(step.action, Run)
+    expect, journal = step.proof.expect, step.proof.expect.get("journal")
+    kept = [word for word in step.action.argv if word.startswith(KEPT)]
+    if journal:
+        kept = [word for word in kept if not word.startswith("--consistency-policy=")]
+    metadata, chunk = str(expect["metadata"]), expect.get("chunk")
+    if metadata in ("1.1", "1.2"):
+        offset = default_data_offset(
+            members[0].size,
+            level=str(expect["level"]),
+            chunk=chunk if isinstance(chunk, int) else None,
+            metadata=metadata,
+            ppl=expect.get("consistency") == "ppl",
+        )
+        kept.append(f"--data-offset={offset // KIB}K")
+    devices = [
+        plain(node if node.startswith("/") else block.node)
+        for node, block in zip(step.guard, members, strict=True)
+        if block.identity != journal
+    ]
+    return ("mdadm", "--create", step.awaits[0], "--readonly", "--assume-clean", *kept, *devices)

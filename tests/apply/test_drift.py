@@ -1,0 +1,92 @@
+"""What somebody else's hand did to a machine that stands: one reason each, and one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.decision import Decision
+from raidplan.apply.journal.past import Past
+from raidplan.plan import Plan
+from raidplan.render.refusals import refusal_text
+from tests.apply.stacks import LAYOUT, Box, decide, plan_of
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """Nothing may be wiped."""
+    return plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
+
+
+def standing(plan: Plan) -> Box:
+    """The array of the layout on its two disks, as planned."""
+    box = Box()
+    table = {step.targets[0]: step.proof for step in plan.steps if step.proof and step.proof.kind == "table"}
+    (array,) = (
+        step.proof for step in plan.steps if step.proof and step.proof.kind == "array" and step.creates
+    )
+    for disk, serial, name in (("sdb", "PAIR-0", "d0"), ("sdc", "PAIR-1", "d1")):
+        rows = table[name].expect["partitions"]
+        uuid, *_ = rows[0].split()  # type: ignore[index, union-attr]
+        box.disk(disk, serial).table(disk).partition(disk, uuid=uuid)
+        box.member(f"{disk}1", array=array.key)
+        box.put("table", table[name].key, disk=f"/dev/{disk}", partitions=rows)
+    box.array("md127", "sdb1", "sdc1", uuid=array.key, name="pair:data")
+    return box.put(
+        "array",
+        array.key,
+        **{
+            **array.expect,
+            "node": "/dev/md127",
+            "device": "md127",
+            "links": ["data"],
+            "state": "active",
+            "faulty": [],
+            "spares": [],
+        },
+    )
+
+
+def decided(plan: Plan, box: Box) -> Decision:
+    return decide(plan, box.machine(), Past(), here=False)
+
+
+def test_a_failed_member_is_the_one_reason(plan: Plan) -> None:
+    """That it is on its own members is none."""
+    box = standing(plan)
+    (found,) = box.objects["array"].values()
+    found |= {"members": ["missing", found["members"][1]], "faulty": [found["members"][0]], "degraded": 1}
+    reasons = [each for each in decided(plan, box).refusals if each.code != "not-in-journal"]
+    assert [each.code for each in reasons] == ["differs"] and "--remove failed, then " in refusal_text(
+        reasons[0]
+    )
+
+
+def test_members_in_the_places_of_others_are_one_reason(plan: Plan) -> None:
+    box = standing(plan)
+    (found,) = box.objects["array"].values()
+    found["members"] = found["members"][::-1]
+    (reason,) = [each for each in decided(plan, box).refusals if each.code != "not-in-journal"]
+    assert reason.code == "differs" and "in the order of the slots" in refusal_text(reason)
+
+
+@pytest.mark.parametrize("where", ["sdd", "sdd1"])
+def test_a_copy_of_a_member_is_refused_while_everything_stands(plan: Plan, where: str) -> None:
+    """At the next boot it could be taken for the member."""
+    (uuid,) = (
+        step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array" and step.creates
+    )
+    box = standing(plan).disk("sdd", "OTHER").partition("sdd").member(where, array=uuid)
+    (reason,) = [each for each in decided(plan, box).refusals if each.code == "uuid-taken"]
+    assert "is a member of the array" in refusal_text(reason) and "unplug that disk" in refusal_text(reason)
+
+
+def test_a_copy_of_a_whole_disk_is_one_reason(plan: Plan) -> None:
+    box = standing(plan).disk("sdd", "OTHER")
+    key, found = next(iter(box.objects["table"].items()))
+    part = found["partitions"][0].split()[0]
+    box.partition("sdd", uuid=part)
+    box.objects["table"][key]["also"] = ["/dev/sdd"]
+    (reason,) = [each for each in decided(plan, box).refusals if each.code == "uuid-taken"]
+    assert "have the same disk GUID" in refusal_text(reason) and "unplug it" in refusal_text(reason)

@@ -1,0 +1,201 @@
+"""Random layouts out of a family: levels, metadata, chunks, LVM, every file system, swap, nested arrays, wiping, changes in place."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+from raidplan.review import pipeline
+
+HOST = "kills"
+DISKS = 4
+SIZE = 512 * 2**20
+LARGE, SMALL = "330MiB", "96MiB"
+"""Of the first partition of each disk, which holds an XFS even where nothing adds up; and of the second."""
+TYPES = ("ext2", "ext3", "ext4", "ext4", "xfs", "xfs", "btrfs", "vfat", "f2fs")
+KINDS = ("fresh", "fresh", "wipe", "change")
+LEVELS = {
+    2: ("raid0", "raid1", "raid1", "linear", "raid10"),
+    3: ("raid0", "raid1", "raid5", "raid5", "raid10"),
+    4: ("raid0", "raid10", "raid5", "raid6", "raid6", "nested"),
+}
+OLD = {
+    "raid1 that runs": "mdadm --create /dev/md/older --run --quiet --level=1 --bitmap=internal --assume-clean --raid-devices=2 {0} {1}; mke2fs -q /dev/md/older",
+    "raid5 that is stopped": "mdadm --create /dev/md/older --run --quiet --level=5 --force --raid-devices=3 {0} {1} {2}; mdadm --stop /dev/md/older",
+    "LVM": "pvcreate -qq {0} {1}; vgcreate -qq older {0} {1}; lvcreate -qq --yes -n data -L 64m older; mke2fs -q /dev/older/data",
+    "partitions": "printf 'label: gpt\\nsize=100MiB\\nsize=100MiB\\n' | sfdisk -q {0}; udevadm settle; mke2fs -q {0}1; mkswap -q {0}2; mkfs.btrfs -q {1}",
+    "file systems": "mke2fs -q -t ext4 {0}; mkfs.xfs -q {1}; mkswap -q {2}",
+}
+"""What is on the disks before a layout that may wipe them, as commands; {0} and so on are the disks."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A layout, and what is there before it; `before` is an earlier layout that was applied, `old` a key of OLD."""
+
+    seed: int
+    kind: str
+    text: str
+    before: str = ""
+    old: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of all that it depends on."""
+        whole = "\n".join((self.kind, self.text, self.before, self.old))
+        return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+def draw(seed: int) -> Drawn:
+    """The layout of a seed: the first one drawn that the rules let pass."""
+    random = Random(f"layout {seed}")
+    while True:
+        kind = random.choice(KINDS)
+        data = _layout(random, wipe=kind == "wipe")
+        changed = _changed(random, data) if kind == "change" else None
+        texts = [yaml.safe_dump(each, sort_keys=False) for each in (data, changed) if each]
+        if all(map(sound, texts)):
+            old = random.choice([*OLD]) if kind == "wipe" else ""
+            return Drawn(seed, kind, texts[-1], texts[0] if changed else "", old)
+
+
+def sound(text: str) -> bool:
+    """There is a plan for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "layout.yaml"
+        file.write_text(text)
+        loaded = pipeline.check(str(file))
+        return loaded.topology is not None and pipeline.plan(loaded)[0] is not None
+
+
+def _layout(random: Random, *, wipe: bool) -> dict[str, Any]:
+    count = random.choice((2, 2, 3, 3, 4))
+    disks = {
+        f"k{n}": {
+            "serial": f"K-{n}",
+            "size": "512MiB",
+            "partitions": {"a": {"size": LARGE, "type": "raid"}, "b": {"size": SMALL}},
+            **({"wipe": True} if wipe else {}),
+        }
+        for n in range(DISKS)
+    }
+    data: dict[str, Any] = {
+        "version": "1",
+        "host": HOST,
+        "hardware": {"disks": disks},
+        "arrays": {},
+        "filesystems": {},
+    }
+    top = _array(random, data, count)
+    if random.random() < 0.35:
+        volumes = {
+            "one": {"size": random.choice(("48MiB", "120MiB"))},
+            "two": {"size": random.choice(("32MiB", "64MiB"))},
+        }
+        data["volume_groups"] = {"kv": {"devices": [top], "volumes": volumes}}
+        _filesystem(random, data, "one", "kv.one", random.choice(("ext2", "ext3", "ext4", "vfat", "f2fs")))
+        if random.random() < 0.5:
+            data["swap"] = {"two": {"device": "kv.two", "priority": 3}}
+        else:
+            _filesystem(random, data, "two", "kv.two", "ext4")
+    else:
+        _filesystem(random, data, "top", top, random.choice(TYPES))
+    _second(random, data)
+    if random.random() < 0.3:
+        data["monitoring"] = random.choice(({"scrub": "monthly"}, {"mail": "root@example.org"}))
+    return data
+
+
+def _array(random: Random, data: dict[str, Any], count: int) -> str:
+    """The array, or two with one on top of them, of the first partitions; its name."""
+    level = random.choice(LEVELS[count])
+    members = [f"k{n}.a" for n in random.sample(range(DISKS), count)]
+    if level == "nested":
+        for name, pair in (("left", members[:2]), ("right", members[2:])):
+            data["arrays"][name] = {"level": "raid1", "members": pair, "initial_sync": "freeze-until-reboot"}
+        data["arrays"]["main"] = {"level": "raid0", "members": ["left", "right"], "chunk": "64KiB"}
+        return "main"
+    array: dict[str, Any] = {"level": level, "members": members}
+    if level not in ("raid1", "linear"):
+        array["chunk"] = random.choice(("64KiB", "128KiB", "256KiB", "512KiB"))
+    if level == "raid10":
+        array["layout"] = random.choice(("n2", "o2", "f2"))
+    if level not in ("raid0", "linear"):
+        array["initial_sync"] = random.choice(("run", "freeze-until-reboot"))
+        array["bitmap"] = random.choice(("internal", "none"))
+        array["metadata"] = random.choice(("1.2", "1.2", "1.2", "1.0", "1.1"))
+        spare = [f"k{n}.a" for n in range(DISKS) if f"k{n}.a" not in members]
+        if spare and random.random() < 0.3:
+            array["spares"] = spare[:1]
+    if level == "raid5" and random.random() < 0.25:
+        array |= {"consistency": "ppl", "metadata": "1.2"}
+        array.pop("bitmap")
+    if level in ("raid5", "raid6"):
+        array["stripe_cache_size"] = random.choice((512, 1024))
+    if random.random() < 0.2:
+        array["read_ahead"] = "2MiB"
+    data["arrays"]["main"] = array
+    return "main"
+
+
+def _second(random: Random, data: dict[str, Any]) -> None:
+    """What is on the second partitions: swap, a file system, or another mirror."""
+    disks = data["hardware"]["disks"]
+    way = random.choice(("swap", "plain", "mirror"))
+    if way == "swap":
+        disks["k0"]["partitions"]["b"]["type"] = "swap"
+        data.setdefault("swap", {})["part"] = {"device": "k0.b", "priority": 5}
+    elif way == "plain":
+        _filesystem(random, data, "plain", "k1.b", random.choice(("ext4", "vfat")))
+    else:
+        for name in ("k0", "k1"):
+            disks[name]["partitions"]["b"]["type"] = "raid"
+        data["arrays"]["small"] = {
+            "level": "raid1",
+            "members": ["k0.b", "k1.b"],
+            "initial_sync": "freeze-until-reboot",
+        }
+        _filesystem(random, data, "small", "small", "ext4")
+    if random.random() < 0.2:
+        ext = [name for name, each in data["filesystems"].items() if each["type"] == "ext4"]
+        if ext:
+            data.setdefault("swap", {})["file"] = {
+                "file": f"/srv/{ext[0]}/swap",
+                "size": "8MiB",
+                "priority": 1,
+            }
+
+
+def _filesystem(random: Random, data: dict[str, Any], name: str, device: str, kind: str) -> None:
+    made: dict[str, Any] = {"device": device, "type": kind, "mount": f"/srv/{name}"}
+    if random.random() < 0.3:
+        made["label"] = name.upper() if kind == "vfat" else name
+    if random.random() < 0.3:
+        made["options"] = ["noatime"]
+    data["filesystems"][name] = made
+
+
+def _changed(random: Random, data: dict[str, Any]) -> dict[str, Any]:
+    """A later version of the layout, every change of which apply makes in place."""
+    later = copy.deepcopy(data)
+    for array in later["arrays"].values():
+        if array["level"] in ("raid5", "raid6"):
+            array["stripe_cache_size"] = 2048
+        if array.get("bitmap"):
+            array["bitmap"] = "none" if array["bitmap"] == "internal" else "internal"
+        array["read_ahead"] = "4MiB"
+    for name, each in later["filesystems"].items():
+        each["options"] = ["noatime", "nodev"]
+        if each["type"] in ("ext2", "ext3", "ext4"):
+            each |= {"label": f"new-{name}", "reserved": "1%"}
+    for each in later.get("swap", {}).values():
+        each["priority"] += 4
+    later["monitoring"] = {"mail": "you@example.org"}
+    return later

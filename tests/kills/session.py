@@ -1,0 +1,181 @@
+"""Cases in virtual servers: a state of the whole machine is kept before each layout and restored for each of its cases."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidplan.twin.server import CommandTimeoutError, Disk, Twin, UnreachableError, install_raidplan
+from tests.kills.adversity import CONVERGED, LOST, PERSON, STUCK, Adversity, draw_adversity
+from tests.kills.family import DISKS, HOST, OLD, SIZE, Drawn
+from tests.machine.initramfs import quick_initramfs
+from tests.machine.look import NODE
+
+IN_GUEST = "/root/in_guest.py"
+FILE, BEFORE = "/root/kills.yaml", "/root/before.yaml"
+MIB = 2**20
+MEMORY = 768
+CLEAN, READY = "clean", "ready"
+DECOYS = f"""set -e
+{NODE}
+mdadm --create /dev/md/foreign --run --quiet --level=1 --bitmap=none --assume-clean --raid-devices=2 "$(d DECOY-0)" "$(d DECOY-1)"
+mke2fs -q -L foreign /dev/md/foreign
+mdadm --stop /dev/md/foreign
+mke2fs -q -L precious "$(d DECOY-2)"
+dd if=/dev/urandom of="$(d DECOY-3)" bs=1M count=2 conv=fsync status=none
+sysctl -q dev.raid.speed_limit_max=200000
+sync
+"""
+KEPT = "for each in /srv/*; do mkdir -p $each/kept; cp -r /etc/systemd /etc/udev $each/kept/ 2>/dev/null; done; sync; true"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An uninterrupted apply of a layout: the seconds that it took, and what bare tools say of it."""
+
+    drawn: Drawn
+    seconds: float
+    look: Mapping[str, list[str]]
+    decoys: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+class Void(Exception):
+    """The layout is no good in the server: its uninterrupted apply does not end well. The message has its words."""
+
+
+def disks(prefix: str = "K") -> list[Disk]:
+    """The disks of the layout."""
+    return [Disk(f"{prefix.lower()}{n}", SIZE, f"{prefix}-{n}") for n in range(DISKS)]
+
+
+def decoys() -> list[Disk]:
+    """Small disks of somebody else."""
+    return [Disk(f"decoy{n}", 8 * MIB, f"DECOY-{n}") for n in range(4)]
+
+
+@contextmanager
+def server(folder: Path, say: Callable[[str], None], *, real_initramfs: bool = False) -> Iterator[Twin]:
+    """A server with blank disks and filled decoys, whose state is kept as CLEAN."""
+    hardware = [*disks(), *decoys()]
+    with Twin.start(hardware, directory=folder, memory_mib=MEMORY, snapshots=True, say=say) as twin:
+        made_ready(twin, real_initramfs=real_initramfs)
+        twin.save(CLEAN)
+        yield twin
+
+
+def made_ready(twin: Twin, *, real_initramfs: bool = False) -> None:
+    """raidplan, the script of cases, the quick initramfs, the content of the decoys."""
+    install_raidplan(twin)
+    twin.put(Path(__file__).with_name("in_guest.py"), IN_GUEST)
+    if not real_initramfs:
+        quick_initramfs(twin)
+    twin.run(["sh", "-c", DECOYS])
+
+
+def in_guest(twin: Twin, timeout: float = 900, **case: object) -> dict[str, Any]:
+    """What the script in the server makes of a case."""
+    done = twin.run(["python3", "-I", IN_GUEST], stdin=json.dumps(case).encode(), timeout=timeout)
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    return outcome
+
+
+def about(drawn: Drawn, prefix: str = "K") -> dict[str, Any]:
+    """The case, as the script in the server knows it."""
+    return {"host": HOST, "prefix": prefix, "apply": ["raidplan", "apply", FILE, "--confirm", HOST], "consents": drawn.kind == "wipe"}  # fmt: skip
+
+
+def prepared(twin: Twin, drawn: Drawn, prefix: str = "K") -> None:
+    """What is there before the layout: nothing, an earlier version with files, or what it may wipe."""
+    twin.put(drawn.text.replace("K-", f"{prefix}-").encode(), FILE)
+    script = ":"
+    if drawn.old:
+        nodes = [f'$(d "{prefix}-{n}")' for n in range(DISKS)]
+        script = f"{NODE}\n{OLD[drawn.old].format(*nodes)}\nudevadm settle; sync"
+    if drawn.before:
+        twin.put(drawn.before.replace("K-", f"{prefix}-").encode(), BEFORE)
+        done = twin.run(["raidplan", "apply", BEFORE, "--confirm", HOST], check=False)
+        if done.returncode:
+            raise Void(done.stderr[-1500:])
+        script = f"{KEPT}; mdadm --wait /dev/md/* 2>/dev/null; sync"
+    in_guest(twin, do="prepare", script=script, **about(drawn, prefix))
+
+
+def reference(twin: Twin, drawn: Drawn) -> Reference:
+    """Prepares the layout, keeps the state as READY, and applies without any adversity. Raises Void."""
+    twin.restore(CLEAN)
+    prepared(twin, drawn)
+    twin.save(READY)
+    found = in_guest(twin, do="reference", **about(drawn))
+    if found["code"] or found["again"]:
+        raise Void(f"{found['code']}, {found['again']}: {found['said']}")
+    return Reference(drawn, found["seconds"], found["look"], found["decoys"], found["files"])
+
+
+def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
+    """The record of one case from the state READY."""
+    began = time.monotonic()
+    twin.restore(READY)
+    outcome: dict[str, Any]
+    try:
+        outcome = in_guest(
+            twin, do="case", adversity=adversity.to_data(), seconds=to.seconds, **about(to.drawn)
+        )
+    except (CommandTimeoutError, UnreachableError) as error:
+        outcome = {"result": STUCK, "why": str(error)[-800:]}
+    return judged(outcome, to, adversity) | {"seconds": round(time.monotonic() - began, 1)}
+
+
+def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> dict[str, Any]:
+    """The result against the reference and the prediction."""
+    note = outcome.get("note", {})
+    expected = adversity.expected_if_won if note.get("won") else adversity.expected
+    result, why = str(outcome["result"]), str(outcome.get("why", ""))
+    if "look" in outcome:
+        harmed = [*differing(outcome["decoys"], to.decoys), *differing(outcome["files"], to.files)]
+        other = differing(outcome["look"], to.look)
+        if harmed:
+            result, why = LOST, f"{harmed}"
+        elif other and result in (CONVERGED, PERSON):
+            result, why = STUCK, f"not as without it: {other}"
+    return {
+        "layout": to.drawn.name,
+        "kind": to.drawn.kind,
+        "adversity": adversity.to_data(),
+        "expected": expected,
+        "result": result,
+        "interrupted": bool(note.get("interrupted")),
+        "open": note.get("open", []),
+        "won": note.get("won"),
+        "applies": outcome.get("applies", 0),
+        "why": "" if result == expected and result == CONVERGED else why[-1200:],
+    }
+
+
+def differing(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """What one has and the other has not, in each section."""
+    return [
+        f"{key}: {_other(found.get(key), wanted.get(key))}"
+        for key in sorted({*found, *wanted})
+        if found.get(key) != wanted.get(key)
+    ]
+
+
+def _other(found: Any, wanted: Any) -> str:
+    if not isinstance(found, list) or not isinstance(wanted, list):
+        return f"{str(found)[:160]} in place of {str(wanted)[:160]}"
+    return (
+        f"has {[e for e in found if e not in wanted][:6]}, lacks {[e for e in wanted if e not in found][:6]}"
+    )
+
+
+def cases_of(layout: int, number: int, seed: int) -> Iterator[tuple[int, Adversity]]:
+    """The seeds of the cases of a layout, and what they draw."""
+    for each in range(number):
+        drawn = seed * 1_000_000 + layout * 100 + each
+        yield drawn, draw_adversity(drawn)
