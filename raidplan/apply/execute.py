@@ -18,6 +18,7 @@ from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.recheck_target import Decided
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.base.size import parse_size
@@ -80,7 +81,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
-    unproven: list[str] = field(default_factory=list)
+    unproven: list[Refusal] = field(default_factory=list)
     """Promises of the plan that the machine did not show when everything was read back."""
     syncs: tuple[Sync, ...] = ()
     """The syncs that md continues by itself."""

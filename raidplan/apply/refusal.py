@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.match import Mismatch
+from raidplan.facts.prove import Deviation
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class Refusal:
     place: str = ""
     line: int = 0
     figures: Figures = field(default_factory=dict, hash=False)
+    deviations: tuple[Deviation, ...] = field(default=(), hash=False)
+    """Properties that are not as planned, where the reason is about those."""
 
 
 def refusal(code: str, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from raidplan.apply.decide.comparison import unproven
+from raidplan.apply.decide.comparison import UNPROVEN, unproven
 from raidplan.apply.decision import Decision
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import disks_below, marks
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
@@ -79,10 +80,10 @@ def _devices(decision: Decision, world: World) -> list[str]:
     return [node for node in dict.fromkeys(nodes) if node.startswith("/dev/") and world.exists(node)]
 
 
-def not_closed(journal: Journal) -> list[str]:
-    """Closes the journal; the reason, in words, if it took no record."""
+def not_closed(journal: Journal) -> list[Refusal]:
+    """Closes the journal; the reason if it took no record."""
     try:
         journal.close()
     except OSError as error:
-        return [f"the journal {journal.file} did not take its last record: {error.strerror}"]
+        return [refusal(UNPROVEN, "journal", place=str(journal.file), error=error.strerror or "")]
     return []

@@ -69,8 +69,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     for obsolete in decision.standing:
         talk(obsolete_text(obsolete))
     if not decision.left.steps:
-        for words in not_closed(open_journal(folder, world)) if past.is_open else ():
-            talk(f"note: {words}")
+        for reason in not_closed(open_journal(folder, world)) if past.is_open else ():
+            talk(f"note: {refusal_text(reason)}")
         talk(f"{plan.host} already matches the layout; nothing to do")
         for sync in syncs(decision.whole, decision.machine, world):
             talk(sync_text(sync))
@@ -188,7 +188,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
         return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
     for problem in outcome.unproven:
-        talk(f"not as planned: {problem}")
+        talk(f"not as planned: {refusal_text(problem)}")
     if outcome.unproven:
         unlike = "all steps succeeded, but the machine does not match the layout"
         return _stopped(f"{unlike}: mend that, and `apply` again, which goes by", decision, journal)

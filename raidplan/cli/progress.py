@@ -17,7 +17,7 @@ from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable, may_be_written, talk
-from raidplan.render.refusals import refusal_to_data
+from raidplan.render.refusals import refusal_text, refusal_to_data
 from raidplan.render.syncs import sync_text
 from raidplan.render.visible import visible
 
@@ -86,7 +86,7 @@ def _data(event: Report) -> dict[str, object]:
                 "bytes_per_second": event.bytes_per_second, "seconds_left": event.seconds_left}  # fmt: skip
     if isinstance(event, Outcome):
         return {"event": "ended", "as_planned": event.complete and not event.unproven, "done": len(event.done),
-                "failed": list(event.failed), "not_begun": event.left, "not_as_planned": event.unproven}  # fmt: skip
+                "failed": list(event.failed), "not_begun": event.left, "not_as_planned": [*map(refusal_text, event.unproven)]}  # fmt: skip
     known = {} if event.percent is None else {"percent": event.percent}
     return {"event": event.kind, "step": event.step.id, "phase": event.step.phase, "say": event.step.say,
             "seconds": round(event.seconds, 3), "message": event.message, **known}  # fmt: skip

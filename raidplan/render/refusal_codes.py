@@ -84,6 +84,10 @@ CODES: Mapping[str, tuple[str, str]] = {
         "No journal says that an existing object was ever finished.",
         "`raidplan adopt` looks at it and enters it.",
     ),
+    "not-as-planned": (
+        "A step finished, and the machine differs from its promise.",
+        "Mend it, then apply again.",
+    ),
     "not-whole": (
         "A check found damage in a file system.",
         "Mend it with its own tools, or clear it if nobody misses it (wipefs --all of its device).",

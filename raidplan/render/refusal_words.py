@@ -152,6 +152,12 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": "{names:8} stand there as planned, but no journal says that they were ever finished: `raidplan adopt` looks at them, "
         "enters what is whole, and says what to do with what is not; then adopt and apply again"
     },
+    "not-as-planned": {
+        "": f"{AT}: {{differences:; }}",
+        "file": "{place} does not hold what was written (line {line})",
+        "absent": f"{AT}: there is no {{kind}} {{key}}",
+        "journal": "the journal {place} did not take its last record: {error}",
+    },
     "not-whole": {"": f"not whole: {AT}: {{command}} returned {{returned}}"},
     "not-looked-at": {"": f"not looked at: {AT}: {{command}} returned {{returned}}"},
     "name-taken": {
@@ -194,7 +200,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "byte": f"{HERE} was changed at byte {{byte}} since, and not by this apply: it is left as it is",
         "in-use": f"{HERE} is in use: {{users:; }}",
         "other-table": f"{HERE}: it has another partition table now ({{uuid}}), which was not written by this apply",
-        "table": f"{HERE}: {{difference}}",
+        "table": f"{HERE}: {{differences:; }}",
         "content": f"{HERE}: it carries {{found}} now",
         "partition": f"{HERE}: its partition {{uuid}} carries {{found}} now: somebody uses it",
         "data": f"{HERE}: the partition from byte {{start}} on has {{found}}: it was blank, so somebody uses it; copy what is there, or "

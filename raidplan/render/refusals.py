@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from raidplan.apply.refusal import Refusal
+from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusal_words import SENTENCES
 from raidplan.render.sentences import filled
@@ -13,17 +14,22 @@ from raidplan.render.sentences import filled
 
 def refusal_text(refusal: Refusal) -> str:
     """The sentence of one reason."""
-    figures = {**refusal.figures, "place": refusal.place, "line": refusal.line}
+    more = {"place": refusal.place, "line": refusal.line, "differences": deviation_texts(refusal.deviations)}
+    figures = {**refusal.figures, **more}
     return filled(SENTENCES[refusal.code][refusal.case], figures)
 
 
 def refusal_to_data(refusal: Refusal) -> dict[str, Any]:
     """One reason; what is not known is left out."""
+    differ = [
+        {"property": each.name, "found": each.found, "planned": each.planned} for each in refusal.deviations
+    ]
     known = {
         "case": refusal.case,
         "place": refusal.place,
         "line": refusal.line,
         "figures": dict(refusal.figures),
+        "differences": differ,
     }
     return {
         "code": refusal.code,

@@ -71,7 +71,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     outcome = carry_out(decision, journal, lambda event: None, workers=1)
     if not outcome.complete:
         return "stopped: " + "; ".join(outcome.failed.values())
-    return "done" if not outcome.unproven else "; ".join(outcome.unproven)
+    return "done" if not outcome.unproven else "; ".join(sentences(outcome.unproven))
 
 
 def end(world: Simulated) -> object:

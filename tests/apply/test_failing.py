@@ -98,7 +98,7 @@ def apply(plan: Plan, world: Simulated) -> str:
         return f"refused: {error}"
     if not outcome.complete:
         return "stopped: " + "; ".join(outcome.failed.values())
-    return "stopped: " + "; ".join(outcome.unproven) if outcome.unproven else "done"
+    return "stopped: " + "; ".join(sentences(outcome.unproven)) if outcome.unproven else "done"
 
 
 def end(world: Simulated) -> object:

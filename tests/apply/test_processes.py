@@ -17,12 +17,14 @@ import pytest
 
 from raidplan.apply.execute import Event, Outcome, execute
 from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
 from raidplan.cli import run as command_line
 from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
+from raidplan.facts.prove import Deviation
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Run, Step
 from raidplan.render.syncs import sync_text
@@ -32,6 +34,8 @@ from tests.apply.stacks import LAYOUT
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+
+DEGRADED = Refusal("not-as-planned", "", "arrays.a", 3, deviations=(Deviation("degraded", 1, 0),))
 
 
 @pytest.fixture
@@ -203,7 +207,7 @@ def test_f03_who_interrupts_a_run_is_told_that_it_stopped(
 def test_what_is_not_as_planned_is_told_with_the_way_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcome = Outcome(done=["a"], unproven=["arrays.a (line 3): degraded is 1, planned 0"])
+    outcome = Outcome(done=["a"], unproven=[DEGRADED])
     monkeypatch.setattr("raidplan.cli.apply.carry_out", lambda *_: outcome)
     assert carried_out(tmp_path / "state") == 3
     said = capsys.readouterr().err
@@ -224,7 +228,7 @@ def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(
 
 @pytest.mark.parametrize(
     ("outcome", "not_begun", "not_as_planned"),
-    [(Outcome(failed={"b": "no"}, left=["c"]), ["c"], []), (Outcome(done=["a"], unproven=["md_x"]), [], ["md_x"])],
+    [(Outcome(failed={"b": "no"}, left=["c"]), ["c"], []), (Outcome(done=["a"], unproven=[DEGRADED]), [], ["arrays.a (line 3): degraded is 1, planned 0"])],
 )  # fmt: skip
 def test_the_last_event_tells_a_stop_from_success(
     outcome: Outcome,

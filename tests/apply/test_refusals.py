@@ -53,6 +53,7 @@ STABLE = [
     "name-taken",
     "needed-at-boot",
     "not-administrator",
+    "not-as-planned",
     "not-in-journal",
     "not-in-plan",
     "not-looked-at",

@@ -102,7 +102,7 @@ def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
     outcome = carry_out(decision, open_journal(folder, world), lambda event: None, workers=1)
     if not outcome.complete:
         return "stopped: " + "; ".join(outcome.failed.values())
-    return "done" if not outcome.unproven else "; ".join(outcome.unproven)
+    return "done" if not outcome.unproven else "; ".join(sentences(outcome.unproven))
 
 
 def end(world: Simulated) -> object:

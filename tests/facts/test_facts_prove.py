@@ -7,6 +7,7 @@ import pytest
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.prove import differences
 from raidplan.plan import Proof
+from tests.apply.sentences import differing
 
 ARRAY = {
     "chunk": 65536,
@@ -39,11 +40,11 @@ MACHINE = Machine(objects={"array": {"u": ARRAY}, "swap": {"s": {"label": ""}}})
     ],
 )
 def test_differences(expect, words):
-    assert differences(Proof("array", "u", expect), MACHINE) == words
+    assert [*differing(Proof("array", "u", expect), MACHINE)] == words
 
 
 def test_empty_text():
-    assert differences(Proof("swap", "s", {"label": "sw"}), MACHINE) == ["label is empty, planned sw"]
+    assert [*differing(Proof("swap", "s", {"label": "sw"}), MACHINE)] == ["label is empty, planned sw"]
 
 
 def test_nothing_there():
@@ -54,7 +55,7 @@ def test_nothing_there():
 def test_attribute_names():
     machine = Machine(objects={"tuning": {"u": {"md/stripe_cache_size": 256}}})
     proof = Proof("tuning", "u", {"md/stripe_cache_size": 32768})
-    assert differences(proof, machine) == ["stripe cache size is 256, planned 32768"]
+    assert [*differing(proof, machine)] == ["stripe cache size is 256, planned 32768"]
 
 
 def snapshot():

@@ -6,6 +6,7 @@ import pytest
 
 from raidplan.facts.prove import differences
 from raidplan.plan import Proof
+from tests.apply.sentences import differing
 
 S0 = "01234567-89ab-cdef-0123-456789abcdef"
 
@@ -291,7 +292,7 @@ def test_proof_against_the_server(machine):
     assert (
         differences(Proof("array", S0, {"level": "raid6", "chunk": 524288, "sync_held": True}), machine) == []
     )
-    assert differences(Proof("array", S0, {"level": "raid5", "sync_held": False}), machine) == [
+    assert [*differing(Proof("array", S0, {"level": "raid5", "sync_held": False}), machine)] == [
         "level is raid6, planned raid5",
         "sync held is yes, planned no",
     ]

@@ -6,6 +6,7 @@ A row for each property in `IN_PLACE`; what is not in it is refused with the adv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.change_array import consistency, redundancy, spares
@@ -22,7 +23,7 @@ from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
-from raidplan.facts.prove import differing
+from raidplan.facts.prove import Deviation, differing
 from raidplan.plan import Plan, Step
 
 MADE_ONCE = ("volume", "volume_group")
@@ -47,7 +48,7 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     assert step.proof is not None
     refusals: list[Refusal] = []
     found = machine.observe(step.proof.kind, step.proof.key) or {}
-    by_name: Mapping[str, list[str]] = differing(step.proof, machine) or {}
+    by_name: Mapping[str, list[Deviation]] = differing(step.proof, machine) or {}
     if "consistency" in by_name and by_name.keys() <= {"consistency", "size", "component"}:
         by_name = {"consistency": by_name["consistency"]}  # the others follow from it
     fixed = [name for name in by_name if (step.proof.kind, name) not in IN_PLACE]
@@ -68,8 +69,8 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
                 raise difference.by_hand
             steps += IN_PLACE[step.proof.kind, name](difference)
         except NotInPlace as error:
-            figures = {**error.refusal.figures, "differences": tuple(by_name[name])}
-            refusals.append(Refusal("differs", error.refusal.case, step.because, step.line, figures))
+            differ = tuple(by_name[name])
+            refusals.append(replace(error.refusal, place=step.because, line=step.line, deviations=differ))
     return steps, refusals
 
 

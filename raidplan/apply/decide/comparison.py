@@ -23,6 +23,8 @@ from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 from raidplan.plan.identities import made_nodes
 
+UNPROVEN = "not-as-planned"
+
 
 def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
     """The remaining steps, and the reasons to refuse them (empty if there are none).
@@ -130,19 +132,19 @@ def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list
     return [refusal("not-in-journal", place=names[0], line=strangers[0].line, names=names)]
 
 
-def unproven(plan: Plan, machine: Machine) -> list[str]:
-    """Differences between the whole plan and the machine, in words."""
-    problems = []
+def unproven(plan: Plan, machine: Machine) -> list[Refusal]:
+    """Differences between the whole plan and the machine."""
+    problems: list[Refusal] = []
     for step in plan.steps:
         if isinstance(step.action, WriteFile | WriteBlock):
             text = file_text(machine, step.action.file)
             if wanted_text(step.action, text) != text:
-                problems.append(f"{step.action.file} does not hold what was written (line {step.line})")
+                problems.append(refusal(UNPROVEN, "file", place=step.action.file, line=step.line))
         elif step.proof is not None:
             differ = differences(step.proof, machine)
-            missing = [f"there is no {step.proof.kind} {step.proof.key}"]
-            problems += [
-                f"{step.because} (line {step.line}): {text}"
-                for text in (missing if differ is None else differ)
-            ]
+            if differ is None:
+                figures = {"kind": step.proof.kind, "key": step.proof.key}
+                problems.append(Refusal(UNPROVEN, "absent", step.because, step.line, figures))
+            elif differ:
+                problems.append(Refusal(UNPROVEN, "", step.because, step.line, deviations=tuple(differ)))
     return problems

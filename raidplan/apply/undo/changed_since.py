@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,8 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: R
         if key not in (step.proof.key, before.uuid if before else ""):
             yield reason("other-table", uuid=key)
         elif key == step.proof.key and step.id not in past.begun and not past.undoing:
-            yield from (reason("table", difference=each) for each in differences(step.proof, machine) or ())
+            differ = differences(step.proof, machine) or ()
+            yield from (replace(reason("table"), deviations=(each,)) for each in differ)
     others = [word for word in machine.carried(name) if word.split()[0] not in TABLE_SIGNATURES]
     if others and not past.undoing:
         yield reason("content", found=tuple(others))
