@@ -1,7 +1,7 @@
 """`python -m bench.fleet`: the playbook for a fleet in check mode, for hosts whose machines are recorded ones, on this machine.
 
-Prints the time of the whole playbook (all layouts checked together, a plan for each host), the processes' largest memory, and the
-ratios for twice the hosts; and how often each host's share is the time of `raidplan plan` alone.
+Prints the time of the whole playbook (all layouts checked together, a plan for each host), its processor time, the largest memory of
+a process, and the ratio of processor times for twice the hosts; and how often each host's share is that of `raidplan plan` alone.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tests.ansible.playbooks import COLLECTION, PROGRAMS, pair, playbook
 COUNTS = (25, 50, 100)
 
 
-def measure(count: int) -> tuple[float, float]:
-    """Seconds of the playbook, and of `raidplan plan` for one of its hosts."""
+def measure(count: int) -> tuple[float, float, float]:
+    """Seconds of the playbook, its processor seconds, and those of `raidplan plan` for one of its hosts."""
     with TemporaryDirectory() as work:
         folder, layouts = Path(work), Path(work, "layouts")
         layouts.mkdir()
@@ -28,29 +28,36 @@ def measure(count: int) -> tuple[float, float]:
         for host in (f"s{n:03}" for n in range(count)):
             machine = pair(host, layouts).with_suffix(".json")
             hosts[host] = {**known, "rolling_machine": str(machine.rename(folder / machine.name))}
-        start = time.monotonic()
+        start, before = time.monotonic(), processor()
         done, told = playbook(COLLECTION / "playbooks" / "rolling.yml", hosts, folder, "--check", "--forks=4")
-        seconds = time.monotonic() - start
+        seconds, used = time.monotonic() - start, processor() - before
         planned = [each for each in told if each.task == "Plan" and each.values.get("result") == "planned"]
         if done.returncode or len(planned) != count:
             sys.exit(done.stdout + done.stderr)
         argv = [str(PROGRAMS / "raidplan"), "plan", "--machine", str(folder / "s000.json"), str(layouts / "s000.yaml")]  # fmt: skip
-        start = time.monotonic()
+        before = processor()
         subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return seconds, time.monotonic() - start
+        return seconds, used, processor() - before
+
+
+def processor() -> float:
+    """Processor seconds of all processes that were started and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
     """Measures and prints."""
     before = 0.0
     for count in COUNTS:
-        seconds, alone = measure(count)
+        seconds, used, alone = measure(count)
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        ratio = f"  x{seconds / before:.2f} for twice the hosts" if before else ""
+        ratio = f"  x{used / before:.2f} for twice the hosts" if before else ""
         print(
-            f"{count:4} hosts  {seconds:6.1f} s  {seconds / count / alone:4.1f} x plan alone  {memory:4.0f} MiB{ratio}"
+            f"{count:4} hosts  {seconds:6.1f} s  processor {used:6.1f} s  {used / count / alone:4.1f} x plan alone  {memory:4.0f} MiB{ratio}",
+            flush=True,
         )
-        before = seconds
+        before = used
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from raidplan.twin.server import install_raidplan
 from tests.ansible.servers import Fleet, three_servers
 
 
@@ -53,8 +54,8 @@ def again(fleet: Fleet) -> None:
 def measure(*ways: Callable[[Fleet], None]) -> list[float]:
     """Seconds of each way, one after the other on the same servers."""
     with TemporaryDirectory() as work, three_servers(Path(work)) as fleet:
-        fleet.run("--tags", "raidplan_install")
         for host, twin in fleet.twins.items():
+            install_raidplan(twin)
             twin.put((fleet.folder / "layouts" / f"{host}.yaml").read_bytes(), f"/root/{host}.yaml")
         found = []
         for way in ways:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.ansible.playbooks import COLLECTION
+from tests.ansible.playbooks import copy
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy, so that nothing is left in the checkout."""
-    folder = tmp_path / "ansible_collections" / "raidplan" / "storage"
-    shutil.copytree(COLLECTION, folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    return folder
+    """A copy of the collection."""
+    return copy(tmp_path)

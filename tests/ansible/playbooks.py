@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -64,6 +65,13 @@ def environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_DEPRECATION_WARNINGS": "1",
         "TOLD": str(folder / "told"),
     }
+
+
+def copy(folder: Path) -> Path:
+    """A copy of the collection below a folder in which Ansible's programs find it, so that nothing is left in the checkout."""
+    place = folder / "ansible_collections" / "raidplan" / "storage"
+    shutil.copytree(COLLECTION, place, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    return place
 
 
 def playbook(

@@ -14,9 +14,10 @@ from tests.ansible.playbooks import PROGRAMS, environment
 
 pytestmark = [pytest.mark.long, pytest.mark.network]
 PIP = """\
-import ensurepip, subprocess, sys
-ensurepip.bootstrap()
-sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *sys.argv[1:]]))
+import subprocess, sys
+subprocess.check_call([sys.executable, "-m", "ensurepip"])
+words = [word for word in sys.argv[1:] if word not in ("--no-setuptools", "--no-wheel")]
+sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *words]))
 """
 """In place of get-pip.py, which ansible-test fetches from a server of its own."""
 
@@ -37,7 +38,8 @@ def test_sanity(copied: Path, tmp_path: Path) -> None:
     assert done.returncode == 0 and {"validate-modules", "pylint", "ansible-doc", "yamllint"} <= ran, said[
         -6000:
     ]
-    assert "WARNING" not in said.replace("WARNING: Skipping", ""), said[-6000:]
+    warned = [line for line in said.splitlines() if line.startswith("WARNING") and "locale" not in line]
+    assert not [line for line in warned if "Skipping sanity test" not in line], warned
     assert not list((copied / "tests" / "sanity").glob("ignore-*"))
 
 
