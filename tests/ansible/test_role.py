@@ -121,6 +121,18 @@ def test_a_target_with_an_old_python_is_one_message(old_python: str, tmp_path: P
 
 
 @pytest.mark.long
+def test_a_host_without_sudo_is_one_message(tmp_path: Path) -> None:
+    become = {
+        "ansible_become": True,
+        "ansible_become_user": "nobody",
+        "ansible_become_exe": "/nowhere/sudo",
+    }
+    told, _ = run(tmp_path, **become)
+    assert "/nowhere/sudo: not found" in message(told) and len(told) == 2
+    assert not list((tmp_path / "bin").iterdir())
+
+
+@pytest.mark.long
 def test_a_layout_for_another_host_is_refused(tmp_path: Path) -> None:
     told, _ = run(tmp_path, server_layout=pair("other", tmp_path).read_text())
     assert message(told) == "the layout is for other, and this host is pair"

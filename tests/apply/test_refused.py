@@ -259,6 +259,17 @@ def test_apply_says_every_reason_and_does_nothing(layout: str, tmp_path: Path, m
     assert capsys.readouterr().err.endswith("refused: one\nrefused: two\nnothing was written\n")
 
 
+def test_who_is_not_root_hears_that_first(layout: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    """Without root a disk may have no serial number, which then is no reason of its own."""
+    monkeypatch.setattr(world.World, "read", lambda self, plan: Machine())
+    monkeypatch.setattr(
+        "raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [Refusal("not-root", "one")]
+    )
+    assert run(["apply", layout, "--confirm", "pair"]) == 4
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("refused: ")]
+    assert said[0] == "refused: one" and "no disk has serial" in said[1]
+
+
 @pytest.mark.parametrize("below", ["", "state", "state/of/pair", "../linked/state"])
 def test_f54_a_journal_that_a_mount_of_the_plan_would_hide_is_refused(
     below: str,

@@ -32,7 +32,10 @@ def refuse(
     *,
     here: bool,
 ) -> tuple[Refusal, ...]:
-    """Every refusal once, in the order of the stages. `machine` as it was read; `here`: it is this one and can be asked more."""
+    """Every refusal once, in the order of the stages; first that of who is not root, which may be why others are there.
+
+    `machine` as it was read; `here`: it is this one and can be asked more.
+    """
     left, after, past = remaining.left, cleared.after, resumed.past
     refusals = [*matched.refused]
     refusals += _forgotten(asked.layout, past)
@@ -53,7 +56,7 @@ def refuse(
         now = state_of(asked.given.tools, matched.disks, machine)
         refusals += changed(made_for, now, resumed=goes_on)
         refusals += _unasked(left, asked.given, resumed=goes_on)
-    return tuple(dict.fromkeys(refusals))
+    return tuple(sorted(dict.fromkeys(refusals), key=lambda refusal: refusal.code != "not-root"))
 
 
 def _without_differing(left: Plan, refusals: Sequence[Refusal]) -> Plan:
