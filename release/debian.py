@@ -103,12 +103,14 @@ def files(wheel: Path) -> Iterator[tuple[str, bytes]]:
     yield f"{share}/bash-completion/completions/raidplan", manual.completion("bash").encode()
     yield f"{share}/zsh/vendor-completions/_raidplan", manual.completion("zsh").encode()
     yield f"{share}/fish/vendor_completions.d/raidplan.fish", manual.completion("fish").encode()
-    yield f"{share}/raidplan/layout.schema.json", (ROOT / "schemas/layout.schema.json").read_bytes()
+    for file in sorted((ROOT / "schemas").glob("*.schema.json")):
+        yield f"{share}/raidplan/{file.name}", file.read_bytes()
     documents = f"{share}/doc/raidplan"
     yield f"{documents}/copyright", COPYRIGHT.encode()
     yield f"{documents}/changelog.gz", gzip.compress(changelog().encode(), 9, mtime=0)
-    for file in sorted((ROOT / "docs").glob("*.md")):
-        yield f"{documents}/{file.name}", file.read_bytes()
+    for file in sorted((ROOT / "docs").rglob("*.md")):
+        if "internals" not in file.parts:
+            yield f"{documents}/{file.relative_to(ROOT / 'docs')}", file.read_bytes()
     for file in sorted((ROOT / "examples").glob("*.yaml")):
         yield f"{documents}/examples/{file.name}", file.read_bytes()
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+FORMAT_VERSION = 1
 Report = Event | Sync | Outcome | Refusal
 """The things that an event log reports."""
 
@@ -65,7 +66,9 @@ def events_to(file: str | None) -> Iterator[Callable[[Report], None]]:
             if full:
                 return
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            line = json.dumps({"time": now, **_data(event)}).encode() + b"\n"
+            line = (
+                json.dumps({"format_version": FORMAT_VERSION, "time": now, **_data(event)}).encode() + b"\n"
+            )
             try:
                 if opened.write(line) != len(line):
                     raise OSError(errno.EAGAIN, "nobody reads them")

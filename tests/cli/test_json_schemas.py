@@ -1,0 +1,160 @@
+"""The JSON Schemas of the outputs: the files are fresh, and every real output has the keys that they have, and no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import fields
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.refusal import CODES, Refusal
+from raidplan.apply.syncs import Sync
+from raidplan.cli import run
+from raidplan.cli.progress import events_to
+from raidplan.facts.machine import BlockFact, DiskFact, PartitionFact, Trace
+from raidplan.plan import Run, Step
+from raidplan.plan.step import DiskIdentity
+from raidplan.render.findings_json import json_text
+from raidplan.render.refusals import refusals_to_data
+from tests.diff.test_room import group
+from tests.examples import EXAMPLES
+from tests.manuals.schemas import FORMS, page, schema
+
+ROOT = Path(__file__).parents[2]
+CASES = sorted((ROOT / "tests" / "errors").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_files_are_fresh(name: str, request: pytest.FixtureRequest) -> None:
+    file, text = ROOT / "schemas" / f"{name}.schema.json", json_text(schema(name))
+    if request.config.getoption("--update-golden"):
+        file.write_text(text)
+    assert file.read_text() == text, "run: pytest tests/cli/test_json_schemas.py --update-golden"
+    Draft7Validator.check_schema(schema(name))
+
+
+def test_the_page_is_fresh(request: pytest.FixtureRequest) -> None:
+    file = ROOT / "docs" / "json.md"
+    if request.config.getoption("--update-golden"):
+        file.write_text(page())
+    assert file.read_text() == page(), "run: pytest tests/cli/test_json_schemas.py --update-golden"
+
+
+@cache
+def closed(name: str) -> Draft7Validator:
+    """The Schema without its room for later versions: no other key, no other word."""
+    strict = deepcopy(schema(name))
+    for part in _parts(strict):
+        if "properties" in part and "required" in part and "if" not in part:
+            part["additionalProperties"] = False
+        if "examples" in part:
+            part["enum"] = [*part.pop("examples"), *(["", None] if isinstance(part["type"], list) else [""])]
+    return Draft7Validator(strict)
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _parts(part)
+
+
+def problems(name: str, text: str) -> list[str]:
+    return [f"{'.'.join(map(str, error.path))}: {error.message:.300}" for error in closed(name).iter_errors(json.loads(text))]  # fmt: skip
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    run(words)
+    return capsys.readouterr().out
+
+
+def test_findings_of_every_example_and_of_every_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "check", "--format", "json", *map(str, (*EXAMPLES, *CASES)))
+    assert problems("check", text) == []
+    found = json.loads(text)["findings"]
+    assert any(each["edits"] for each in found) and any(each["related"] for each in found)
+    assert json.loads(text)["accepted"]
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_plans_and_estimates_of_every_example(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert problems("estimate", printed(capsys, "estimate", "--format", "json", str(file))) == []
+    assert problems("plan", printed(capsys, "plan", "--offline", "--format", "json", str(file))) == []
+
+
+def test_what_stands_in_place_of_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    invalid = printed(capsys, "plan", "--offline", "--format", "json", str(CASES[0]))
+    refusals = [Refusal(code, "no", "d00", 3) for code in CODES] + [Refusal(next(iter(CODES)), "no")]
+    refused = json.dumps(refusals_to_data("box", refusals))
+    for text in (invalid, refused):
+        assert "disks" not in json.loads(text) and problems("plan", text) == []
+
+
+def test_diffs_of_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of each with the next: nearly every fate and figure is among them."""
+    seen = set()
+    for old, new in pairwise(map(str, EXAMPLES)):
+        text = printed(capsys, "diff", "--plan", "--format", "json", old, new)
+        assert problems("diff", text) == []
+        seen |= {key for key, value in json.loads(text).items() if value}
+    assert seen >= set(schema("diff")["properties"]) - {"lost_room", "shrinks"}
+
+
+def test_a_diff_of_a_file_system_that_shrinks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name, size in (("old", "2TiB"), ("new", "1TiB")):
+        (tmp_path / name).write_text(group(size=size))
+    found = printed(capsys, "diff", "--format", "json", str(tmp_path / "old"), str(tmp_path / "new"))
+    assert problems("diff", found) == [] and json.loads(found)["lost_room"]
+
+
+def test_facts_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "discover", "facts")
+    assert problems("facts", text) == []
+    definitions = schema("facts")["definitions"]
+    for name, kind in (("disk", DiskFact), ("partition", PartitionFact), ("trace", Trace), ("block", BlockFact)):  # fmt: skip
+        assert list(definitions[name]["properties"]) == [each.name for each in fields(kind)]
+    assert list(schema("plan")["definitions"]["disk"]["properties"]) == [each.name for each in fields(DiskIdentity)]  # fmt: skip
+
+
+def test_events(tmp_path: Path) -> None:
+    step = Step("array.data", "array", "create", Run(("true",)), "arrays.data")
+    told = [
+        *(Event(kind, step, 0.5) for kind in ("started", "done", "failed")),
+        Event("running", step, 1.0, percent=40),
+        Sync("md127", "resync", 1, 10, 0),
+        Sync("md127", "rebuild", 1, 10, 5),
+        Refusal("disk-not-blank", "no", "d00", 3),
+        Refusal("disk-not-blank", "no"),
+        Outcome(done=["a"], failed={"b": "no"}, left=["c"], unproven=["d"]),
+    ]
+    with events_to(str(tmp_path / "events")) as note:
+        for event in told:
+            note(event)
+    lines = (tmp_path / "events").read_text().splitlines()
+    assert len(lines) == len(told) and [problems("events", line) for line in lines] == [[]] * len(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("check", {"format_version": 1, "findings": [{}], "errors": 0, "warnings": 0, "notes": 0, "accepted": []}),
+        ("plan", {"format_version": 2, "disks": []}),
+        ("plan", {"format_version": 1, "steps": [], "refusals": [{"code": "x"}], "host": "h"}),
+        ("plan", {"format_version": 1, "steps": []}),
+        ("diff", {"format_version": 1}),
+        ("events", {"event": "ended"}),
+        ("events", {"event": "started", "step": "x"}),
+    ],
+)  # fmt: skip
+def test_what_is_no_output_is_flagged(name: str, wrong: dict[str, Any]) -> None:
+    assert not Draft7Validator(schema(name)).is_valid(wrong)
