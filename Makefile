@@ -19,6 +19,7 @@ test: $(VENV)/ready packages lint
 	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
 
 # The whole, in parts of at most an hour: `make test-all PART=kills`, `make test-all PART=--show`.
+test-all: PROGRAMS := npm=npm go=golang-go
 test-all: $(VENV)/ready $(if $(filter --show,$(PART)),,packages lint)
 	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m tests.parts $(PART)
 
@@ -70,10 +71,11 @@ curtin: $(VENV)/ready
 bench: $(VENV)/ready
 	$(VENV)/bin/python -m bench
 
-# Only what is missing is installed, and it says so.
+# Only what is missing is installed, and it says so. PROGRAMS (program=package) may have come by another way.
 packages:
 	@missing=""; for p in $(PACKAGES); do \
 	  dpkg-query --show --showformat='$${Status}' $$p 2>/dev/null | grep -q "ok installed" || missing="$$missing $$p"; done; \
+	for p in $(PROGRAMS); do command -v $${p%=*} >/dev/null || missing="$$missing $${p#*=}"; done; \
 	if [ -n "$$missing" ]; then echo "installing Debian packages:$$missing"; \
 	  $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 

@@ -59,12 +59,14 @@ def parts() -> dict[str, list[str]]:
             "not machine",
             "--ignore=tests/release",
             "--ignore=tests/ansible",
+            "--ignore=tests/outside",
             *(f"--ignore={file}" for file in MAKERS),
             "tests",
         ],
         "makers": ["--long", *MAKERS],
         "release": ["--long", "-m", "not machine", "tests/release"],
         "collection": ["--long", "tests/ansible"],
+        "outside": ["--long", "tests/outside"],
     }
     everything |= {
         name: ["--long", *(each if each.startswith("--") else f"tests/{each}" for each in words)]
