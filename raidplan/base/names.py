@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 _DIGITS = re.compile(r"([0-9]+)")
+_PADDED = re.compile(r"0[0-9]")
+"""Where one of the numbers at a place is padded with zeroes, only those of one length fold: d0 is not d00."""
 _LETTER = re.compile(r"(?<![A-Za-z])(?P<front>sd|vd|xvd|hd)(?P<letter>[a-z])$")
 
 
@@ -17,12 +19,24 @@ def folded(names: Iterable[str]) -> str:
 
 def ranges(names: Iterable[str]) -> list[str]:
     """The names in their natural order, those alike in all but numbers (or the letter of sda) as one range."""
+    return [text for text, _ in counted_ranges(names)]
+
+
+def counted_ranges(names: Iterable[str]) -> list[tuple[str, int]]:
+    """The same, each with the number of names that it stands for."""
+    cut = [_parts(name) for name in sorted(dict.fromkeys(names), key=natural)]
+    padded = {
+        (_frame(parts), place)
+        for parts in cut
+        for place in range(1, len(parts), 2)
+        if _PADDED.match(parts[place])
+    }
     forms: dict[object, list[list[str]]] = {}
-    for name in sorted(dict.fromkeys(names), key=natural):
-        parts = _parts(name)
-        form = tuple(part if number % 2 == 0 else _kind(part) for number, part in enumerate(parts))
-        forms.setdefault(form, []).append(parts)
-    return [text for alike in forms.values() for text in _folded(alike)]
+    for parts in cut:
+        frame = _frame(parts)
+        form = tuple(len(part) if (frame, place) in padded else 0 for place, part in enumerate(parts))
+        forms.setdefault((frame, form), []).append(parts)
+    return [each for alike in forms.values() for each in _folded(alike)]
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -38,22 +52,23 @@ def _parts(name: str) -> list[str]:
     return _DIGITS.split(name)
 
 
-def _kind(number: str) -> object:
-    """Numbers of one length fold, and letters do."""
-    return "letter" if number.isalpha() else len(number)
+def _frame(parts: Sequence[str]) -> tuple[str, ...]:
+    """The text around the numbers; a letter is no number."""
+    kinds = ["letter" if part.isalpha() else "number" for part in parts[1::2]]
+    return (*parts[::2], *kinds)
 
 
-def _folded(alike: Sequence[list[str]]) -> Iterator[str]:
+def _folded(alike: Sequence[list[str]]) -> Iterator[tuple[str, int]]:
     """All in one where the numbers are a full grid; else one for each first number that differs."""
     if len(alike) == 1:
-        yield "".join(alike[0])
+        yield "".join(alike[0]), 1
         return
     columns = [list(dict.fromkeys(column)) for column in zip(*alike, strict=True)]
     count = 1
     for column in columns:
         count *= len(column)
     if count == len(alike):
-        yield "".join(_range(column) for column in columns)
+        yield "".join(_range(column) for column in columns), count
         return
     place = next(number for number, column in enumerate(columns) if len(column) > 1)
     by_first: dict[str, list[list[str]]] = {}

@@ -112,6 +112,16 @@ def human(size: int) -> str:
     return f"{size} B"
 
 
+def drive_size(size: int) -> str:
+    """A size as on a drive's label, and as tools count: `18 TB (16.4 TiB)`."""
+    units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+    value, unit = float(size), 0
+    while value >= 999.5 and unit < len(units) - 1:
+        value, unit = value / 1000, unit + 1
+    label = f"{value:.3g} {units[unit]}"
+    return label if human(size) == label else f"{label} ({human(size)})"
+
+
 def human_beside(size: int, other: int) -> str:
     """A size for reading beside another; if both would read the same, with the difference: `2.7 TiB, 10 MiB more`."""
     said = human(size)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from raidplan.base.names import counted_ranges
+
 SHOWN = 4
-"""The number of names that a sentence shows; it counts the others."""
+"""The number of names, or of ranges of names, that a sentence shows; it counts the others."""
+
+_NAME = re.compile(r"[\w.-]+")
 
 _PLURALS = {"bus": "buses", "power": "supplies"}
 """Kinds of components whose plural takes more than an s."""
@@ -22,9 +27,16 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str], last: str = ", ", most: int = SHOWN) -> str:
-    """`d0, d1, d2`, or the first `most` and how many more; `last` joins the last one to the others."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    """`d0, d1, d2`; of more than `most` the ranges, `d[0-7][0-4]`; of more ranges the first ones, and how many more names.
+
+    `last` joins the last one to the others. A single name is never counted: it is shorter than what would stand for it.
+    """
+    fold = len(names) > most and all(map(_NAME.fullmatch, names))
+    found = counted_ranges(names) if fold else [(name, 1) for name in names]
+    hidden = sum(count for _, count in found[most:])
+    if hidden > 1 and len(found) > most:
+        return f"{', '.join(text for text, _ in found[:most])} and {hidden} more"
+    names = [text for text, _ in found]
     return last.join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else ", ".join(names)
 
 

@@ -94,7 +94,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
 def _estimate(parser: argparse.ArgumentParser) -> None:
     """A layout."""
     parser.description = (
-        "Says how fast each array can be at most, alone and with all arrays at work, what is the "
+        "Says how fast each array can be at most, alone and with all arrays under load, what is the "
         "bottleneck, how long a rebuild takes, and what survives the loss of what. Needs no machine."
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")

@@ -105,7 +105,7 @@ def _initramfs(arrays: list[str], rules: bool) -> Step:
     return Step(
         id="config.initramfs",
         phase="configure",
-        say="put the new configuration into the initramfs, so that arrays keep their names at boot",
+        say="update the initramfs, so that arrays keep their names at boot",
         action=RenewInitramfs(tuple(value for key, _, value in words if key == "UUID")),
         because="arrays",
         needs=written,
@@ -120,7 +120,7 @@ def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Ite
     yield Step(
         id="config.fstab",
         phase="configure",
-        say=f"enter {counted(len(mounts), 'line')} into {FSTAB}",
+        say=f"add {counted(len(mounts), 'line')} to {FSTAB}",
         action=WriteBlock(FSTAB, content, topology.host),
         because="filesystems",
         needs=needs,

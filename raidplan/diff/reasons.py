@@ -37,10 +37,9 @@ def _stopping(path: Path, storage: Storage) -> Sequence[Change]:
 
 
 def _changed(path: Path, reasons: Sequence[Change]) -> str:
-    first = reasons[-1]
-    more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-    said = f"{first.key} {first.old or 'not set'} -> {first.new or 'not set'}{more}"
-    return f"{path[-1]} is made anew: nothing changes in place {said}"
+    texts = [f"{each.key} {each.old or 'not set'} -> {each.new or 'not set'}" for each in reversed(reasons)]
+    said = listed(texts, most=1)
+    return f"{path[-1]} is replaced: {said} cannot be changed in place"
 
 
 def needed(device: str, storage: Storage) -> str:

@@ -43,7 +43,7 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
         room = fits and all(readable(place, after, storage) for place in removed)
         for place in removed:
             if place.device in anew:
-                yield Change("device", f"{place.device} as it is", f"{place.device} made anew", None)
+                yield Change("device", f"{place.device} as it is", f"{place.device} replaced", None)
             else:
                 yield change("devices", place.device, None, way(contents.GROUP_REDUCED) if room else None)
 
@@ -63,7 +63,7 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
     """The differences in one volume of a group; `lost`: with its group."""
     old, new = (side.layout.volume_groups[str(path[1])].volumes[name] for side in (storage.old, storage.new))
     if lost:
-        yield Change("group", f"{path[1]} as it is", f"{path[1]} made anew", None)
+        yield Change("group", f"{path[1]} as it is", f"{path[1]} replaced", None)
     device = f"{path[1]}.{name}"
     places = storage.places[0].device(device), storage.places[1].device(device)
     grows = trend(*places, storage)

@@ -132,7 +132,7 @@ class _Builder:
                     pass
         if self.root is None:
             raise _Refused(
-                "the file says nothing", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
+                "the file has no content", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
             )
         return self.root
 
@@ -212,7 +212,7 @@ class _Builder:
         if key in top.keys:
             first = top.keys[key]
             raise _Refused(
-                f"the key '{shortened(key)}' stands twice, first at line {first.line}",
+                f"duplicate key '{shortened(key)}', first at line {first.line}",
                 node.span,
                 "remove one of the two",
             )

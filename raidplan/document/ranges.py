@@ -124,7 +124,7 @@ class _Expansion:
             for number, (name, choices) in enumerate(names):
                 if name in content:
                     raise _Refused(
-                        f"'{shortened(name)}' stands twice, first at line {keys[name].line}",
+                        f"duplicate name '{shortened(name)}', first at line {keys[name].line}",
                         span,
                         "let the ranges not overlap",
                     )

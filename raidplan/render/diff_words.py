@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import dotted
-from raidplan.base.size import human, human_beside
+from raidplan.base.size import drive_size, human, human_beside
 from raidplan.base.words import counted, duration, listed
 from raidplan.diff import Change, Diff, Figure, Loss, Shrink, Thing, Tolerance
 from raidplan.plan import Plan
@@ -134,18 +134,9 @@ def plan_rows(plan: Plan) -> Iterator[Row]:
     for group in groups(plan):
         first, *_ = action_lines(group.steps[0])
         such = "such as " if len(group.steps) > 1 else ""
-        mark = "+" if group.steps[0].creates else "~"
-        yield Row(mark, f"{group.count}{group.says}", (f"{such}{first}",))
-
-
-def drive_size(size: int) -> str:
-    """A size as on a drive's label, and as tools count: `18 TB (16.4 TiB)`."""
-    units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
-    value, unit = float(size), 0
-    while value >= 999.5 and unit < len(units) - 1:
-        value, unit = value / 1000, unit + 1
-    label = f"{value:.3g} {units[unit]}"
-    return label if human(size) == label else f"{label} ({human(size)})"
+        yield Row(
+            "~" if group.symbol == ">" else group.symbol, f"{group.count}{group.says}", (f"{such}{first}",)
+        )
 
 
 def _losses(losses: Sequence[Loss]) -> Iterator[Row]:

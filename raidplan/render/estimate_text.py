@@ -83,7 +83,7 @@ def _cells(rate: Rate) -> tuple[str, str, str]:
 
 def _users(estimates: Estimates) -> list[str]:
     groups = alike((*estimates.filesystems, *estimates.swap), shape)
-    rows: list[Sequence[str]] = [("on them", "", "room", "read", "write", "all: read", "write")]
+    rows: list[Sequence[str]] = [("on them", "", "capacity", "read", "write", "all: read", "write")]
     for group in groups[:MANY]:
         first = group[0]
         room = human(first.capacity) if first.capacity is not None else "not known"
@@ -179,7 +179,7 @@ def _gains(estimates: Estimates) -> list[str]:
     lines = [
         line for advice, change in gain_words(estimates.gains) for line in (f"  {advice}", f"    {change}")
     ]
-    return ["to gain most with all arrays at work:", *lines] if lines else []
+    return ["biggest improvements under full load:", *lines] if lines else []
 
 
 def _missing(estimates: Estimates) -> list[str]:

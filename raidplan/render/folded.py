@@ -15,6 +15,8 @@ from raidplan.render.losses import loss_texts
 _LIST = re.compile(r"[\w.-]+(?:, [\w.-]+){2,}")
 _FIGURE = re.compile(r"(?<![\w/.<\[\]-])\d+(?:\.\d+)?(?![\w.\]-])")
 _NAME = re.compile(r"\w+(?:[.-]\w+)*")
+_FOLDER = re.compile(r"[\w./-]*/$")
+"""The path above a name at the end of a text; each name of a list has it, where they are no one range."""
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 
@@ -81,6 +83,9 @@ def shape(step: Step) -> object:
     if not isinstance(step.action, Run):
         return step.id
     said = set(_WORD.findall(f"{step.say} {step.because}"))
+    said |= (
+        {step.proof.key.replace("-", "")} if step.proof else set()
+    )  # FAT's serial number, which is no UUID
 
     def without(text: str) -> str:
         return _WORD.sub(lambda match: "" if match[0] in said else match[0], _UUID.sub("", text))
@@ -108,8 +113,13 @@ def together(sentences: Sequence[str]) -> str:
         return listed(sentences[0])
     columns = zip(*(_cut(sentence)[1] for sentence in sentences), strict=True)
     frame = _cut(sentences[0])[0]
-    names = [column[0] if len(set(column)) == 1 else _name(column) for column in columns]
-    return "".join(part + name for part, name in zip(frame, [*names, ""], strict=True))
+    text = ""
+    for part, column in zip(frame, columns, strict=False):
+        text += part
+        name = column[0] if len(set(column)) == 1 else _name(column)
+        above = _FOLDER.search(text)
+        text += name.replace(", ", f", {above[0]}") if above else name
+    return text + frame[-1]
 
 
 def _name(names: Sequence[str]) -> str:

@@ -61,12 +61,15 @@ def changed_files(plan: Plan) -> tuple[str, ...]:
 def created(plan: Plan) -> tuple[str, ...]:
     """`40 partition tables`, `5 arrays`, ..., in the order in which they are made."""
     objects = dict.fromkeys(
-        (step.proof.kind, step.proof.key)
-        for step in plan.steps
-        if step.proof and not step.changes and (step.phase in MAKING or step.creates)
+        (step.proof.kind, step.proof.key) for step in plan.steps if step.proof and makes(step)
     )
     counts = Counter(kind for kind, _ in objects)
     return tuple(counted(counts[kind], noun) for kind, noun in MADE.items() if counts[kind])
+
+
+def makes(step: Step) -> bool:
+    """Whether the step makes an object that was not there."""
+    return step.proof is not None and not step.changes and (step.phase in MAKING or step.creates)
 
 
 def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:
@@ -96,7 +99,7 @@ def symbol(step: Step) -> str:
     """`-` destroys or clears, `+` creates, `~` changes an object, a file or a setting, `>` runs a program."""
     if losses(step) or isinstance(step.action, Zero):
         return "-"
-    if step.creates:
+    if step.creates or (makes(step) and step.proof and step.proof.kind in MADE):
         return "+"
     return ">" if isinstance(step.action, Run | RenewInitramfs) and not step.changes else "~"
 
@@ -110,6 +113,7 @@ def summary(plan: Plan) -> dict[str, str]:
     in_place = sum(step.changes and step.origin.kind == "change" for step in plan.steps)
     changed = [*([counted(in_place, "object") + " in place"] if in_place else []), *files]
     told = {
+        "target": target(plan),
         "create": ", ".join(created(plan)),
         "change": ", ".join(changed),
         "format": formatted(plan),
@@ -117,6 +121,16 @@ def summary(plan: Plan) -> dict[str, str]:
         "keep": ", ".join(kept(plan)),
     }
     return {word: text for word, text in told.items() if text}
+
+
+def target(plan: Plan) -> str:
+    """The folder below which the plan is applied; a root file system has to have one."""
+    if plan.target:
+        return f"{plan.target}: every file named below lies there, and programs for it run in it"
+    root = any(step.proof and step.proof.kind == "mount" and step.proof.key == "/" for step in plan.steps)
+    return (
+        "none, and / is never made on the booted server: use --target DIR in a rescue system" if root else ""
+    )
 
 
 def formatted(plan: Plan) -> str:

@@ -53,8 +53,6 @@ def render_plan(
 
 def _header(plan: Plan, style: Styles) -> Iterator[str]:
     yield style["bold"](f"Plan for {visible(plan.host)}: {counted(len(plan.steps), 'step')}")
-    if plan.target:
-        yield f"  target   {visible(plan.target)}: every file named below lies there, and programs for it run in it"
     if not plan.steps:
         yield style["good"]("nothing to do")
     else:

@@ -18,6 +18,6 @@ def sync_text(sync: Sync) -> str:
 def held_text(sync: HeldSync) -> str:
     """A sync that is held, and the ways to let it run."""
     return (
-        f"the initial sync of {sync.array} is held, and without it {sync.array} is not redundant: `apply` again or a "
+        f"the initial sync of {sync.array} is paused, and without it {sync.array} is not redundant: `apply` again or a "
         f"reboot lets it run; to let it run now, echo {sync.release} > {sync.attribute}"
     )

@@ -202,7 +202,7 @@ def write_hole(topology: Topology) -> Iterator[Hit]:
             log = _log(array) if apart and "database" not in work_on(topology, path) else {}
             yield Hit(
                 (*path, "level"),
-                f"a crash of {name} while a member is missing can spoil data that nobody was writing (the write hole)",
+                f"a crash of {name} while a member is missing can corrupt data that was not being written (the write hole)",
                 "which costs up to 40 % of the rate of writes, or have a UPS stop it cleanly"
                 if log
                 else _protection(topology, array),

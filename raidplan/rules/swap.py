@@ -62,7 +62,7 @@ def swap_across_members(topology: Topology) -> Iterator[Hit]:
         )
         yield Hit(
             first.path,
-            f"swap lies without a mirror on {len(spread.disks)} disks ({listed(spread.disks)}), {which} "
+            f"swap is not mirrored: it is spread over {len(spread.disks)} disks ({listed(spread.disks)}), {which} "
             f"{listed(hurt)}: if any one of them fails, the machine goes down with its arrays intact",
             _mirror(spread.areas, first),
             related=(*_places(spread.areas, first), *(place("array", ("arrays", name)) for name in hurt)),

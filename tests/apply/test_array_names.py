@@ -149,7 +149,7 @@ def test_without_arrays_of_others_nobody_misses_an_alarm(tmp_path: Path) -> None
     alone = replace(there, disks=there.disks[4:], objects=there.objects | {"array": {}}, blocks=())
     decision = decide(plan, alone, Past(), here=False)
     assert decision.refusals == () and any(
-        "counts no more: alarms go to root@example.org" in note for note in decision.notes
+        "will be overridden: alarms go to root@example.org" in note for note in decision.notes
     )
 
 

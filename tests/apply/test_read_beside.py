@@ -72,7 +72,7 @@ def test_what_mdadm_will_not_heed_in_a_further_file_is_told(tmp_path: Path) -> N
     mail, devices, every = "MAILADDR root\n", "DEVICE /dev/sda*\n", "DEVICE partitions\n"
     file = f"{MAIN}.d/1.conf"
     notes = decided(tmp_path, plan=plan, **{file: mail + devices}).notes
-    assert f"/{file} line 1 counts no more: alarms go to ops@example.org, not to root" in notes
+    assert f"/{file} line 1 will be overridden: alarms go to ops@example.org, not to root" in notes
     assert any(note.startswith(f"/{file} line 2 lets mdadm look at /dev/sda* only") for note in notes)
     notes = decided(tmp_path, plan=plan, **{file: devices, MAIN: every}).notes
     assert not any("lets mdadm look" in note for note in notes), "lines of all files count together"

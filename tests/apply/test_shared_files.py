@@ -199,9 +199,9 @@ def test_f56_an_address_that_counts_no_more_is_told(tmp_path: Path) -> None:
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", "/etc/mdadm/mdadm.conf", content=text, size=50)  # fmt: skip
     decision = decided(plan, box)
     assert decision.refusals == ()
-    said = "/etc/mdadm/mdadm.conf line 2 counts no more: alarms go to ops@example.org, not to root"
+    said = "/etc/mdadm/mdadm.conf line 2 will be overridden: alarms go to ops@example.org, not to root"
     assert said in decision.notes
-    assert not any("counts no more" in note for note in decided(plan_of(LAYOUT, tmp_path), box).notes)
+    assert not any("will be overridden" in note for note in decided(plan_of(LAYOUT, tmp_path), box).notes)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_the_point_of_no_return(plan: Plan, tmp_path: Path) -> None:
     past = replace(PAST, run=(TABLE, "filesystem.data.make"), final=frozenset({"filesystem.data.make"}))
     (said,) = sentences(way(plan, made(plan), Kept(tmp_path), past).refusals)
     assert said.startswith(
-        "the point of no return was passed by filesystem.data.make (make ext4 data on data"
+        "the point of no return was passed by filesystem.data.make (format data as ext4 data"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 import yaml
 
 from tests.ci.action import ROOT
+from tests.ci.hook import tool
 from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 
 pytestmark = pytest.mark.slow
@@ -31,20 +31,6 @@ HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
 def test_for_which_files_it_runs(file: str, wanted: bool) -> None:
     """As pre-commit matches: `files` is searched for in the path; a hardware file stands for the layouts that name it."""
     assert bool(re.search(HOOK["files"], file)) is wanted and "exclude" not in HOOK
-
-
-def tool(folder: Path) -> Path:
-    """This project as a repository of its own, without what git does not keep."""
-    made = folder / "raidplan"
-    made.mkdir()
-    for name in ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml"):
-        shutil.copy(ROOT / name, made)
-    for name in ("raidplan", "vagrant"):
-        shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__", ".vagrant"))
-    git(made, "init", "--quiet")
-    git(made, "add", "--all")
-    git(made, "commit", "--quiet", "--message", "x")
-    return made
 
 
 @pytest.mark.long

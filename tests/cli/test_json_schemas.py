@@ -15,16 +15,17 @@ import pytest
 from jsonschema import Draft7Validator
 
 from raidplan.apply.execute import Event, Outcome
-from raidplan.apply.refusal import CODES, Refusal
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
 from raidplan.facts.machine import BlockFact, DiskFact, PartitionFact, Trace
 from raidplan.plan import Run, Step
 from raidplan.plan.step import DiskIdentity
+from raidplan.render import refusals as of_refusals
 from raidplan.render.findings_json import json_text
+from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusals import refusals_to_data
-from tests.diff.test_room import group
 from tests.examples import EXAMPLES
 from tests.manuals.schemas import FORMS, page, schema
 
@@ -92,9 +93,17 @@ def test_plans_and_estimates_of_every_example(file: Path, capsys: pytest.Capture
     assert problems("plan", printed(capsys, "plan", "--offline", "--format", "json", str(file))) == []
 
 
+@pytest.fixture
+def wordless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refusals without the figures that their sentences take."""
+    monkeypatch.setattr(of_refusals, "refusal_text", lambda refusal: "no")
+
+
+@pytest.mark.usefixtures("wordless")
 def test_what_stands_in_place_of_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
     invalid = printed(capsys, "plan", "--offline", "--format", "json", str(CASES[0]))
-    refusals = [Refusal(code, "no", "d00", 3) for code in CODES] + [Refusal(next(iter(CODES)), "no")]
+    refusals = [Refusal(code, "x", "d00", 3, {"size": 5, "names": ("a", "b")}) for code in CODES]
+    refusals += [Refusal(next(iter(CODES)))]
     refused = json.dumps(refusals_to_data("box", refusals))
     for text in (invalid, refused):
         assert "disks" not in json.loads(text) and problems("plan", text) == []
@@ -110,9 +119,19 @@ def test_diffs_of_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert seen >= set(schema("diff")["properties"]) - {"lost_room", "shrinks"}
 
 
+VOLUME = """\
+version: 1
+host: h
+hardware: {disks: {d<0-1>: {serial: S<1>, size: 4TB}}}
+arrays: {a: {level: raid1, members: [d<0-1>]}}
+volume_groups: {g: {devices: [a], volumes: {v: {size: %s}}}}
+filesystems: {f: {device: g.v, type: ext4, mount: /srv}}
+"""
+
+
 def test_a_diff_of_a_file_system_that_shrinks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for name, size in (("old", "2TiB"), ("new", "1TiB")):
-        (tmp_path / name).write_text(group(size=size))
+        (tmp_path / name).write_text(VOLUME % size)
     found = printed(capsys, "diff", "--format", "json", str(tmp_path / "old"), str(tmp_path / "new"))
     assert problems("diff", found) == [] and json.loads(found)["lost_room"]
 
@@ -126,6 +145,7 @@ def test_facts_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(schema("plan")["definitions"]["disk"]["properties"]) == [each.name for each in fields(DiskIdentity)]  # fmt: skip
 
 
+@pytest.mark.usefixtures("wordless")
 def test_events(tmp_path: Path) -> None:
     step = Step("array.data", "array", "create", Run(("true",)), "arrays.data")
     told = [
@@ -133,8 +153,8 @@ def test_events(tmp_path: Path) -> None:
         Event("running", step, 1.0, percent=40),
         Sync("md127", "resync", 1, 10, 0),
         Sync("md127", "rebuild", 1, 10, 5),
-        Refusal("disk-not-blank", "no", "d00", 3),
-        Refusal("disk-not-blank", "no"),
+        Refusal("disk-not-blank", "x", "d00", 3, {"size": 5}),
+        Refusal("disk-not-blank"),
         Outcome(done=["a"], failed={"b": "no"}, left=["c"], unproven=["d"]),
     ]
     with events_to(str(tmp_path / "events")) as note:

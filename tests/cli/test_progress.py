@@ -102,6 +102,7 @@ def test_events_are_lines_of_json(tmp_path: Path) -> None:
     ]
     assert running["percent"] == 40 and "percent" not in done and running["step"] == "teardown.d0"
     assert sync | {"time": ""} == {
+        "format_version": 1,
         "time": "", "event": "sync", "array": "md_x", "action": "initial sync", "percent": 3.0, "bytes_per_second": 120_000_000,
         "seconds_left": 808, "say": "md_x: initial sync 3 % at 120 MB/s, 13 min 28 s left; goes on in the background",
     }  # fmt: skip

@@ -112,11 +112,11 @@ def test_the_plan_of_a_change_has_what_is_new_and_nothing_that_stands(
     new = group(size="1TiB", more=", z: {size: 10GiB}", files=", z: {device: g.z, type: xfs, mount: /z}")
     assert diffed(group(), new, tmp_path, "--plan", "--format", "json") == 1
     steps = [each["say"] for each in json.loads(capsys.readouterr().out)["plan"]]
-    assert steps[0] == "create volume g.z of 10 GiB" and steps[1].startswith("make xfs z on g.z")
+    assert steps[0] == "create volume g.z of 10 GiB" and steps[1].startswith("format g.z as xfs z")
     assert not any(word in step for step in steps for word in ("partition", "raid6", "g.v", "g.w", "ext4"))
     assert diffed(group(), new, tmp_path, "--plan") == 1
     text = capsys.readouterr().out
-    assert "plan of the change\n  ~ create volume g.z of 10 GiB\n    | $ lvcreate" in text
+    assert "plan of the change\n  + create volume g.z of 10 GiB\n    | $ lvcreate" in text
     assert "everything on the disk" not in text
     assert (
         diffed(group(), group(), tmp_path, "--plan") == 0 and capsys.readouterr().out == "nothing differs\n"
@@ -130,4 +130,4 @@ def test_what_is_made_anew_is_in_the_plan_of_the_change(
     made = json.loads(capsys.readouterr().out)
     steps = [each["say"] for each in made["plan"]]
     assert made["destroys"] and any("create raid10 a of 6" in step for step in steps)
-    assert any("create volume g.v" in step for step in steps) and any("make ext4 f" in step for step in steps)
+    assert any("create volume g.v" in step for step in steps) and any("as ext4 f" in step for step in steps)

@@ -283,9 +283,9 @@ def test_what_is_above_names_what_is_below_as_the_reason() -> None:
     text += "filesystems: {f: {device: g.home, type: xfs, mount: /home}}\n"
     made = compared(text, text.replace("raid6", "raid10"))
     (loss,) = made.losses
-    assert loss.because == "a is made anew: nothing changes in place level raid6 -> raid10"
+    assert loss.because == "a is replaced: level raid6 -> raid10 cannot be changed in place"
     (group,) = thing(made, G).changes
-    assert (group.key, group.old, group.new) == ("device", "a as it is", "a made anew")
+    assert (group.key, group.old, group.new) == ("device", "a as it is", "a replaced")
     (renamed,) = compared(text, text, ("one", "two")).losses
     assert renamed.because == "the host one is called two"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ci.hook import tool
 from tests.ci.layouts import BAD, GOOD, git
-from tests.ci.test_pre_commit import tool
 
 pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.network]
 

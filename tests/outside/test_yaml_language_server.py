@@ -14,7 +14,7 @@ from tests.lsp.editor import Editor
 from tests.outside.conftest import program
 
 pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.network]
-SCHEMA = Path("schemas/layout.schema.json").resolve().as_uri()
+MODELINE = f"# yaml-language-server: $schema={Path('schemas/layout.schema.json').resolve().as_uri()}\n"
 TYPOS = {
     "hots: h": "hots",
     "arrays: {a: {level: raid7, members: [x, y]}}": "raid7",
@@ -28,12 +28,10 @@ TYPOS = {
 
 @pytest.fixture(scope="module")
 def server(node_modules: Path) -> Iterator[Editor]:
-    """The server, told by its settings which Schema is for which files."""
+    """The server; the first line of a file tells it which Schema is for it, as in the examples."""
     start = node_modules / "yaml-language-server" / "bin" / "yaml-language-server"
     editor = Editor([program("node"), str(start), "--stdio"])
-    editor.begin(capabilities={"workspace": {"configuration": False}})
-    settings = {"yaml": {"schemas": {SCHEMA: ["*.yaml"]}, "validate": True, "schemaStore": {"enable": False}}}
-    editor.send("workspace/didChangeConfiguration", {"settings": settings})
+    editor.begin()
     yield editor
     editor.end()
 
@@ -49,7 +47,7 @@ def marked(server: Editor, file: Path, text: str) -> list[dict[str, Any]]:
 
 def test_no_example_has_a_diagnostic(server: Editor, tmp_path: Path) -> None:
     found = {
-        file.name: marked(server, tmp_path / file.name, file.read_text().partition("\n")[2])
+        file.name: marked(server, tmp_path / file.name, MODELINE + file.read_text().partition("\n")[2])
         for file in EXAMPLES
     }
     assert {name: each for name, each in found.items() if each} == {} and len(found) > 20
@@ -57,7 +55,7 @@ def test_no_example_has_a_diagnostic(server: Editor, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", TYPOS)
 def test_a_mistake_is_marked_where_it_is(line: str, server: Editor, tmp_path: Path) -> None:
-    head = "version: 1\n" + ("" if line.startswith("hots") else "host: h\n")
+    head = MODELINE + "version: 1\n" + ("" if line.startswith("hots") else "host: h\n")
     text = f"{head}{line}\n"
     found = marked(server, tmp_path / f"{abs(hash(line))}.yaml", text)
     lines = text.splitlines()
@@ -71,10 +69,12 @@ def test_a_mistake_is_marked_where_it_is(line: str, server: Editor, tmp_path: Pa
 
 
 def test_keys_are_explained_and_completed(server: Editor, tmp_path: Path) -> None:
-    text = "version: 1\nhost: h\narrays:\n  a:\n    level: raid6\n    \n"
+    text = MODELINE + "version: 1\nhost: h\narrays:\n  a:\n    level: raid6\n    \n"
     file = tmp_path / "hover.yaml"
     marked(server, file, text)
-    said = server.at("hover", file.as_uri(), 4, 6)["contents"]["value"]
-    assert layout_schema()["definitions"]["Array"]["properties"]["level"]["description"] in said
-    offered = server.at("completion", file.as_uri(), 5, 4)["items"]
+    said = server.at("hover", file.as_uri(), 5, 6)["contents"]["value"]
+    assert layout_schema()["definitions"]["Array"]["properties"]["level"]["description"] in said.replace(
+        "\\", ""
+    )
+    offered = server.at("completion", file.as_uri(), 6, 4)["items"]
     assert {"chunk", "members", "spares"} <= {each["label"] for each in offered}

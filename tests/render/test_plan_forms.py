@@ -74,9 +74,9 @@ def test_steps_of_other_figures_programs_or_options_are_lines_of_their_own() -> 
     text = render_plan(plan(*steps))
     said = [line.split("  line")[0].strip() for line in text.splitlines() if " make " in line]
     assert said == [
-        "partition    1 > 2 × make a, b of 8 members",
-        "3 > make c of 9 members",
-        "4 > make d of 8 members",
+        "partition    1 + 2 × make a, b of 8 members",
+        "3 + make c of 9 members",
+        "4 + make d of 8 members",
         "5 - make e of 8 members",
     ]
     assert "destroys: something" in text and "destroy  1 thing\n" in text

@@ -133,7 +133,7 @@ def test_only_the_disks_below_an_array_are_said_to_carry_it(tmp_path: Path) -> N
     )
     ((message, _),) = said("swap-across-members", text, tmp_path)
     assert message == (
-        "swap lies without a mirror on 2 disks (d0, d3), of which d0 also carries r: "
+        "swap is not mirrored: it is spread over 2 disks (d0, d3), of which d0 also carries r: "
         "if any one of them fails, the machine goes down with its arrays intact"
     )
 

@@ -48,8 +48,8 @@ def test_stripe_cache_memory(
 
 def test_the_memory_is_said_with_its_figures(tmp_path: Path) -> None:
     assert said("stripe-cache-memory", caches("16GiB", *[(8, 32768)] * 5), tmp_path) == [
-        ("the stripe caches of a, b, c, d and 1 more take 5 GiB (32768 entries x 8 members x 4 KiB for a): 31% of the 16 GiB of memory",
-         "write stripe_cache_size: 8192 for a, b, c, d and 1 more, which takes 1.2 GiB, and measure whether more helps")
+        ("the stripe caches of a, b, c, d, e take 5 GiB (32768 entries x 8 members x 4 KiB for a): 31% of the 16 GiB of memory",
+         "write stripe_cache_size: 8192 for a, b, c, d and e, which takes 1.2 GiB, and measure whether more helps")
     ]  # fmt: skip
 
 

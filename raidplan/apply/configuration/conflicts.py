@@ -140,7 +140,7 @@ def ignored_lines(left: Plan, machine: Machine) -> Iterator[str]:
         ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
         for place, words in found:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
-                yield f"{place} counts no more: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
+                yield f"{place} will be overridden: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
         others = _arrays_of_others(left.complete, machine)
         if (
             ours

@@ -180,7 +180,7 @@ class Array(Model, Kind):
             yield Step(
                 id=f"array.{name}.sync",
                 phase="sync",
-                say=f"let the initial sync of {name} run",
+                say=f"start the initial sync of {name}",
                 action=SetAttribute(sync_action(name), "idle"),
                 because=create.because,
                 # fstab waits for every mkfs, which a running sync would slow down several times.
@@ -196,7 +196,7 @@ class Array(Model, Kind):
         hold = Step(
             id=f"array.{name}.hold",
             phase="array",
-            say=f"hold the initial sync of {name}, so that it does not slow down what follows",
+            say=f"pause the initial sync of {name}, so that it does not slow down what follows",
             action=SetAttribute(sync_action(name), "frozen"),
             because=create.because,
             needs=(create.id,),

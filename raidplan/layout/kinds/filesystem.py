@@ -141,7 +141,7 @@ class Filesystem(Model, Kind):
         make = Step(
             id=f"filesystem.{name}.make",
             phase="format",
-            say=f"make {self.type} {name} on {device.name}, {human(device.size)}" + (f", {special}" if special else ""),
+            say=f"format {device.name} as {self.type} {name}, {human(device.size)}" + (f", {special}" if special else ""),
             action=Run(self.format.make(self, device, uuid)),
             because=because,
             needs=device.made_by,
@@ -161,7 +161,7 @@ class Filesystem(Model, Kind):
         yield Step(
             id=f"filesystem.{name}.mountpoint",
             phase="activate",
-            say=f"make the folder {mount}",
+            say=f"create directory {mount}",
             action=Run(("mkdir", "--parents", mount)),
             because=because,
             needs=("config.fstab.reload",),
@@ -189,7 +189,7 @@ class Filesystem(Model, Kind):
         point = Step(
             id=f"filesystem.{name}.mountpoint",
             phase="activate",
-            say=f"make the folder {folder}",
+            say=f"create directory {folder}",
             action=Run(("mkdir", "--parents", folder)),
             because=because,
             targets=(mount,),

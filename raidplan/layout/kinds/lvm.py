@@ -152,7 +152,7 @@ class VolumeGroup(Model, Kind):
         return Step(
             id=f"volume.{name}.physical.{part.name}",
             phase="volume",
-            say=f"make {part.name} a physical volume, data from {human(start)} on",
+            say=f"create physical volume {part.name}, data from {human(start)} on",
             action=Run(("pvcreate", "--yes", "--quiet", f"--uuid={uuid}", "--norestorefile", f"--dataalignment={part.stripe or MIB}b", part.node)),
             because=because,
             needs=part.made_by,

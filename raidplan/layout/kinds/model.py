@@ -143,7 +143,10 @@ def size_or(word: str, *, zero: bool = False) -> Written:
     With `zero` the size may be 0.
     """
     parse = size.parse_size if zero else _positive(size.parse_size)
-    return _either(word, parse, f"neither a size nor '{word}'", f"write 512KiB, 3TB or {word}")
+    meaning = "" if zero else " for all that is left"
+    return _either(
+        word, parse, f"neither a size nor '{word}'", f"write a size such as 500GiB, or {word}{meaning}"
+    )
 
 
 def duration_or(word: str) -> Written:

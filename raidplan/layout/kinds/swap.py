@@ -82,7 +82,7 @@ class Swap(Model, Kind):
         yield Step(
             id=f"swap.{name}.make",
             phase="format",
-            say=f"make swap {name} on {device.name}, {human(device.size)}",
+            say=f"format {device.name} as swap {name}, {human(device.size)}",
             action=Run(self._make_argv(uuid, device.node)),
             because=because,
             needs=device.made_by,
@@ -95,7 +95,7 @@ class Swap(Model, Kind):
         yield Step(
             id=f"swap.{name}.on",
             phase="activate",
-            say=f"use swap {name}",
+            say=f"enable swap {name}",
             action=Run(self._on_argv(device.node)),
             because=because,
             needs=(f"swap.{name}.make", "config.fstab.reload"),
@@ -112,7 +112,7 @@ class Swap(Model, Kind):
         make = Step(
             id=f"swap.{name}.file",
             phase="activate",
-            say=f"write the swap file {file}, {human(size * MIB)}",
+            say=f"create the swap file {file}, {human(size * MIB)}",
             action=Run(
                 (
                     "dd",
@@ -134,8 +134,8 @@ class Swap(Model, Kind):
         last = make.id
         for verb, say, argv, proof in (
             ("mode", f"let only root read {file}", ("chmod", "0600", file), area),
-            ("make", f"make swap {name} in {file}", self._make_argv(uuid, file), area),
-            ("on", f"use swap {name}", self._on_argv(file), used),
+            ("make", f"format {file} as swap {name}", self._make_argv(uuid, file), area),
+            ("on", f"enable swap {name}", self._on_argv(file), used),
         ):
             step = Step(
                 id=f"swap.{name}.{verb}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from raidplan.base.names import folded
 from raidplan.layout.kinds.disk import Disk
 from raidplan.render.draw import words
 from raidplan.render.draw.marks import Marks
@@ -15,6 +16,7 @@ from raidplan.render.draw.things import Slice, Tags
 HEIGHT = 38
 BETWEEN = 4
 LEAST, MOST = 46, 104
+"""Pixels; a disk with several parts may be wider where there is room."""
 MOST_SLICES = 4
 """Parts of a disk that are drawn; of more, the last is a number."""
 
@@ -26,24 +28,35 @@ def label(piece: Slice, tags: Tags) -> str:
     return " ".join(filter(None, (piece.role, tags.names[piece.user])))
 
 
-def cell_width(slices: Mapping[str, Sequence[Slice]], tags: Tags) -> int:
-    """One width for all disks."""
-    widths = [max(width(name) + 12, _slices_width(each, tags)) for name, each in slices.items()]
-    return min(MOST, max(LEAST, round(max(widths, default=0)) + 1))
+def cell_width(shown: Mapping[str, Sequence[Slice]], tags: Tags, room: int) -> int:
+    """One width for all disks, by the name that is shown: at most `room`, but no less than what is always there."""
+    widths = [max(width(name) + 12, _slices_width(each, tags)) for name, each in shown.items()]
+    return min(max(MOST, room), max(LEAST, round(max(widths, default=0)) + 1))
 
 
 def _slices_width(slices: Sequence[Slice], tags: Tags) -> float:
-    return sum(width(label(each, tags), "small") + 8 for each in slices[:MOST_SLICES]) + 6
+    return sum(_wanted(label(each, tags)) for each in slices[:MOST_SLICES]) + 6
+
+
+def _wanted(text: str) -> float:
+    return width(text, "small") + 8
 
 
 def disk_box(
-    name: str, disk: Disk, slices: Sequence[Slice], tags: Tags, marks: Marks, x: int, y: int, wide: int
+    names: Sequence[str],
+    disk: Disk,
+    slices: Sequence[Slice],
+    tags: Tags,
+    marks: Marks,
+    x: int,
+    y: int,
+    wide: int,
 ) -> Box:
-    """The disk at its place."""
-    path = ("hardware", "disks", name)
+    """The disk at its place, with others that are drawn as one with it."""
+    name, path = names[0], ("hardware", "disks", names[0])
     signs: list[Shape] = ["cross"] if path in marks.stops else []
-    signs += ["narrow"] if path in marks.holds else []
-    parts: list[Part] = [Text(x + 6, y + 14, fitted(name, wide - 10 - 12 * len(signs), tail=True))]
+    signs += ["narrow"] if any(("hardware", "disks", each) in marks.holds for each in names) else []
+    parts: list[Part] = [Text(x + 6, y + 14, fitted(folded(names), wide - 10 - 12 * len(signs), tail=True))]
     parts += (Icon(x + wide - 14 - 12 * number, y + 5, sign) for number, sign in enumerate(signs))
     tone = "free"
     if len(slices) == 1:
@@ -52,7 +65,10 @@ def disk_box(
         parts.append(Text(x + 6, y + 29, text, "small", "ink" if slices[0].user else "muted"))
     else:
         parts += _side_by_side(slices, tags, x + 3, y + 19, wide - 6)
-    return Box(path, Rect(x, y, wide, HEIGHT, tone, 4), tuple(parts), _title(name, disk, slices, marks))
+    also = f". So are {folded(names[1:])}" if len(names) > 1 else ""
+    return Box(
+        path, Rect(x, y, wide, HEIGHT, tone, 4), tuple(parts), _title(name, disk, slices, marks) + also
+    )
 
 
 def tone_of(piece: Slice, tags: Tags) -> str:
@@ -69,13 +85,26 @@ def _side_by_side(slices: Sequence[Slice], tags: Tags, x: int, y: int, room: int
     if len(shown) < len(slices):
         texts.append((f"+{len(slices) - len(shown)}", "free"))
     parts: list[Part] = []
-    for number, (text, tone) in enumerate(texts):
-        left = x + room * number // len(texts)
-        right = x + room * (number + 1) // len(texts) - (2 if number + 1 < len(texts) else 0)
+    for (text, tone), (start, end) in zip(
+        texts, _shares(shown, [text for text, _ in texts], room), strict=True
+    ):
+        left, right = x + start, x + end
         parts.append(Rect(left, y, right - left, 16, tone, 2))
         fit = fitted(text, right - left - 2, "small", tail=True)
         parts.append(Text((left + right) // 2, y + 11, fit, "small", anchor="middle"))
     return parts
+
+
+def _shares(slices: Sequence[Slice], texts: Sequence[str], room: int) -> list[tuple[int, int]]:
+    """The left and right end of each part: as wide as its text, and the largest part takes what is left."""
+    wanted = [_wanted(text) for text in texts]
+    if (left := room - sum(wanted)) >= 0:
+        largest = max(range(len(slices)), key=lambda number: slices[number].size)
+        wanted[largest] += left
+    scale = room / sum(wanted)
+    ends = [0, *(round(scale * sum(wanted[: number + 1])) for number in range(len(wanted)))]
+    gaps = [2] * (len(texts) - 1) + [0]
+    return [(start, end - gap) for start, end, gap in zip(ends, ends[1:], gaps, strict=False)]
 
 
 def _title(name: str, disk: Disk, slices: Sequence[Slice], marks: Marks) -> str:

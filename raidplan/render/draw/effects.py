@@ -40,16 +40,18 @@ def stops_row(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> Ro
         return None
     grounds = [path for path, thing in things.items() if not thing.parts]
     if len(first) > 2 and first == grounds:
-        return Row("stops everything", tone="loss", icon="cross")
+        return Row("takes down everything", tone="loss", icon="cross")
     return Row(
-        listed([words.name_of(p) for p in first], COMPONENT_ROOM, before="stops "), tone="loss", icon="cross"
+        listed([words.name_of(p) for p in first], COMPONENT_ROOM, before="takes down "),
+        tone="loss",
+        icon="cross",
     )
 
 
 def killers_row(thing: Path, marks: Marks, things: Mapping[Path, Thing]) -> Row | None:
     """The line of a thing: the components, named; the disks, counted."""
     killers = [path for path in marks.killers.get(thing, ()) if thing in stopped(path, marks, things)]
-    return Row(_named(killers, "stops with "), tone="loss", icon="cross") if killers else None
+    return Row(_named(killers, "fails without "), tone="loss", icon="cross") if killers else None
 
 
 def _named(killers: Sequence[Path], before: str) -> str:

@@ -58,4 +58,4 @@ def _entries(
     if marks.holds:
         yield "narrow", "the bottleneck: holds arrays back"
     if marks.stops:
-        yield "cross", "does not survive the loss"
+        yield "cross", "a loss that an array, a file system or the machine does not survive"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from raidplan.base.findings import Path
+from raidplan.base.names import folded
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row, card, height, wanted
 from raidplan.render.draw.disks import BETWEEN, HEIGHT, cell_width, disk_box
@@ -15,7 +16,7 @@ from raidplan.render.draw.marks import Marks
 from raidplan.render.draw.measure import width
 from raidplan.render.draw.picture import Box, Icon, Line, Part, Rect, Text
 from raidplan.render.draw.things import Slice, Tags, Thing
-from raidplan.render.draw.tree import Node, columns, tree
+from raidplan.render.draw.tree import Node, columns, fold, tree
 from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
 
@@ -57,7 +58,38 @@ class Machine:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        return tree(self.topology)
+        return fold(tree(self.topology), self._look)
+
+    def _look(self, node: Node) -> Hashable:
+        """All that is drawn of a component, its link and its disks, but for names and for what holds others back."""
+        parts = tuple(
+            tuple((each.user, each.role, each.reserved) for each in self.slices[disk]) for disk in node.disks
+        )
+        paths = [node.path, *((*DISKS, disk) for disk in node.disks)]
+        links = [node.path, *((*DISKS, disk, "link") for disk in node.disks)]
+        entries = tuple(
+            words.disk("", self.topology.layout.hardware.disks[disk]).partition(", behind")[0]
+            for disk in node.disks
+        )
+        stops, rates = tuple(map(self.marks.stops.get, paths)), tuple(map(self.marks.rates.get, links))
+        return node.kind, self._said(node), parts, entries, stops, rates
+
+    def _said(self, node: Node) -> str:
+        if node.kind == "host":
+            return "host"
+        said = words.component(str(node.path[1]), node.name, self.topology.layout.hardware) or node.kind
+        return f"{1 + len(node.alike)} × {said}" if node.alike else said
+
+    def called(self, path: Path) -> str:
+        """The name of a component or disk in the picture: with others that are drawn as one with it."""
+        for node in self.nodes:
+            if path in node.paths:
+                return node.title
+            for place in range(len(node.disks)):
+                names = node.disks_at(place) if node.alike else ()
+                if path[:-1] == DISKS and path[-1] in names:
+                    return folded(names)
+        return words.name_of(path)
 
     @cached_property
     def columns(self) -> list[int]:
@@ -69,11 +101,10 @@ class Machine:
         return [list(self._rows(node)) for node in self.nodes]
 
     def _rows(self, node: Node) -> Iterator[Row]:
-        yield Row(node.name, "name", "ink")
+        yield Row(node.title, "name", "ink")
+        yield Row(self._said(node))
         if node.kind == "host":
-            yield Row("host")
             return
-        yield Row(words.component(str(node.path[1]), node.name, self.topology.layout.hardware) or node.kind)
         if stops := stops_row(node.path, self.marks, self.things):
             yield stops
 
@@ -108,15 +139,19 @@ class Machine:
 
     def _uplink(self, number: int) -> Label:
         """The text at the link of a component."""
-        path = self.nodes[number].path
-        if path not in self.marks.rates:
+        node = self.nodes[number]
+        if node.path not in self.marks.rates:
             return Label()
-        rate = self.marks.rates[path]
-        return Label(words.rate(rate), path in self.marks.holds, rate is not None)
+        rate = self.marks.rates[node.path]
+        return Label(words.rate(rate) + " each" * bool(node.alike), self._held(node), rate is not None)
+
+    def _held(self, node: Node) -> bool:
+        return any(path in self.marks.holds for path in node.paths)
 
     def _ports(self, number: int) -> Label:
         """The text at the links of the disks behind a component."""
-        paths = [(*DISKS, disk, "link") for disk in self.nodes[number].disks]
+        node = self.nodes[number]
+        paths = [(*DISKS, disk, "link") for each in (node, *node.alike) for disk in each.disks]
         rates = [self.marks.rates[path] for path in paths if path in self.marks.rates]
         if not rates:
             return Label()
@@ -130,7 +165,13 @@ class Machine:
 
     @cached_property
     def cell(self) -> int:
-        return cell_width(self.slices, self.tags)
+        shown = {
+            folded(node.disks_at(place)): self.slices[disk]
+            for node in self.nodes
+            for place, disk in enumerate(node.disks)
+        }
+        most = max(1, *(len(node.disks) for node in self.nodes))
+        return cell_width(shown, self.tags, (self.room - self.lefts[-1] + BETWEEN) // most - BETWEEN)
 
     @cached_property
     def across(self) -> int:
@@ -187,17 +228,19 @@ class Machine:
                 x = self.lefts[-1] + place % self.across * (self.cell + BETWEEN)
                 y = top + place // self.across * (HEIGHT + BETWEEN)
                 entry = self.topology.layout.hardware.disks[disk]
-                yield disk_box(disk, entry, self.slices[disk], self.tags, self.marks, x, y, self.cell)
+                yield disk_box(
+                    node.disks_at(place), entry, self.slices[disk], self.tags, self.marks, x, y, self.cell
+                )
 
     def _component(self, number: int, node: Node) -> Box:
         column, high = self.columns[number], self.card_height
         x, y = self.lefts[column], self.middles[number] - high // 2
-        tone = "host" if node.kind == "host" else "part held" if node.path in self.marks.holds else "part"
+        tone = "host" if node.kind == "host" else "part held" if self._held(node) else "part"
         frame = Rect(x, y, self.widths[column], high, tone, 5)
         return card(node.path, frame, self.rows[number], self._title(node))
 
     def _title(self, node: Node) -> str:
-        told = " ".join(filter(None, (node.kind, node.name)))
+        told = " ".join(filter(None, (node.kind, node.title)))
         if node.path in self.marks.missing:
             told += f". Not stated: {self.marks.missing[node.path]}"
         if node.path in self.marks.holds:

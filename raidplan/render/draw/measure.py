@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from raidplan.base.names import folded
 from raidplan.render.draw.picture import Style
 
 SIZE: dict[Style, float] = {"title": 20, "heading": 11, "name": 12, "body": 10.5, "small": 9.5}
@@ -55,7 +56,12 @@ def fitted(text: str, room: float, style: Style = "body", *, tail: bool = False)
 
 
 def listed(names: list[str], room: float, style: Style = "body", before: str = "") -> str:
-    """`before a, b +3`: as many of the names as fit, and how many do not."""
+    """`before a, b`; else `before d[0-7]`, as ranges; else as many of the names as fit, and how many do not."""
+    if (
+        width(before + ", ".join(names), style) > room
+        and width(text := before + folded(names), style) <= room
+    ):
+        return text
     for shown in range(len(names), 0, -1):
         rest = f" +{len(names) - shown}" if shown < len(names) else ""
         text = before + ", ".join(names[:shown]) + rest

@@ -43,7 +43,7 @@ def picture(topology: Topology, marks: Marks) -> Picture:
     boxes: list[Box] = []
     lines: list[Line] = []
     parts: list[Part] = []
-    head = list(_head(topology, marks, standing, wide))
+    head = list(_head(topology, marks, machine, wide))
     y = MARGIN
     parts += _moved(head, MARGIN, y)
     y += 46 + 17 * (sum(isinstance(p, Icon) for p in head)) + 18
@@ -69,19 +69,22 @@ def picture(topology: Topology, marks: Marks) -> Picture:
     return Picture(wide + 2 * MARGIN, y + MARGIN, title, told, tuple(lines), tuple(boxes), tuple(parts))
 
 
-def _head(topology: Topology, marks: Marks, standing: Mapping[Path, Thing], wide: int) -> Iterator[Part]:
+def _head(topology: Topology, marks: Marks, machine: Machine, wide: int) -> Iterator[Part]:
     """The host, what it has, and what the machine itself does not survive."""
     yield Text(0, 20, fitted(topology.host, wide, "title"), "title")
     yield Text(0, 40, fitted(_summary(topology), wide), tone="muted")
     y = 62
-    for thing, verb in ((MACHINE, "The running system stops with "), (BOOT, "The next start fails without ")):
-        killers = [words.name_of(path) for path in marks.killers.get(thing, ())]
+    for thing, verb in (
+        (MACHINE, "The running system fails without "),
+        (BOOT, "The next start fails without "),
+    ):
+        killers = list(dict.fromkeys(map(machine.called, marks.killers.get(thing, ()))))
         if killers:
             yield Icon(0, y - 9, "cross")
             yield Text(14, y, listed(killers, wide - 14, before=verb), tone="loss")
             y += 17
     if marks.holds:
-        holders = [words.name_of(path) for path in marks.holds]
+        holders = list(dict.fromkeys(map(machine.called, marks.holds)))
         yield Icon(0, y - 9, "narrow")
         yield Text(14, y, listed(holders, wide - 14, before="The arrays are held back by "), tone="limit")
 

@@ -43,6 +43,8 @@ class Slice:
     """`spare` or `journal`; empty for a member, and for what is no array's."""
     reserved: str = ""
     """The purpose of an unused part: `esp`, `bios-boot`."""
+    size: int = 0
+    """Bytes; 0 where they are not known."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,15 @@ def _letters(number: int) -> str:
 def _slices(disk: str, partitions: tuple[str, ...], topology: Topology) -> Iterator[Slice]:
     names = [f"{disk}.{partition}" for partition in partitions] or [disk]
     for name in names:
+        size = topology.devices[name].size or 0 if name in topology.devices else 0
         use = topology.used_by.get(name)
         if use is None:
             given = topology.layout.hardware.disks[disk].partitions.get(name.rpartition(".")[2])
             esp = "esp" if name in topology.esps else ""
-            yield Slice(name, None, reserved=esp or (given.type if given and given.type else ""))
+            yield Slice(name, None, "", esp or (given.type if given and given.type else ""), size)
         else:
             role = {"spares": "spare", "journal": "journal"}.get(str(use.path[2]), "")
-            yield Slice(name, _user(use.path), role)
+            yield Slice(name, _user(use.path), role, "", size)
 
 
 def _user(path: Path) -> Path:

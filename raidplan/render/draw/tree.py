@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from raidplan.base.findings import Path
+from raidplan.base.names import folded
 from raidplan.topology import Topology
 from raidplan.topology.wiring import Plug, Wiring
 
 HOST: Path = ("host",)
+MOST_ALIKE = 8
+"""So many branches of one component that are alike are drawn each by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,22 @@ class Node:
     """Place in the list; -1 for the host."""
     disks: tuple[str, ...]
     """Directly behind it, by port."""
+    alike: tuple[Node, ...] = ()
+    """Other branches that are drawn with this one, each like it in everything but names."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of the component, and of those that are drawn with it."""
+        return (self.path, *(each.path for each in self.alike))
+
+    @property
+    def title(self) -> str:
+        """The name; of several the range."""
+        return folded((self.name, *(each.name for each in self.alike)))
+
+    def disks_at(self, place: int) -> tuple[str, ...]:
+        """The disk at a place behind it, and those at the same place behind the others."""
+        return (self.disks[place], *(each.disks[place] for each in self.alike))
 
 
 def tree(topology: Topology) -> list[Node]:
@@ -78,3 +97,29 @@ def columns(nodes: list[Node]) -> list[int]:
     for number, node in enumerate(nodes[1:], start=1):
         found[number] = max(found[number], found[node.parent] + 1)
     return found
+
+
+def fold(nodes: Sequence[Node], look: Callable[[Node], Hashable]) -> list[Node]:
+    """The same tree with many branches that are alike as one. `look` is what is drawn of a node and its disks, but their names."""
+    below: dict[int, list[int]] = {}
+    looks: dict[int, Hashable] = {}
+    for number in range(len(nodes) - 1, -1, -1):
+        below.setdefault(nodes[number].parent, []).insert(0, number)
+        looks[number] = look(nodes[number]), tuple(looks[each] for each in below.get(number, ()))
+    made: list[Node] = []
+    waiting: list[tuple[tuple[int, ...], int]] = [((0,), -1)]
+    while waiting:
+        (number, *others), parent = waiting.pop()
+        made.append(replace(nodes[number], parent=parent, alike=tuple(nodes[each] for each in others)))
+        branches: dict[Hashable, list[int]] = {}
+        for place, child in enumerate(below.get(number, ())):
+            branches.setdefault(looks[child], []).append(place)
+        groups = [
+            group
+            for places in branches.values()
+            for group in ([places] if len(places) > MOST_ALIKE else [[place] for place in places])
+        ]
+        for places in sorted(groups, reverse=True):
+            same = tuple(below[each][place] for place in places for each in (number, *others))
+            waiting.append((same, len(made) - 1))
+    return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidplan.base.findings import Path
-from raidplan.base.size import human
+from raidplan.base.size import drive_size
 from raidplan.base.words import counted
 from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
@@ -83,7 +83,7 @@ def _multiplier(entry: Multiplier) -> str:
 def disk(name: str, entry: Disk) -> str:
     """A disk in a sentence."""
     facts = [
-        human(entry.size) if entry.size else "",
+        drive_size(entry.size) if entry.size else "",
         rate(entry.rate) if entry.rate else "",
         f"behind {entry.behind}" if entry.behind else "",
         f"port {entry.port}" if entry.port is not None else "",
@@ -99,7 +99,7 @@ def disks(entries: Iterable[Disk]) -> str:
     rates = sorted({entry.rate for entry in all_disks if entry.rate})
     text = counted(len(all_disks), "disk")
     if sizes:
-        text += f" of {_range([human(size) for size in sizes])}"
+        text += f" of {_range([drive_size(size) for size in sizes])}"
     return text + (f", {_range([rate(each) for each in rates])}" if rates else "")
 
 

@@ -2,7 +2,7 @@
 # The plan for the host loops, made by raidplan. Run it there as root: sh FILE
 # It writes only to the disks that it finds by what the layout says of them, and only if they are blank.
 # layout sha256:807a7253ad3544183d01cc511857a7a904d6c19c32641c7a66f433c3f06643f8
-# note[write-hole] layout line 16: a crash of loop_five while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 16: a crash of loop_five while a member is missing can corrupt data that was not being written (the write hole)
 
 # Nothing in a quoted word is meant to be expanded.
 # shellcheck disable=SC1003,SC2016
@@ -155,9 +155,9 @@ mdadm --create /dev/md/loop_pair --run --quiet --readonly --metadata=1.2 --homeh
 	/dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
 await_node /dev/md/loop_pair
 
-# hold the initial sync of loop_pair, so that it does not slow down what follows
+# pause the initial sync of loop_pair, so that it does not slow down what follows
 # layout line 15 (arrays.loop_pair)
-step 13/35 'hold the initial sync of loop_pair, so that it does not slow down what follows'
+step 13/35 'pause the initial sync of loop_pair, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/loop_pair}/md/sync_action' frozen
 
 # open loop_pair for writing
@@ -179,9 +179,9 @@ mdadm --create /dev/md/loop_five --run --quiet --readonly --metadata=1.2 --homeh
 	/dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
 await_node /dev/md/loop_five
 
-# hold the initial sync of loop_five, so that it does not slow down what follows
+# pause the initial sync of loop_five, so that it does not slow down what follows
 # layout line 16 (arrays.loop_five)
-step 16/35 'hold the initial sync of loop_five, so that it does not slow down what follows'
+step 16/35 'pause the initial sync of loop_five, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/loop_five}/md/sync_action' frozen
 
 # open loop_five for writing
@@ -189,9 +189,9 @@ set_attribute '/sys/block/{/dev/md/loop_five}/md/sync_action' frozen
 step 17/35 'open loop_five for writing'
 set_attribute '/sys/block/{/dev/md/loop_five}/md/array_state' active
 
-# make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes
+# format loop_pair as ext4 loop_pair, 509 MiB, 130,048 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair
-step 18/35 'make ext4 loop_pair on loop_pair, 509 MiB, 130,048 inodes'
+step 18/35 'format loop_pair as ext4 loop_pair, 509 MiB, 130,048 inodes'
 require_blank /dev/md/loop_pair
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -200,9 +200,9 @@ mke2fs -q -t ext4 -O \
 	b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 -L loop-pair /dev/md/loop_pair 521216
 await_node /dev/disk/by-uuid/b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /dev/md/loop_pair
 
-# make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32
+# format loop_five as ext4 loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32
 # layout line 20 (filesystems.loop_five); destroys everything on loop_five
-step 19/35 'make ext4 loop_five on loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
+step 19/35 'format loop_five as ext4 loop_five, 2.0 GiB, 130,560 inodes, stride 16, stripe width 32'
 require_blank /dev/md/loop_five
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -211,9 +211,9 @@ mke2fs -q -t ext4 -O \
 	ac639dd4-0b85-5bb1-96a6-f6788a456741 -L loop-five /dev/md/loop_five 522240
 await_node /dev/disk/by-uuid/ac639dd4-0b85-5bb1-96a6-f6788a456741 /dev/md/loop_five
 
-# put the new configuration into the initramfs, so that arrays keep their names at boot
+# update the initramfs, so that arrays keep their names at boot
 # layout line 14 (arrays)
-step 20/35 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 20/35 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot 'e4e44bd9:ff5d5f65:968a075f:951f5592 4c15ef26:c59b5295:9eb9917c:66ca7718' \
 	/etc/initramfs/post-update.d
 
@@ -234,9 +234,9 @@ write_block /etc/default/mdadm loops bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 3 lines into /etc/fstab
+# add 3 lines to /etc/fstab
 # layout line 18 (filesystems)
-step 24/35 'enter 3 lines into /etc/fstab'
+step 24/35 'add 3 lines to /etc/fstab'
 write_block /etc/fstab loops bottom 0644 <<'END'
 /swapfile-loops none swap sw,nofail,pri=1 0 0
 UUID=b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /srv/loop-pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2
@@ -248,9 +248,9 @@ END
 step 25/35 'let systemd read fstab again'
 systemctl daemon-reload
 
-# write the swap file /swapfile-loops, 64 MiB
+# create the swap file /swapfile-loops, 64 MiB
 # layout line 23 (swap.loop_file)
-step 26/35 'write the swap file /swapfile-loops, 64 MiB'
+step 26/35 'create the swap file /swapfile-loops, 64 MiB'
 require_blank /swapfile-loops
 dd if=/dev/zero of=/swapfile-loops bs=1MiB count=64 conv=excl,fsync status=none
 
@@ -259,19 +259,19 @@ dd if=/dev/zero of=/swapfile-loops bs=1MiB count=64 conv=excl,fsync status=none
 step 27/35 'let only root read /swapfile-loops'
 chmod 0600 /swapfile-loops
 
-# make swap loop_file in /swapfile-loops
+# format /swapfile-loops as swap loop_file
 # layout line 23 (swap.loop_file)
-step 28/35 'make swap loop_file in /swapfile-loops'
+step 28/35 'format /swapfile-loops as swap loop_file'
 mkswap --quiet --uuid 195d962c-01bf-557b-97ae-6eaac424af58 /swapfile-loops
 
-# use swap loop_file
+# enable swap loop_file
 # layout line 23 (swap.loop_file)
-step 29/35 'use swap loop_file'
+step 29/35 'enable swap loop_file'
 swapon --priority 1 /swapfile-loops
 
-# make the folder /srv/loop-pair
+# create directory /srv/loop-pair
 # layout line 19 (filesystems.loop_pair)
-step 30/35 'make the folder /srv/loop-pair'
+step 30/35 'create directory /srv/loop-pair'
 mkdir --parents /srv/loop-pair
 
 # mount loop_pair at /srv/loop-pair
@@ -279,9 +279,9 @@ mkdir --parents /srv/loop-pair
 step 31/35 'mount loop_pair at /srv/loop-pair'
 systemctl start /srv/loop-pair
 
-# make the folder /srv/loop-five
+# create directory /srv/loop-five
 # layout line 20 (filesystems.loop_five)
-step 32/35 'make the folder /srv/loop-five'
+step 32/35 'create directory /srv/loop-five'
 mkdir --parents /srv/loop-five
 
 # mount loop_five at /srv/loop-five
@@ -289,14 +289,14 @@ mkdir --parents /srv/loop-five
 step 33/35 'mount loop_five at /srv/loop-five'
 systemctl start /srv/loop-five
 
-# let the initial sync of loop_pair run
+# start the initial sync of loop_pair
 # layout line 15 (arrays.loop_pair)
-step 34/35 'let the initial sync of loop_pair run'
+step 34/35 'start the initial sync of loop_pair'
 set_attribute '/sys/block/{/dev/md/loop_pair}/md/sync_action' idle
 
-# let the initial sync of loop_five run
+# start the initial sync of loop_five
 # layout line 16 (arrays.loop_five)
-step 35/35 'let the initial sync of loop_five run'
+step 35/35 'start the initial sync of loop_five'
 set_attribute '/sys/block/{/dev/md/loop_five}/md/sync_action' idle
 
 complete=yes

@@ -5,7 +5,7 @@
 # note[network-slower-than-array] layout line 20: the network carries 118 MB/s, and storagearray alone can read 166
 # warning[degraded-autostart] layout line 25: bl_sil3114 is known to lose disks (bl4, bl5, bl6, bl7), and storagearray would start without them after 30 s; without a bitmap, storagearray must then be rebuilt whole
 # note[no-spare] layout line 35: storagearray has 8 members and no spare: after a failure it stays degraded until a disk is changed
-# note[write-hole] layout line 35: a crash of storagearray while a member is missing can spoil data that nobody was writing (the write hole)
+# note[write-hole] layout line 35: a crash of storagearray while a member is missing can corrupt data that was not being written (the write hole)
 # warning[members-on-pci] layout line 35: 4 of 8 members of storagearray (bl4, bl5, bl6, bl7) share the PCI bus bl_pci, which carries 95 MB/s, 24 for each
 # warning[oversubscribed-link] layout line 35: bl_pci carries 95 MB/s for 4 members of storagearray: 24 for each, which could read 63
 # warning[slow-path-in-stripe] layout line 35: bl4 and 3 other members of storagearray get 24 MB/s over bl_pci, while bl0 reads 63: every stripe waits for the slowest
@@ -224,9 +224,9 @@ mdadm --create /dev/md/storagearray --run --quiet --readonly --metadata=1.2 --ho
 	/dev/disk/by-partuuid/f6a67f84-ac45-5686-a657-f5935cfeccaa
 await_node /dev/md/storagearray
 
-# hold the initial sync of storagearray, so that it does not slow down what follows
+# pause the initial sync of storagearray, so that it does not slow down what follows
 # layout line 35 (arrays.storagearray)
-step 16/30 'hold the initial sync of storagearray, so that it does not slow down what follows'
+step 16/30 'pause the initial sync of storagearray, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' frozen
 
 # open storagearray for writing
@@ -234,9 +234,9 @@ set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' frozen
 step 17/30 'open storagearray for writing'
 set_attribute '/sys/block/{/dev/md/storagearray}/md/array_state' active
 
-# make storagearray a physical volume, data from 1.3 MiB on
+# create physical volume storagearray, data from 1.3 MiB on
 # layout line 38 (volume_groups.VolumeGroup1); destroys everything on storagearray
-step 18/30 'make storagearray a physical volume, data from 1.3 MiB on'
+step 18/30 'create physical volume storagearray, data from 1.3 MiB on'
 require_blank /dev/md/storagearray
 pvcreate --yes --quiet --uuid=1rLwqM-cuNo-Lq0Y-v5Pd-R7yN-oS7W-F3dIOS --norestorefile --dataalignment=458752b \
 	/dev/md/storagearray
@@ -254,18 +254,18 @@ lvcreate --yes --quiet --wipesignatures=n --zero=y --extents=500377 --readahead=
 	VolumeGroup1
 await_node /dev/VolumeGroup1/lvol0
 
-# make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
+# format VolumeGroup1.lvol0 as ext3 storagearray, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112
 # layout line 41 (filesystems.storagearray); destroys everything on VolumeGroup1.lvol0
-step 21/30 'make ext3 storagearray on VolumeGroup1.lvol0, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
+step 21/30 'format VolumeGroup1.lvol0 as ext3 storagearray, 1.9 TiB, 500,384 inodes, stride 16, stripe width 112'
 require_blank /dev/VolumeGroup1/lvol0
 mke2fs -q -t ext3 -O none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal -b \
 	4096 -I 256 -N 500377 -m 1 -E stride=16,stripe_width=112,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
 	-U 9363e64e-53e2-5c01-8480-50e05b938590 -L storagearray /dev/VolumeGroup1/lvol0 512386048
 await_node /dev/disk/by-uuid/9363e64e-53e2-5c01-8480-50e05b938590 /dev/VolumeGroup1/lvol0
 
-# put the new configuration into the initramfs, so that arrays keep their names at boot
+# update the initramfs, so that arrays keep their names at boot
 # layout line 34 (arrays)
-step 22/30 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 22/30 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot ecadfc6b:dcbf595a:82df3f73:c40e50fa /etc/initramfs/post-update.d
 
 # let the monitor read its configuration again, so that it writes to root@example.org
@@ -285,9 +285,9 @@ write_block /etc/default/mdadm beast-lvm bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 1 line into /etc/fstab
+# add 1 line to /etc/fstab
 # layout line 40 (filesystems)
-step 26/30 'enter 1 line into /etc/fstab'
+step 26/30 'add 1 line to /etc/fstab'
 write_block /etc/fstab beast-lvm bottom 0644 <<'END'
 UUID=9363e64e-53e2-5c01-8480-50e05b938590 /storagearray ext3 defaults,nofail,x-systemd.device-timeout=120s 0 2
 END
@@ -297,9 +297,9 @@ END
 step 27/30 'let systemd read fstab again'
 systemctl daemon-reload
 
-# make the folder /storagearray
+# create directory /storagearray
 # layout line 41 (filesystems.storagearray)
-step 28/30 'make the folder /storagearray'
+step 28/30 'create directory /storagearray'
 mkdir --parents /storagearray
 
 # mount storagearray at /storagearray
@@ -307,9 +307,9 @@ mkdir --parents /storagearray
 step 29/30 'mount storagearray at /storagearray'
 systemctl start /storagearray
 
-# let the initial sync of storagearray run
+# start the initial sync of storagearray
 # layout line 35 (arrays.storagearray)
-step 30/30 'let the initial sync of storagearray run'
+step 30/30 'start the initial sync of storagearray'
 set_attribute '/sys/block/{/dev/md/storagearray}/md/sync_action' idle
 
 complete=yes

@@ -157,9 +157,9 @@ mdadm --create /dev/md/journaled --run --quiet --readonly --metadata=1.2 --homeh
 	--write-journal=/dev/disk/by-partuuid/341c4014-22ec-5bbe-b464-53e57ae71c0c
 await_node /dev/md/journaled
 
-# hold the initial sync of journaled, so that it does not slow down what follows
+# pause the initial sync of journaled, so that it does not slow down what follows
 # layout line 29 (arrays.journaled)
-step 12/24 'hold the initial sync of journaled, so that it does not slow down what follows'
+step 12/24 'pause the initial sync of journaled, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/journaled}/md/sync_action' frozen
 
 # open journaled for writing
@@ -172,18 +172,18 @@ set_attribute '/sys/block/{/dev/md/journaled}/md/array_state' active
 step 14/24 'let udev tune journaled as it will at every boot: stripe_cache_size 2048, group_thread_cnt 2, read_ahead_kb 512'
 udevadm trigger --settle --action=change --name-match=/dev/md/journaled
 
-# make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2
+# format journaled as xfs journaled, 4.0 GiB, su 128 KiB, sw 2
 # layout line 40 (filesystems.journaled); destroys everything on journaled
-step 15/24 'make xfs journaled on journaled, 4.0 GiB, su 128 KiB, sw 2'
+step 15/24 'format journaled as xfs journaled, 4.0 GiB, su 128 KiB, sw 2'
 require_blank /dev/md/journaled
 mkfs.xfs -q -K -m crc=1,uuid=0494e0c5-e2a2-5003-b0d5-62daf5084954 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=535166976,su=131072,sw=2 -l size=67108864,su=131072 -L journaled \
 	/dev/md/journaled
 await_node /dev/disk/by-uuid/0494e0c5-e2a2-5003-b0d5-62daf5084954 /dev/md/journaled
 
-# put the new configuration into the initramfs, so that arrays keep their names at boot
+# update the initramfs, so that arrays keep their names at boot
 # layout line 28 (arrays)
-step 16/24 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 16/24 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot abd55f68:4f6651c2:87b843f8:177b037a /etc/initramfs/post-update.d
 
 # let the monitor read its configuration again, so that it writes to root@example.org
@@ -203,9 +203,9 @@ write_block /etc/default/mdadm journal bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 1 line into /etc/fstab
+# add 1 line to /etc/fstab
 # layout line 39 (filesystems)
-step 20/24 'enter 1 line into /etc/fstab'
+step 20/24 'add 1 line to /etc/fstab'
 write_block /etc/fstab journal bottom 0644 <<'END'
 UUID=0494e0c5-e2a2-5003-b0d5-62daf5084954 /srv/journaled xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END
@@ -215,9 +215,9 @@ END
 step 21/24 'let systemd read fstab again'
 systemctl daemon-reload
 
-# make the folder /srv/journaled
+# create directory /srv/journaled
 # layout line 40 (filesystems.journaled)
-step 22/24 'make the folder /srv/journaled'
+step 22/24 'create directory /srv/journaled'
 mkdir --parents /srv/journaled
 
 # mount journaled at /srv/journaled
@@ -225,9 +225,9 @@ mkdir --parents /srv/journaled
 step 23/24 'mount journaled at /srv/journaled'
 systemctl start /srv/journaled
 
-# let the initial sync of journaled run
+# start the initial sync of journaled
 # layout line 29 (arrays.journaled)
-step 24/24 'let the initial sync of journaled run'
+step 24/24 'start the initial sync of journaled'
 set_attribute '/sys/block/{/dev/md/journaled}/md/sync_action' idle
 
 complete=yes

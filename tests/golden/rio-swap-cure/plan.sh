@@ -151,9 +151,9 @@ mdadm --create /dev/md/rio_swap --run --quiet --readonly --metadata=1.2 --homeho
 	/dev/disk/by-partuuid/2d64f4c2-9c5a-586b-b3b6-57cc2c1f66e1
 await_node /dev/md/rio_swap
 
-# hold the initial sync of rio_swap, so that it does not slow down what follows
+# pause the initial sync of rio_swap, so that it does not slow down what follows
 # layout line 32 (arrays.rio_swap)
-step 12/29 'hold the initial sync of rio_swap, so that it does not slow down what follows'
+step 12/29 'pause the initial sync of rio_swap, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/rio_swap}/md/sync_action' frozen
 
 # open rio_swap for writing
@@ -176,9 +176,9 @@ mdadm --create /dev/md/rio_data --run --quiet --readonly --metadata=1.2 --homeho
 	/dev/disk/by-partuuid/591415d4-2fc3-5241-ac5c-24596af83dae
 await_node /dev/md/rio_data
 
-# hold the initial sync of rio_data, so that it does not slow down what follows
+# pause the initial sync of rio_data, so that it does not slow down what follows
 # layout line 31 (arrays.rio_data)
-step 15/29 'hold the initial sync of rio_data, so that it does not slow down what follows'
+step 15/29 'pause the initial sync of rio_data, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/rio_data}/md/sync_action' frozen
 
 # open rio_data for writing
@@ -186,25 +186,25 @@ set_attribute '/sys/block/{/dev/md/rio_data}/md/sync_action' frozen
 step 16/29 'open rio_data for writing'
 set_attribute '/sys/block/{/dev/md/rio_data}/md/array_state' active
 
-# make swap mirror on rio_swap, 2.0 GiB
+# format rio_swap as swap mirror, 2.0 GiB
 # layout line 38 (swap.mirror); destroys everything on rio_swap
-step 17/29 'make swap mirror on rio_swap, 2.0 GiB'
+step 17/29 'format rio_swap as swap mirror, 2.0 GiB'
 require_blank /dev/md/rio_swap
 mkswap --quiet --uuid e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
 await_node /dev/disk/by-uuid/e1b56213-5527-5c6c-bfd9-0d225fa616a7 /dev/md/rio_swap
 
-# make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2
+# format rio_data as xfs rio_data, 554.4 GiB, su 64 KiB, sw 2
 # layout line 35 (filesystems.rio_data); destroys everything on rio_data
-step 18/29 'make xfs rio_data on rio_data, 554.4 GiB, su 64 KiB, sw 2'
+step 18/29 'format rio_data as xfs rio_data, 554.4 GiB, su 64 KiB, sw 2'
 require_blank /dev/md/rio_data
 mkfs.xfs -q -K -m crc=1,uuid=c66b2995-f651-52f3-bcfc-9ca32f12fef1 -b size=4096 -s size=512 -i \
 	size=512,maxpct=25 -d agsize=18603114496,su=65536,sw=2 -l size=290717696,su=65536 -L rio-data \
 	/dev/md/rio_data
 await_node /dev/disk/by-uuid/c66b2995-f651-52f3-bcfc-9ca32f12fef1 /dev/md/rio_data
 
-# put the new configuration into the initramfs, so that arrays keep their names at boot
+# update the initramfs, so that arrays keep their names at boot
 # layout line 30 (arrays)
-step 19/29 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 19/29 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot '25f11259:2da65088:8ce3480d:7da021bc a453dd1c:696056ab:9417af72:9cd92d41' \
 	/etc/initramfs/post-update.d
 
@@ -225,9 +225,9 @@ write_block /etc/default/mdadm rio bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 2 lines into /etc/fstab
+# add 2 lines to /etc/fstab
 # layout line 34 (filesystems)
-step 23/29 'enter 2 lines into /etc/fstab'
+step 23/29 'add 2 lines to /etc/fstab'
 write_block /etc/fstab rio bottom 0644 <<'END'
 UUID=e1b56213-5527-5c6c-bfd9-0d225fa616a7 none swap sw,nofail,pri=10 0 0
 UUID=c66b2995-f651-52f3-bcfc-9ca32f12fef1 /srv/rio-data xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
@@ -238,14 +238,14 @@ END
 step 24/29 'let systemd read fstab again'
 systemctl daemon-reload
 
-# use swap mirror
+# enable swap mirror
 # layout line 38 (swap.mirror)
-step 25/29 'use swap mirror'
+step 25/29 'enable swap mirror'
 swapon --priority 10 /dev/md/rio_swap
 
-# make the folder /srv/rio-data
+# create directory /srv/rio-data
 # layout line 35 (filesystems.rio_data)
-step 26/29 'make the folder /srv/rio-data'
+step 26/29 'create directory /srv/rio-data'
 mkdir --parents /srv/rio-data
 
 # mount rio_data at /srv/rio-data
@@ -253,14 +253,14 @@ mkdir --parents /srv/rio-data
 step 27/29 'mount rio_data at /srv/rio-data'
 systemctl start /srv/rio-data
 
-# let the initial sync of rio_swap run
+# start the initial sync of rio_swap
 # layout line 32 (arrays.rio_swap)
-step 28/29 'let the initial sync of rio_swap run'
+step 28/29 'start the initial sync of rio_swap'
 set_attribute '/sys/block/{/dev/md/rio_swap}/md/sync_action' idle
 
-# let the initial sync of rio_data run
+# start the initial sync of rio_data
 # layout line 31 (arrays.rio_data)
-step 29/29 'let the initial sync of rio_data run'
+step 29/29 'start the initial sync of rio_data'
 set_attribute '/sys/block/{/dev/md/rio_data}/md/sync_action' idle
 
 complete=yes

@@ -125,9 +125,9 @@ mdadm --create /dev/md/root --run --quiet --readonly --metadata=1.2 --homehost=s
 	/dev/disk/by-partuuid/9b00cacb-6b3e-5b51-9a46-87349447a7cd
 await_node /dev/md/root
 
-# hold the initial sync of root, so that it does not slow down what follows
+# pause the initial sync of root, so that it does not slow down what follows
 # layout line 27 (arrays.root)
-step 9/39 'hold the initial sync of root, so that it does not slow down what follows'
+step 9/39 'pause the initial sync of root, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/root}/md/sync_action' frozen
 
 # open root for writing
@@ -146,9 +146,9 @@ mdadm --create /dev/md/swap --run --quiet --readonly --metadata=1.2 --homehost=s
 	/dev/disk/by-partuuid/4c7a5375-164d-517d-846c-bafcedf9c329
 await_node /dev/md/swap
 
-# hold the initial sync of swap, so that it does not slow down what follows
+# pause the initial sync of swap, so that it does not slow down what follows
 # layout line 28 (arrays.swap)
-step 12/39 'hold the initial sync of swap, so that it does not slow down what follows'
+step 12/39 'pause the initial sync of swap, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' frozen
 
 # open swap for writing
@@ -167,9 +167,9 @@ mdadm --create /dev/md/data --run --quiet --readonly --metadata=1.2 --homehost=s
 	/dev/disk/by-partuuid/155f18c2-f8e9-5dd4-a6fd-0e153e3adf5e
 await_node /dev/md/data
 
-# hold the initial sync of data, so that it does not slow down what follows
+# pause the initial sync of data, so that it does not slow down what follows
 # layout line 29 (arrays.data)
-step 15/39 'hold the initial sync of data, so that it does not slow down what follows'
+step 15/39 'pause the initial sync of data, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/data}/md/sync_action' frozen
 
 # open data for writing
@@ -177,9 +177,9 @@ set_attribute '/sys/block/{/dev/md/data}/md/sync_action' frozen
 step 16/39 'open data for writing'
 set_attribute '/sys/block/{/dev/md/data}/md/array_state' active
 
-# make ext4 root on root, 60.0 GiB, 3,932,160 inodes
+# format root as ext4 root, 60.0 GiB, 3,932,160 inodes
 # layout line 32 (filesystems.root); destroys everything on root
-step 17/39 'make ext4 root on root, 60.0 GiB, 3,932,160 inodes'
+step 17/39 'format root as ext4 root, 60.0 GiB, 3,932,160 inodes'
 require_blank /dev/md/root
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -188,16 +188,16 @@ mke2fs -q -t ext4 -O \
 	9cb4a94d-23bf-5040-b784-fa5026cc3991 /dev/md/root 15720192
 await_node /dev/disk/by-uuid/9cb4a94d-23bf-5040-b784-fa5026cc3991 /dev/md/root
 
-# make swap swap on swap, 4.0 GiB
+# format swap as swap swap, 4.0 GiB
 # layout line 36 (swap.swap); destroys everything on swap
-step 18/39 'make swap swap on swap, 4.0 GiB'
+step 18/39 'format swap as swap swap, 4.0 GiB'
 require_blank /dev/md/swap
 mkswap --quiet --uuid 81e2cdd6-3ee1-5ac5-921c-e8aec3abdfae /dev/md/swap
 await_node /dev/disk/by-uuid/81e2cdd6-3ee1-5ac5-921c-e8aec3abdfae /dev/md/swap
 
-# make ext4 data on data, 382.8 GiB, 25,092,096 inodes
+# format data as ext4 data, 382.8 GiB, 25,092,096 inodes
 # layout line 33 (filesystems.data); destroys everything on data
-step 19/39 'make ext4 data on data, 382.8 GiB, 25,092,096 inodes'
+step 19/39 'format data as ext4 data, 382.8 GiB, 25,092,096 inodes'
 require_blank /dev/md/data
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -206,9 +206,9 @@ mke2fs -q -t ext4 -O \
 	7ee79a78-49ab-508b-89f9-484b43081f02 /dev/md/data 100343808
 await_node /dev/disk/by-uuid/7ee79a78-49ab-508b-89f9-484b43081f02 /dev/md/data
 
-# put the new configuration into the initramfs, so that arrays keep their names at boot
+# update the initramfs, so that arrays keep their names at boot
 # layout line 26 (arrays)
-step 20/39 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 20/39 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot \
 	'7643ef60:861c509b:aacc67b5:6cb6f8a2 9b2f1d49:a4f65ad3:ac639524:0588067b 85c15cb5:0f1a5430:9577bfbf:c900816d' \
 	/etc/initramfs/post-update.d
@@ -230,9 +230,9 @@ write_block /etc/default/mdadm shop bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 3 lines into /etc/fstab
+# add 3 lines to /etc/fstab
 # layout line 31 (filesystems)
-step 24/39 'enter 3 lines into /etc/fstab'
+step 24/39 'add 3 lines to /etc/fstab'
 write_block /etc/fstab shop bottom 0644 <<'END'
 UUID=9cb4a94d-23bf-5040-b784-fa5026cc3991 / ext4 defaults 0 1
 UUID=81e2cdd6-3ee1-5ac5-921c-e8aec3abdfae none swap sw,nofail 0 0
@@ -362,9 +362,9 @@ write_file /etc/dpkg/dpkg.cfg.d/raidplan 0644 <<'END'
 post-invoke=if [ -x /usr/local/sbin/raidplan-boot-loaders ]; then /usr/local/sbin/raidplan-boot-loaders; fi
 END
 
-# make the folder /
+# create directory /
 # layout line 32 (filesystems.root)
-step 32/39 'make the folder /'
+step 32/39 'create directory /'
 mkdir --parents /
 
 # mount root at /
@@ -372,14 +372,14 @@ mkdir --parents /
 step 33/39 'mount root at /'
 systemctl start /
 
-# use swap swap
+# enable swap swap
 # layout line 36 (swap.swap)
-step 34/39 'use swap swap'
+step 34/39 'enable swap swap'
 swapon /dev/md/swap
 
-# make the folder /srv
+# create directory /srv
 # layout line 33 (filesystems.data)
-step 35/39 'make the folder /srv'
+step 35/39 'create directory /srv'
 mkdir --parents /srv
 
 # mount data at /srv
@@ -387,19 +387,19 @@ mkdir --parents /srv
 step 36/39 'mount data at /srv'
 systemctl start /srv
 
-# let the initial sync of root run
+# start the initial sync of root
 # layout line 27 (arrays.root)
-step 37/39 'let the initial sync of root run'
+step 37/39 'start the initial sync of root'
 set_attribute '/sys/block/{/dev/md/root}/md/sync_action' idle
 
-# let the initial sync of swap run
+# start the initial sync of swap
 # layout line 28 (arrays.swap)
-step 38/39 'let the initial sync of swap run'
+step 38/39 'start the initial sync of swap'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' idle
 
-# let the initial sync of data run
+# start the initial sync of data
 # layout line 29 (arrays.data)
-step 39/39 'let the initial sync of data run'
+step 39/39 'start the initial sync of data'
 set_attribute '/sys/block/{/dev/md/data}/md/sync_action' idle
 
 complete=yes

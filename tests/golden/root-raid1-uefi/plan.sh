@@ -117,9 +117,9 @@ mdadm --create /dev/md/root --run --quiet --readonly --metadata=1.2 --homehost=l
 	/dev/disk/by-partuuid/5fd9527d-1f73-5bbb-b8e9-5ce599c47ce6
 await_node /dev/md/root
 
-# hold the initial sync of root, so that it does not slow down what follows
+# pause the initial sync of root, so that it does not slow down what follows
 # layout line 27 (arrays.root)
-step 9/39 'hold the initial sync of root, so that it does not slow down what follows'
+step 9/39 'pause the initial sync of root, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/root}/md/sync_action' frozen
 
 # open root for writing
@@ -138,9 +138,9 @@ mdadm --create /dev/md/swap --run --quiet --readonly --metadata=1.2 --homehost=l
 	/dev/disk/by-partuuid/55bd3bd7-d5de-57ab-99b6-e1c9d1bdd87d
 await_node /dev/md/swap
 
-# hold the initial sync of swap, so that it does not slow down what follows
+# pause the initial sync of swap, so that it does not slow down what follows
 # layout line 28 (arrays.swap)
-step 12/39 'hold the initial sync of swap, so that it does not slow down what follows'
+step 12/39 'pause the initial sync of swap, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' frozen
 
 # open swap for writing
@@ -148,23 +148,23 @@ set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' frozen
 step 13/39 'open swap for writing'
 set_attribute '/sys/block/{/dev/md/swap}/md/array_state' active
 
-# make vfat efi on le0.esp, 512 MiB
+# format le0.esp as vfat efi, 512 MiB
 # layout line 31 (filesystems.efi); destroys everything on le0.esp
-step 14/39 'make vfat efi on le0.esp, 512 MiB'
+step 14/39 'format le0.esp as vfat efi, 512 MiB'
 require_blank /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
 mkfs.vfat -F 32 -i 5E56319F /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
 await_node /dev/disk/by-uuid/5E56-319F /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
 
-# make vfat efi2 on le1.esp, 512 MiB
+# format le1.esp as vfat efi2, 512 MiB
 # layout line 32 (filesystems.efi2); destroys everything on le1.esp
-step 15/39 'make vfat efi2 on le1.esp, 512 MiB'
+step 15/39 'format le1.esp as vfat efi2, 512 MiB'
 require_blank /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
 mkfs.vfat -F 32 -i A488CBE4 /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
 await_node /dev/disk/by-uuid/A488-CBE4 /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
 
-# make ext4 root on root, 442.3 GiB, 28,991,488 inodes
+# format root as ext4 root, 442.3 GiB, 28,991,488 inodes
 # layout line 33 (filesystems.root); destroys everything on root
-step 16/39 'make ext4 root on root, 442.3 GiB, 28,991,488 inodes'
+step 16/39 'format root as ext4 root, 442.3 GiB, 28,991,488 inodes'
 require_blank /dev/md/root
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -173,16 +173,16 @@ mke2fs -q -t ext4 -O \
 	07083338-5834-5d17-b8bb-222f8a2881d0 /dev/md/root 115941632
 await_node /dev/disk/by-uuid/07083338-5834-5d17-b8bb-222f8a2881d0 /dev/md/root
 
-# make swap swap on swap, 4.0 GiB
+# format swap as swap swap, 4.0 GiB
 # layout line 36 (swap.swap); destroys everything on swap
-step 17/39 'make swap swap on swap, 4.0 GiB'
+step 17/39 'format swap as swap swap, 4.0 GiB'
 require_blank /dev/md/swap
 mkswap --quiet --uuid abd3b532-9094-5f0b-bf7f-91d19d042b9b /dev/md/swap
 await_node /dev/disk/by-uuid/abd3b532-9094-5f0b-bf7f-91d19d042b9b /dev/md/swap
 
-# put the new configuration into the initramfs, so that arrays keep their names at boot
+# update the initramfs, so that arrays keep their names at boot
 # layout line 26 (arrays)
-step 18/39 'put the new configuration into the initramfs, so that arrays keep their names at boot'
+step 18/39 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot '2204bf37:b2e85644:9c5ccf2d:b7d8bc8e 5bdc4778:cb245feb:9bf1f0e2:c4d6b572' \
 	/etc/initramfs/post-update.d
 
@@ -203,9 +203,9 @@ write_block /etc/default/mdadm ledger bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 4 lines into /etc/fstab
+# add 4 lines to /etc/fstab
 # layout line 30 (filesystems)
-step 22/39 'enter 4 lines into /etc/fstab'
+step 22/39 'add 4 lines to /etc/fstab'
 write_block /etc/fstab ledger bottom 0644 <<'END'
 UUID=5E56-319F /boot/efi vfat umask=0077,nofail,x-systemd.device-timeout=120s 0 2
 UUID=A488-CBE4 /boot/efi2 vfat umask=0077,nofail,x-systemd.device-timeout=120s 0 2
@@ -218,9 +218,9 @@ END
 step 23/39 'let systemd read fstab again'
 systemctl daemon-reload
 
-# make the folder /
+# create directory /
 # layout line 33 (filesystems.root)
-step 24/39 'make the folder /'
+step 24/39 'create directory /'
 mkdir --parents /
 
 # mount root at /
@@ -228,9 +228,9 @@ mkdir --parents /
 step 25/39 'mount root at /'
 systemctl start /
 
-# make the folder /boot/efi
+# create directory /boot/efi
 # layout line 31 (filesystems.efi)
-step 26/39 'make the folder /boot/efi'
+step 26/39 'create directory /boot/efi'
 mkdir --parents /boot/efi
 
 # mount efi at /boot/efi
@@ -238,9 +238,9 @@ mkdir --parents /boot/efi
 step 27/39 'mount efi at /boot/efi'
 systemctl start /boot/efi
 
-# make the folder /boot/efi2
+# create directory /boot/efi2
 # layout line 32 (filesystems.efi2)
-step 28/39 'make the folder /boot/efi2'
+step 28/39 'create directory /boot/efi2'
 mkdir --parents /boot/efi2
 
 # mount efi2 at /boot/efi2
@@ -248,9 +248,9 @@ mkdir --parents /boot/efi2
 step 29/39 'mount efi2 at /boot/efi2'
 systemctl start /boot/efi2
 
-# use swap swap
+# enable swap swap
 # layout line 36 (swap.swap)
-step 30/39 'use swap swap'
+step 30/39 'enable swap swap'
 swapon /dev/md/swap
 
 # install GRUB on le0.esp at /boot/efi, and as EFI/BOOT/BOOTX64.EFI there
@@ -376,14 +376,14 @@ write_file /etc/dpkg/dpkg.cfg.d/raidplan 0644 <<'END'
 post-invoke=if [ -x /usr/local/sbin/raidplan-boot-loaders ]; then /usr/local/sbin/raidplan-boot-loaders; fi
 END
 
-# let the initial sync of root run
+# start the initial sync of root
 # layout line 27 (arrays.root)
-step 38/39 'let the initial sync of root run'
+step 38/39 'start the initial sync of root'
 set_attribute '/sys/block/{/dev/md/root}/md/sync_action' idle
 
-# let the initial sync of swap run
+# start the initial sync of swap
 # layout line 28 (arrays.swap)
-step 39/39 'let the initial sync of swap run'
+step 39/39 'start the initial sync of swap'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' idle
 
 complete=yes

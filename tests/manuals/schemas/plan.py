@@ -24,8 +24,10 @@ from tests.manuals.schemas.shapes import (
 REFUSAL = {
     "code": text("stable; docs/refusals.md lists them"),
     "message": text("the fact"),
+    "case?": text("tells the reasons of one code apart"),
     "place?": text("the disk, device, object or file"),
     "line?": whole("of the layout"),
+    "figures?": by_name("what the message is made of", {}),
     "remedy": text("for this code"),
 }
 LOSS = record("Something that a step destroys.", {
