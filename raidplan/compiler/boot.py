@@ -33,6 +33,7 @@ from raidplan.plan.places import RULES_BEGIN
 from raidplan.plan.step import Proof, Run, Step, WriteFile
 from raidplan.topology import Topology
 from raidplan.topology.boot_places import BootPlace, boot_places
+from raidplan.topology.kept import kept
 
 BEFORE = ("config.fstab", "config.initramfs")
 """Steps whose files the menu speaks of."""
@@ -173,7 +174,7 @@ def _root(topology: Topology) -> str:
     """The root file system as GRUB's menu names it to the kernel: by UUID, a logical volume by its node (10_linux of GRUB)."""
     for item in topology.items:
         entry = topology.layout.filesystems.get(item.name) if item.path[0] == "filesystems" else None
-        if entry and entry.mount == "/":
+        if entry and entry.mount == "/" and item.path not in kept(topology):
             device = topology.taken(next(item.kind.uses(item.name, item.path)))
             make = next(item.kind.steps(item.name, item.path, topology))
             if device.kind == "volume":

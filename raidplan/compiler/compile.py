@@ -12,9 +12,11 @@ from raidplan.compiler.boot import boot_steps
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
 from raidplan.plan import DiskIdentity, Plan, Proof, Run, Step, digest
+from raidplan.plan.disk_identity import KeptPartition
 from raidplan.plan.order import ordered
 from raidplan.plan.step import PHASES, PHASES_BELOW
 from raidplan.topology import Topology
+from raidplan.topology.kept import kept
 
 
 def compile_plan(
@@ -25,7 +27,8 @@ def compile_plan(
     missing = _missing_sizes(topology)
     if missing:
         return None, missing
-    steps = [step for item in topology.items for step in item.kind.steps(item.name, item.path, topology)]
+    items = [item for item in topology.items if item.path not in kept(topology)]
+    steps = [step for item in items for step in item.kind.steps(item.name, item.path, topology)]
     steps += config_steps(topology)
     boot = [*boot_steps(topology)]
     known = {step.id for step in (*steps, *boot)}
@@ -48,6 +51,10 @@ def compile_plan(
         target=target,
     )
     return plan, []
+
+
+CONTENT = {"raid": "linux_raid_member", "lvm": "LVM2_member", "swap": "swap"}
+"""libblkid's word for what a user of a partition makes of it."""
 
 
 def _path(dotted: str) -> Path:
@@ -75,7 +82,7 @@ def _missing_sizes(topology: Topology) -> list[Finding]:
 def identities(topology: Topology, *, every: bool = False) -> Iterator[DiskIdentity]:
     """The disks that steps touch, or all that may be touched, with their identities on the machine."""
     for name, disk in topology.layout.hardware.disks.items():
-        if every or disk.partitions or name in topology.used_by:
+        if every or disk.keep or disk.partitions or name in topology.used_by:
             yield DiskIdentity(
                 name=name,
                 size=disk.size or 0,
@@ -85,7 +92,19 @@ def identities(topology: Topology, *, every: bool = False) -> Iterator[DiskIdent
                 path=disk.path or "",
                 model=disk.model or "",
                 wipe=bool(disk.wipe),
+                keep=bool(disk.keep),
+                partitions=tuple(_with_content(part, topology) for part in disk.described(name) if disk.keep),
             )
+
+
+def _with_content(part: KeptPartition, topology: Topology) -> KeptPartition:
+    """A kept partition with what stands on it."""
+    use = topology.used_by.get(part.name)
+    if use is None:
+        return part
+    filesystem = topology.layout.filesystems.get(str(use.path[1])) if use.path[0] == "filesystems" else None
+    holds = filesystem.type if filesystem else CONTENT.get(use.role, "")
+    return replace(part, holds=holds, mount=(filesystem.mount or "") if filesystem else "")
 
 
 def _modules(topology: Topology) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from raidplan.layout.kinds.device import Line
 from raidplan.plan.places import FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
 from raidplan.plan.step import Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.topology import Topology
+from raidplan.topology.kept import kept
+from raidplan.topology.resolve import Item
 
 
 def config_steps(topology: Topology) -> Iterator[Step]:
@@ -27,7 +29,9 @@ def config_steps(topology: Topology) -> Iterator[Step]:
 
 
 def _all_steps(topology: Topology) -> Iterator[Step]:
-    lines = [line for item in topology.items for line in item.kind.lines(item.name, item.path, topology)]
+    lines = [
+        line for item in _made_here(topology) for line in item.kind.lines(item.name, item.path, topology)
+    ]
     arrays = _of("mdadm.conf", lines)
     if arrays:
         yield _mdadm_conf(topology, arrays)
@@ -45,13 +49,18 @@ def _all_steps(topology: Topology) -> Iterator[Step]:
         yield from _fstab(topology, mounts, (*made, *(("config.initramfs",) if arrays else ())))
 
 
+def _made_here(topology: Topology) -> Iterator[Item]:
+    """The things that are not described only."""
+    return (item for item in topology.items if item.path not in kept(topology))
+
+
 def _of(file: str, lines: list[Line]) -> list[str]:
     return [line.text for line in lines if line.file == file]
 
 
 def _made(topology: Topology) -> Iterator[Step]:
     """The steps that make the objects named in fstab: a line for a missing one would be worse than none."""
-    for item in topology.items:
+    for item in _made_here(topology):
         yield from (
             step for step in item.kind.steps(item.name, item.path, topology) if step.phase == "format"
         )

@@ -13,6 +13,7 @@ from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
 from raidplan.layout.kinds.model import NAME_PATTERN
+from raidplan.plan.partitions import TYPE_CODES
 from raidplan.render.visible import visible
 
 IDENTIFIERS = ("serial", "wwn", "path", "model")
@@ -25,7 +26,7 @@ SYSTEM = re.compile(
 )
 """Mount points of the running system, or of the medium that it was started from."""
 
-Field = str | int | bool
+Field = str | int | bool | Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,28 @@ def _disk(
         **known,
     }
     system = ", ".join(visible(user) for user in disk.users if SYSTEM.fullmatch(user))
+    if system:
+        fields |= {"keep": True, **({"partitions": parts} if (parts := _partitions(disk)) else {})}
     left_out = [
         f"its {key} is left out: {_wrong(key, text)}" for key, text in told.items() if key not in known
     ]
     remarks = (*left_out, *_remarks(disk, known, shared, system))
     return FoundDisk(name, visible(disk.node), fields, disk.size, remarks, system)
+
+
+def _partitions(disk: DiskFact) -> dict[str, dict[str, str]]:
+    """The partitions of a disk in their order; none where numbers are left out, which a layout cannot say."""
+    found = sorted(disk.partitions, key=lambda part: part.number)
+    if [part.number for part in found] != list(range(1, len(found) + 1)):
+        return {}
+    types = {code.lower(): word for word, code in TYPE_CODES.items()}
+    return {
+        f"p{part.number}": {
+            "size": f"{part.size}B",
+            **({"type": types[part.type]} if part.type in types else {}),
+        }
+        for part in found
+    }
 
 
 def _wrong(key: str, text: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from raidplan.base.plain import flow, scalar
 from raidplan.base.size import exact, human
-from raidplan.discover.hardware import IDENTIFIERS, Found, FoundDisk, readable_size
+from raidplan.discover.hardware import IDENTIFIERS, Field, Found, FoundDisk, readable_size
 from raidplan.render.visible import json_safe
 
 HEAD = """\
@@ -16,10 +16,11 @@ HEAD = """\
 # hardware: {host}.hardware.yaml
 """
 FORMAT_VERSION = 1
+KEPT = ("keep", "partitions")
 
 
 def hardware_yaml(found: Found) -> str:
-    """A file that a layout can name as its hardware; disks of the running system are commented out."""
+    """A file that a layout can name as its hardware; disks of the running system are kept."""
     return HEAD.format(host=found.host) + "\n".join(_lines(found)) + "\n"
 
 
@@ -32,38 +33,42 @@ def _lines(found: Found) -> Iterator[str]:
         yield "controllers:"
         for name, path in found.controllers.items():
             yield f"  {scalar(name)}: {{path: {scalar(path)}}}"
-    usable = any(not disk.system for disk in found.disks)
-    yield "disks:" if usable else "disks: {}"
+    yield "disks:" if found.disks else "disks: {}"
     for disk in found.disks:
         yield from _disk_lines(disk)
 
 
 def _disk_lines(disk: FoundDisk) -> Iterator[str]:
-    """Remarks, then the disk in two lines: what it is, and how it is found."""
+    """Remarks, then the disk in lines: what it is, how it is found, and what is kept of it."""
     for remark in disk.remarks:
         yield f"  # {disk.name}, {disk.node}: {remark}"
-    mark = "# " if disk.system else ""
     if disk.system:
-        yield f"  # {disk.name}, {disk.node}, is commented out because the running system is on it: {disk.system}"
-    head = f"  {mark}{disk.name}: {{"
-    remaining = {key: value for key, value in disk.fields.items() if key in IDENTIFIERS}
-    first = [f"{key}: {flow(value)}" for key, value in disk.fields.items() if key not in IDENTIFIERS]
-    comment = f"  # {readable_size(disk.size)}, now {disk.node}"
-    if not remaining:
-        yield f"{head}{', '.join(first)}}}{comment}"
-        return
-    yield f"{head}{', '.join(first)},{comment}"
-    indent = f"  {mark}".ljust(len(head))
-    yield f"{indent}{', '.join(f'{key}: {flow(value)}' for key, value in remaining.items())}}}"
+        yield f"  # {disk.name}, {disk.node}, is kept because the running system is on it: {disk.system}"
+    head = f"  {disk.name}: {{"
+    identity = {key: value for key, value in disk.fields.items() if key in IDENTIFIERS}
+    kept = {key: value for key, value in disk.fields.items() if key in KEPT}
+    first = {key: value for key, value in disk.fields.items() if key not in (*IDENTIFIERS, *KEPT)}
+    rows = [row for row in (first, identity, kept) if row]
+    for number, row in enumerate(rows):
+        words = ", ".join(f"{key}: {_value(value)}" for key, value in row.items())
+        end = "}" if number == len(rows) - 1 else ","
+        comment = "" if number else f"  # {readable_size(disk.size)}, now {disk.node}"
+        yield f"{' ' * len(head) if number else head}{words}{end}{comment}"
+
+
+def _value(value: Field | Mapping[str, str]) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_value(each)}" for key, each in value.items()) + "}"
+    return flow(value)
 
 
 def hardware_json(found: Found) -> str:
-    """The section as data; what the running system stands on is in a mapping of its own."""
+    """The section as data; what the running system stands on is in a mapping of its own as well."""
     section: dict[str, Any] = {
         **({"memory": exact(found.memory)} if found.memory else {}),
         **({"firmware": found.firmware} if found.firmware else {}),
         "controllers": {name: {"path": path} for name, path in found.controllers.items()},
-        "disks": {disk.name: dict(disk.fields) for disk in found.disks if not disk.system},
+        "disks": {disk.name: dict(disk.fields) for disk in found.disks},
     }
     data = {
         "format_version": FORMAT_VERSION,

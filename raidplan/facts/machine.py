@@ -5,6 +5,7 @@ A snapshot travels as JSON, so that a plan can be made on another computer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeVar
@@ -40,6 +41,12 @@ class PartitionFact:
     size: int
     name: str = ""
     signatures: tuple[str, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """The number in the partition table, by the kernel's name; 0 where that has none."""
+        digits = re.search(r"\d+$", self.node)
+        return int(digits[0]) if digits else 0
 
 
 @dataclass(frozen=True, slots=True)

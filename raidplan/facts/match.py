@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.machine import DiskFact, Machine
-from raidplan.plan.step import DiskIdentity
+from raidplan.plan.disk_identity import DiskIdentity
 
 MOST_LARGER = 0.01
 """A disk that is larger by more than this fraction is probably another one."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar, get_args
 
+from raidplan.plan.disk_identity import disk_from_data, disk_to_data
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS
 from raidplan.plan.origin import LAYOUT, Kind, Origin, origin_of_id
 from raidplan.plan.step import (
     Action,
-    DiskIdentity,
     Loss,
     Plan,
     Proof,
@@ -51,7 +51,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "layout_digest": plan.layout_digest,
         "machine_digest": plan.machine_digest,
         "machine": dict(plan.machine),
-        "disks": [asdict(disk) for disk in plan.disks],
+        "disks": [disk_to_data(disk) for disk in plan.disks],
         "modules": list(plan.modules),
         **({"target": plan.target} if plan.target else {}),
         "steps": [step_to_data(step) for step in plan.steps],
@@ -128,7 +128,7 @@ def plan_from_json(text: str) -> Plan:
             host=host,
             layout_digest=_text(data["layout_digest"]),
             machine_digest=_text(data["machine_digest"]),
-            disks=tuple(map(_disk_from_data, data["disks"])),
+            disks=tuple(map(disk_from_data, data["disks"])),
             modules=_texts(data["modules"]),
             target=_text(data.get("target", "")),
             machine=_values(data["machine"]),
@@ -141,11 +141,6 @@ def plan_from_json(text: str) -> Plan:
     if why := next(faults(plan), ""):
         raise ValueError(f"this is not a plan: {why}")
     return plan
-
-
-def _disk_from_data(data: dict[str, Any]) -> DiskIdentity:
-    kinds = {"size": int, "logical_block": int, "wipe": bool}
-    return DiskIdentity(**{name: _of(kinds.get(name, str), value) for name, value in data.items()})
 
 
 def _step_from_data(data: dict[str, Any]) -> Step:

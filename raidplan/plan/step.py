@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator
 from raidplan.plan.origin import LAYOUT, Origin
 
@@ -228,25 +229,6 @@ PHASES_BELOW = (
     "sync",
 )
 """Below a target the files lie on what is mounted first."""
-
-
-@dataclass(frozen=True, slots=True)
-class DiskIdentity:
-    """The identity of a disk of the layout on the machine; empty texts are not compared.
-
-    `size` (bytes) is the least it may have; `device` is given by `--devices` in place of an identity.
-    """
-
-    name: str
-    size: int
-    logical_block: int = 512
-    serial: str = ""
-    wwn: str = ""
-    path: str = ""
-    model: str = ""
-    device: str = ""
-    wipe: bool = False
-    """The disk's content may be destroyed, once a person has confirmed the list of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,10 @@ CODES: Mapping[str, tuple[str, str]] = {
         "A disk that would be written over has content.",
         "Clear it by hand, or allow that with `wipe: true`.",
     ),
+    "kept-differs": (
+        "A disk with `keep: true` is not as described.",
+        "Correct the layout: `raidplan discover hardware` prints what is there.",
+    ),
     "disk-read-only": ("A disk that would be written to is read-only.", "Make it writable, or replace it."),
     "disk-unreadable": (
         "A disk that would be cleared cannot be read everywhere, or takes no writes.",

@@ -54,6 +54,14 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "logical-block": "{place}: {node} has logical blocks of {size} bytes, planned {planned}",
         "taken": "{place}: {node} is {others: and } as well: two disks of the layout cannot be one disk",
     },
+    "kept-differs": {
+        "none": "{place} is kept as described, and has no partition {number} ({name})",
+        "size": "{place} is kept as described, and its partition {number} ({name}) has {has:exact}, described as {planned:exact}",
+        "type": "{place} is kept as described, and its partition {number} ({name}) has the type {has:|none}, described as {planned}",
+        "holds": "{place} is kept as described, and its partition {number} ({name}) holds {has:|nothing known}, described as {planned}",
+        "mount": "{place} is kept as described, and its partition {number} ({name}) is not what is mounted at {planned}",
+        "written": "{place} is kept, and the step {step} would write to it: " + PLAN_AGAIN,
+    },
     "disk-not-blank": {"": f"{HERE} is not blank: {{found:12; }}"},
     "disk-read-only": {"": f"{HERE} is read-only"},
     "disk-unreadable": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.topology.kept import kept_disks
 from raidplan.topology.resolve import Topology
 
 
@@ -24,7 +25,12 @@ class BootPlace:
 
 def boot_places(topology: Topology) -> tuple[BootPlace, ...]:
     """The places of GRUB, in the order of the disks; none for another loader, or where no firmware is named."""
-    return topology.once(_places)
+    return tuple(place for place in topology.once(_places) if place.disk not in kept_disks(topology))
+
+
+def kept_places(topology: Topology) -> tuple[BootPlace, ...]:
+    """The places on disks that are described only, whose boot loader is somebody else's."""
+    return tuple(place for place in topology.once(_places) if place.disk in kept_disks(topology))
 
 
 def _places(topology: Topology) -> tuple[BootPlace, ...]:

@@ -42,6 +42,7 @@ STABLE = [
     "initramfs",
     "interrupted-elsewhere",
     "journal-hidden",
+    "kept-differs",
     "lines-conflict",
     "loader-unsigned",
     "machine-changed",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from raidplan.apply.refusal import Refusal, unmatched
+from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.kept import unlike_described
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Step
 
@@ -45,4 +46,15 @@ def match_disks(asked: Asked, machine: Machine) -> Matched:
     """Each disk of the layout that is found without doubt, and the reasons why the others are not."""
     disks, mismatches = match(asked.layout.disks, machine)
     named = machine.named({disk.node: name for name, disk in disks.items()})
-    return Matched(disks, named, tuple(map(unmatched, mismatches)))
+    refusals = (*map(unmatched, mismatches), *_kept(asked.layout, disks, named))
+    return Matched(disks, named, refusals)
+
+
+def _kept(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[Refusal]:
+    """Kept disks that are not as described, and steps that would write to one: no plan of this raidplan has any."""
+    for unlike in unlike_described(plan.disks, disks, machine, here=not plan.target):
+        yield Refusal("kept-differs", unlike.way, unlike.disk, figures=unlike.figures)
+    kept = frozenset(disk.name for disk in plan.disks if disk.keep)
+    for step in plan.steps:
+        for name in sorted((step.disks | {*step.targets}) & kept):
+            yield refusal("kept-differs", "written", place=name, step=step.id)

@@ -10,7 +10,7 @@ from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
 from raidplan.topology import Topology
-from raidplan.topology.boot_places import boot_places
+from raidplan.topology.boot_places import boot_places, kept_places
 from raidplan.topology.resolve import DISKS, sections
 
 MACHINE: Path = ("machine",)
@@ -144,7 +144,7 @@ def _running(topology: Topology) -> Iterator[Path]:
 def _booting(topology: Topology) -> Iterator[Stand]:
     """Any one EFI system partition, or any one boot loader, does; of file systems, all are waited for."""
     layout = topology.layout
-    placed = dict.fromkeys((*DISKS, place.disk) for place in boot_places(topology))
+    placed = dict.fromkeys((*DISKS, place.disk) for place in (*boot_places(topology), *kept_places(topology)))
     bios = [] if layout.hardware.firmware == "uefi" else layout.hardware.disks.items()
     loaders = list(placed) or [
         (*DISKS, name) for name, disk in bios if any(p.type == "bios-boot" for p in disk.partitions.values())

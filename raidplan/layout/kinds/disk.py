@@ -25,6 +25,7 @@ from raidplan.layout.kinds.model import (
     duration_or,
     size_or,
 )
+from raidplan.plan.disk_identity import KeptPartition
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.plan.step import Loss, Proof, Run, Step
 
@@ -83,6 +84,8 @@ class Disk(Model, Kind):
     """GPT partitions, by name, in their order; `d00.root` elsewhere."""
     wipe: Boolean = False
     """Its content may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
+    keep: Boolean = False
+    """It is described only, with what stands on it alone: proven to be so, and never made, changed or wiped."""
 
     def provides(self, name: str) -> Iterator[str]:
         yield name
@@ -116,16 +119,16 @@ class Disk(Model, Kind):
                 f"name one of them, such as {name}.{next(iter(self.partitions))}",
             )
         yield disk
-        for (part, _, _), placed in zip(self._table(name, site), self._placed(name, path, site), strict=True):
+        for (part, _, _), size in zip(self._table(name, site), self._sizes(name, path, site), strict=True):
             uuid = derived_uuid(site.host, "partition", part)
             node = f"/dev/disk/by-partuuid/{uuid}"
-            made = (f"disk.{name}.partition",)
+            made = () if self.keep else (f"disk.{name}.partition",)
             yield Device(
                 part,
                 "partition",
                 path,
                 node,
-                placed.size_bytes,
+                size,
                 made,
                 (name,),
                 uuid,
@@ -155,6 +158,26 @@ class Disk(Model, Kind):
             return "esp"
         use = site.used_by.get(part)
         return use.role if use else "linux"
+
+    def _sizes(self, name: str, path: Path, site: Site) -> list[int]:
+        """The bytes of each partition; those of a kept disk are where somebody else has put them."""
+        if not self.keep:
+            return [placed.size_bytes for placed in self._placed(name, path, site)]
+        given = [size for _, size, _ in self._table(name, site)]
+        rest = max(0, gpt.usable_bytes(self.size or 0, 0) - sum(size or 0 for size in given))
+        return [rest if size is None else size for size in given]
+
+    def described(self, name: str) -> tuple[KeptPartition, ...]:
+        """The partitions of a kept disk, to be compared; a type and a size count where they are written."""
+        return tuple(
+            KeptPartition(
+                number,
+                f"{name}.{part}",
+                0 if entry.size == "rest" else int(entry.size),
+                TYPE_CODES[entry.type].lower() if entry.type else "",
+            )
+            for number, (part, entry) in enumerate(self.partitions.items(), 1)
+        )
 
     def _placed(self, name: str, path: Path, site: Site) -> tuple[gpt.Partition, ...]:
         table = self._table(name, site)
