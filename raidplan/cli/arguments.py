@@ -139,8 +139,8 @@ def _discover(parser: argparse.ArgumentParser) -> None:
     """The choice of what to print of this machine."""
     parser.description = (
         "hardware: the disks and controllers of this machine in the words of a layout, ready to be "
-        "named in one: `hardware: box.hardware.yaml`. Disks that the running system stands on are "
-        "commented out. facts: what stands on this machine as JSON, from which `plan --machine` makes the plan "
+        "named in one: `hardware: box.hardware.yaml`. Disks that the running system stands on have "
+        "keep: true. facts: what stands on this machine as JSON, from which `plan --machine` makes the plan "
         "on another one. Changes nothing."
     )
     parser.add_argument("what", choices=("hardware", "facts"), metavar="hardware|facts", help="what to print")

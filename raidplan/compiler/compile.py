@@ -108,10 +108,12 @@ def _with_content(part: KeptPartition, topology: Topology) -> KeptPartition:
 
 
 def _modules(topology: Topology) -> tuple[str, ...]:
-    levels = {array.level for array in topology.layout.arrays.values()}
+    layout, made = topology.layout, {item.path for item in topology.items} - kept(topology)
+    levels = {array.level for name, array in layout.arrays.items() if ("arrays", name) in made}
     md = ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
-    filesystems = {each.format.module for each in topology.layout.filesystems.values()} - {""}
-    return (*md, *(("dm_mod",) if topology.layout.volume_groups else ()), *sorted(filesystems))
+    types = {each.format.module for name, each in layout.filesystems.items() if ("filesystems", name) in made}
+    lvm = any(("volume_groups", name) in made for name in layout.volume_groups)
+    return (*md, *(("dm_mod",) if lvm else ()), *sorted(types - {""}))
 
 
 def _after(step: Step, loads: Sequence[Step]) -> Step:

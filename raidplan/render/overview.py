@@ -170,4 +170,5 @@ def found_by(disk: DiskIdentity) -> str:
     if disk.device:
         return f"device {disk.device}"
     given = {"serial": disk.serial, "wwn": disk.wwn, "path": disk.path, "model": disk.model}
-    return ", ".join(f"{name} {value}" for name, value in given.items() if value) or "nothing to find it by"
+    words = ", ".join(f"{name} {value}" for name, value in given.items() if value) or "nothing to find it by"
+    return f"{words}; kept, never written to" if disk.keep else words

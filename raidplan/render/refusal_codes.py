@@ -16,7 +16,7 @@ CODES: Mapping[str, tuple[str, str]] = {
     ),
     "kept-differs": (
         "A disk with `keep: true` is not as described.",
-        "Correct the layout: `raidplan discover hardware` prints what is there.",
+        "Correct the layout by `raidplan discover hardware`.",
     ),
     "disk-read-only": ("A disk that would be written to is read-only.", "Make it writable, or replace it."),
     "disk-unreadable": (

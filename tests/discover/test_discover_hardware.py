@@ -14,6 +14,7 @@ from raidplan.cli import run
 from raidplan.discover import Wire, discover, hardware_json, hardware_yaml
 from raidplan.discover.hardware import is_disk
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import PartitionFact
 from raidplan.facts.match import match
 from raidplan.layout.kinds.disk import Disk
 from raidplan.review.pipeline import load, plan
@@ -126,20 +127,30 @@ def test_other_readers_keep_texts_as_texts():
     [("mounted at /",), ("mounted at /boot",), ("mounted at /boot/efi",), ("swap",), ("held by md0", "mounted at /usr"),
      ("mounted at /run/live/medium",), ("mounted at /cdrom",)],
 )  # fmt: skip
-def test_disks_of_the_running_system_are_commented_out(tmp_path, users):
+def test_disks_of_the_running_system_are_kept(tmp_path, users):
     text = hardware_yaml(found(disk("sda", "A1", users=users), disk("sdb", "B1")))
-    assert "\n  # d00, /dev/sda, is commented out because the running system is on it: " in text
-    assert "\n  # d00: {" in text and "\n  #       serial: A1}" in text
-    assert list(as_layout(tmp_path, text).hardware.disks) == ["d01"]
-    as_layout(
-        tmp_path,
-        text.replace("\n  # d00: {", "\n  d00: {").replace("\n  #       serial", "\n         serial"),
-    )
+    assert "\n  # d00, /dev/sda, is kept because the running system is on it: " in text
+    disks = as_layout(tmp_path, text).hardware.disks
+    assert [(name, each.keep) for name, each in disks.items()] == [("d00", True), ("d01", False)]
 
 
-def test_only_disks_of_the_running_system(tmp_path):
-    text = hardware_yaml(found(disk("sda", "A1", users=("swap",))))
-    assert as_layout(tmp_path, text).hardware.disks == {}
+ESP_CODE = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+TABLE = (
+    PartitionFact("/dev/sda2", "u2", "unheard-of", 2**30, 2**31),
+    PartitionFact("/dev/sda1", "u1", ESP_CODE, 2**20, 2**29),
+)
+
+
+def test_a_kept_disk_has_its_partitions_to_the_byte(tmp_path):
+    system = replace(disk("sda", "A1", users=("mounted at /",)), partitions=TABLE)
+    (described,) = as_layout(tmp_path, hardware_yaml(found(system))).hardware.disks.values()
+    parts = {name: (int(part.size), part.type) for name, part in described.partitions.items()}
+    assert parts == {"p1": (2**29, "esp"), "p2": (2**31, None)}
+    with_a_gap = replace(system, partitions=TABLE[:1])
+    (described,) = as_layout(tmp_path, hardware_yaml(found(with_a_gap))).hardware.disks.values()
+    assert described.keep and not described.partitions
+    other = replace(disk("sdb", "B1"), partitions=TABLE)
+    assert "partitions" not in hardware_yaml(found(other))
 
 
 def test_no_disks_at_all(tmp_path):
@@ -218,7 +229,7 @@ def test_json(capsys):
         "behind": "sata_sil24-0", "size": f"{SIZE}B", "logical_block": 512, "physical_block": 512, "rotational": True,
         "serial": "0123456", "wwn": "0x50014ee2b0000000", "path": f"{SIL}-ata-1.10", "model": "1e10",
     }  # fmt: skip
-    assert list(data["system_disks"]) == ["d02"]
+    assert list(data["system_disks"]) == ["d02"] and data["hardware"]["disks"]["d02"]["keep"] is True
     assert {"disk": "d02", "device": "/dev/sdx", "remark": "holds the running system: mounted at /"} in data[
         "remarks"
     ]

@@ -85,7 +85,7 @@ class Disk(Model, Kind):
     wipe: Boolean = False
     """Its content may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
     keep: Boolean = False
-    """It is described only, with what stands on it alone: proven to be so, and never made, changed or wiped."""
+    """Described only, with what stands on it: proven, never made, changed or wiped."""
 
     def provides(self, name: str) -> Iterator[str]:
         yield name

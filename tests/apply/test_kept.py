@@ -1,0 +1,147 @@
+"""Disks with `keep: true`: described, proven, and never made, changed or wiped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.stages.matching import asked_for, match_disks
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import PartitionFact
+from raidplan.plan import Plan, plan_from_json, plan_to_json
+from raidplan.plan.step import WriteBlock
+from raidplan.render.refusals import refusal_text
+from raidplan.review import pipeline
+
+GB, MIB = 10**9, 2**20
+LAYOUT = """\
+version: 1
+host: box
+hardware:
+  firmware: uefi
+  disks:
+    sys:
+      serial: SYS
+      size: 240GB
+      keep: true
+      partitions: {esp: {size: 512MiB, type: esp}, swap: {size: 4GiB}, root: {size: rest}}
+    d<0-1>: {serial: D<1>, size: 4TB}
+boot: {loader: grub, esp: [sys.esp]}
+arrays: {data: {level: raid1, members: [d<0-1>]}}
+filesystems:
+  efi: {device: sys.esp, type: vfat, mount: /boot/efi}
+  root: {device: sys.root, type: ext4, mount: /}
+  data: {device: data, type: xfs, mount: /srv}
+swap: {swap: {device: sys.swap}}
+"""
+ON_ARRAYS = """\
+version: 1
+host: box
+hardware:
+  disks: {s<0-1>: {serial: S<1>, size: 240GB, keep: true, partitions: {os: {size: rest}}}, d0: {serial: D0, size: 4TB}}
+arrays: {os: {level: raid1, members: [s<0-1>.os]}}
+volume_groups: {vg: {devices: [os], volumes: {root: {size: 20GiB}}}}
+filesystems:
+  root: {device: vg.root, type: ext4, mount: /}
+  data: {device: d0, type: xfs, mount: /srv}
+"""
+ESP = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+PARTS = (
+    PartitionFact("/dev/sda1", "u1", ESP, MIB, 512 * MIB, signatures=("vfat at 0x52",)),
+    PartitionFact("/dev/sda2", "u2", "x", 513 * MIB, 4 * 2**30, signatures=("swap at 0xff6",)),
+    PartitionFact("/dev/sda3", "u3", "x", 2**33, 200 * GB, signatures=("ext4 at 0x438",)),
+)
+MOUNTS = {"/": {"source": "partition:u3"}, "/boot/efi": {"source": "partition:u1"}}
+
+
+def plan(text: str, tmp_path: Path, target: str = "") -> Plan:
+    file = tmp_path / "layout.yaml"
+    file.write_text(text)
+    made, loaded = pipeline.plan(pipeline.check(str(file)), target)
+    assert made is not None, [item.finding for item in loaded.findings]
+    return made
+
+
+@pytest.mark.parametrize(("text", "kept"), [(LAYOUT, "sys"), (ON_ARRAYS, "s0")])
+@pytest.mark.parametrize("target", ["", "/mnt"])
+def test_nothing_is_planned_for_what_is_kept(text: str, kept: str, target: str, tmp_path: Path) -> None:
+    made = plan(text, tmp_path, target)
+    of = {step.because.rpartition(".")[2] for step in made.steps}
+    assert "data" in of and not of & {kept, "root", "efi", "swap", "os", "vg", "boot"}
+    assert not [step for step in made.steps if kept in {*step.disks, *step.targets}]
+    (fstab,) = (
+        step.action.content
+        for step in made.steps
+        if isinstance(step.action, WriteBlock) and step.action.file == "/etc/fstab"
+    )
+    assert [line.split()[1] for line in fstab.splitlines()] == ["/srv"]
+    assert plan_from_json(plan_to_json(made)) == made
+
+
+def test_what_is_kept_is_in_the_plan_to_be_proven(tmp_path: Path) -> None:
+    disk = next(disk for disk in plan(LAYOUT, tmp_path).disks if disk.keep)
+    rows = [(part.number, part.size, part.type, part.holds, part.mount) for part in disk.partitions]
+    assert rows == [
+        (1, 512 * MIB, ESP, "vfat", "/boot/efi"),
+        (2, 4 * 2**30, "", "swap", ""),
+        (3, 0, "", "ext4", "/"),
+    ]
+    other = next(disk for disk in plan(ON_ARRAYS, tmp_path).disks if disk.keep)
+    assert [part.holds for part in other.partitions] == ["linux_raid_member"]
+
+
+def machine(parts: tuple[PartitionFact, ...] = PARTS, mounts: dict[str, dict[str, str]] = MOUNTS) -> Machine:
+    system = DiskFact("/dev/sda", "sda", 240 * GB, serial="SYS", partitions=parts)
+    others = (DiskFact(f"/dev/sd{n}", f"sd{n}", 4000 * GB, serial=f"D{n}") for n in range(2))
+    return Machine((system, *others), {"mount": mounts})
+
+
+def said(made: Plan, found: Machine) -> list[str]:
+    refused = match_disks(asked_for(made), found).refused
+    assert {refusal.code for refusal in refused} <= {"kept-differs"}
+    return [refusal_text(refusal) for refusal in refused]
+
+
+def with_part(number: int, **changes: object) -> tuple[PartitionFact, ...]:
+    return tuple(
+        replace(part, **changes) if part.number == number else part  # type: ignore[arg-type]
+        for part in PARTS
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    {
+        "as described": (machine(), ""),
+        "no partition": (machine(PARTS[:2]), "has no partition 3 (sys.root)"),
+        "another size": (machine(with_part(2, size=MIB)), "partition 2 (sys.swap) has 1 MiB (1048576 bytes), described as 4 GiB"),
+        "another type": (machine(with_part(1, type="x")), "has the type x, described as " + ESP),
+        "no type": (machine(with_part(1, type="")), "has the type none, described as " + ESP),
+        "another content": (machine(with_part(3, signatures=("xfs at 0x0",))), "holds xfs, described as ext4"),
+        "no content": (machine(with_part(2, signatures=())), "holds nothing known, described as swap"),
+        "not mounted": (machine(mounts={"/": MOUNTS["/"]}), "(sys.esp) is not what is mounted at /boot/efi"),
+        "another root": (machine(mounts={**MOUNTS, "/": {"source": "array:1"}}), "(sys.root) is not what is mounted at /"),
+    }.values(),
+)  # fmt: skip
+def test_a_kept_disk_that_is_not_as_described_is_refused(found: Machine, words: str, tmp_path: Path) -> None:
+    reasons = said(plan(LAYOUT, tmp_path), found)
+    assert len(reasons) == bool(words) and all(
+        "sys is kept as described" in each and words in each for each in reasons
+    )
+
+
+def test_what_a_rescue_system_mounts_does_not_count(tmp_path: Path) -> None:
+    assert said(plan(LAYOUT, tmp_path, "/mnt"), machine(mounts={})) == []
+
+
+@pytest.mark.parametrize(
+    "write", [lambda step: replace(step, targets=("sys",)), lambda step: replace(step, guard=("{sys}",))]
+)
+def test_a_plan_that_writes_to_a_kept_disk_is_refused(write: Callable[..., object], tmp_path: Path) -> None:
+    made = plan(LAYOUT, tmp_path)
+    changed = replace(made, steps=(write(made.steps[0]), *made.steps[1:]))  # type: ignore[arg-type]
+    (reason,) = said(changed, machine())
+    assert f"sys is kept, and the step {made.steps[0].id} would write to it" in reason
