@@ -14,9 +14,9 @@ from raidplan.topology.resolve import DISKS
 
 @rule(Severity.ERROR)
 def kept_in_part(topology: Topology) -> Iterator[Hit]:
-    """Something stands on a disk with `keep: true` and on another one, or such a disk may be wiped.
+    """Something stands on disks with `keep: true` and on others, or such a disk may be wiped.
 
-    Why: what is kept is never written to, and what is not is made: one thing cannot be both.
+    Why: nothing can be both kept and made.
 
     Bad:
         hardware:
