@@ -151,6 +151,11 @@ def test_a_failed_member_is_removed_before_anything_takes_its_place() -> None:
     assert commands.startswith(f"mdadm {NODE} --remove failed, then mdadm {NODE} --add /dev/d0, and wait")
     assert "--remove" not in said("members", {**failed, "faulty": []}, planned)
     taken = {**planned, "members": ["{d2}", "{d1}"], "faulty": ["{d0}"]}
+    spare = said("members", taken, {**planned, "spares": ["{d2}"]})
+    assert (
+        f"--with /dev/d0, then mdadm {NODE} --remove /dev/d2, then mdadm {NODE} --add-spare /dev/d2 (before: each command waits"
+        in spare
+    )
     assert (
         f"--remove failed, then mdadm {NODE} --add-spare /dev/d0, then mdadm {NODE} --replace /dev/d2 --with /dev/d0"
         in said("members", taken, planned)

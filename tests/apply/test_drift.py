@@ -26,7 +26,7 @@ def standing(plan: Plan) -> Box:
     (array,) = (
         step.proof for step in plan.steps if step.proof and step.proof.kind == "array" and step.creates
     )
-    for disk, serial, name in (("sdb", "PAIR-0", "d0"), ("sdc", "PAIR-1", "d1")):
+    for disk, serial, name in zip(("sdb", "sdc", "sde"), ("PAIR-0", "PAIR-1", "PAIR-2"), table, strict=False):
         rows = table[name].expect["partitions"]
         uuid, *_ = rows[0].split()  # type: ignore[index, union-attr]
         box.disk(disk, serial).table(disk).partition(disk, uuid=uuid)
@@ -43,7 +43,6 @@ def standing(plan: Plan) -> Box:
             "links": ["data"],
             "state": "active",
             "faulty": [],
-            "spares": [],
         },
     )
 
@@ -61,6 +60,20 @@ def test_a_failed_member_is_the_one_reason(plan: Plan) -> None:
     assert [each.code for each in reasons] == ["differs"] and "--remove failed, then " in refusal_text(
         reasons[0]
     )
+
+
+def test_a_failed_spare_is_removed_and_added_again(tmp_path: Path) -> None:
+    """Nobody may write over the superblock of the array that it still carries."""
+    text = LAYOUT.replace(
+        "d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}", "d<0-2>: {size: 1TB, serial: PAIR-<1>}"
+    )
+    plan = plan_of(text.replace("members: [d<0-1>]", "members: [d0, d1], spares: [d2]"), tmp_path)
+    box = standing(plan)
+    (found,) = box.objects["array"].values()
+    found |= {"spares": [], "faulty": found["spares"]}
+    (reason,) = [each for each in decided(plan, box).refusals if each.code == "differs"]
+    words = refusal_text(reason)
+    assert "--remove failed, then mdadm --manage /dev/md/data --add-spare /dev/disk/by-partuuid/" in words
 
 
 def test_members_in_the_places_of_others_are_one_reason(plan: Plan) -> None:

@@ -92,26 +92,33 @@ def hashes(twin: Twin) -> dict[str, str]:
     return {line.split()[1]: line.split()[0] for line in lines}
 
 
-def test_a_failed_member_is_one_reason_with_commands_that_work(twin: Twin) -> None:
-    twin.run("mdadm /dev/md/five --fail $(readlink -f /dev/disk/by-id/*DRIFT-1-part1)")
-    twin.run("udevadm settle; mdadm --wait /dev/md/five; true")
-    (reason,) = refusals(twin)
-    commands = re.findall(r"mdadm /dev/md/five [^,(]+", reason)
-    assert [re.findall(r" --(\w[\w-]*)", command)[0] for command in commands][:2] == [
-        "remove",
-        "add-spare",
-    ], reason
+def followed(twin: Twin, array: str, reason: str) -> list[str]:
+    """The modes of the commands that a reason names, which are run one by one as it says."""
+    commands = [each.strip() for each in re.findall(rf"mdadm /dev/md/{array} --[^,(]+", reason)]
     for command in commands:
-        twin.run(command.strip())
-    twin.run("mdadm --wait /dev/md/five; sleep 1; udevadm settle")
-    nothing_to_do(twin) if "--replace" in reason else None
+        twin.run(command)
+        twin.run(f"udevadm settle; sleep 1; mdadm --wait /dev/md/{array}; sleep 1; udevadm settle; true")
+    return [command.split()[2] for command in commands]
+
+
+def test_a_failed_member_is_one_reason_with_commands_that_work(twin: Twin) -> None:
+    """With a spare, which has taken its place meanwhile, and without."""
+    twin.run(
+        "mdadm /dev/md/five --fail $(readlink -f /dev/disk/by-id/*DRIFT-1-part1); sleep 1; mdadm --wait /dev/md/five; udevadm settle; true"
+    )
+    (reason,) = refusals(twin)
+    assert followed(twin, "five", reason) == [
+        "--remove",
+        "--add-spare",
+        "--replace",
+        "--remove",
+        "--add-spare",
+    ], reason
+    nothing_to_do(twin)
     twin.run("mdadm /dev/md/end --fail $(readlink -f /dev/disk/by-id/*DRIFT-0-part2)")
     (reason,) = refusals(twin)
-    commands = re.findall(r"mdadm /dev/md/end [^,(]+", reason)
-    assert [command.split()[2] for command in commands] == ["--remove", "--add"], reason
-    for command in commands:
-        twin.run(command.strip())
-    twin.run("mdadm --wait /dev/md/end; sleep 1; udevadm settle")
+    assert followed(twin, "end", reason) == ["--remove", "--add"], reason
+    nothing_to_do(twin)
 
 
 def test_superblocks_that_are_gone_come_back_by_the_command_that_is_printed(twin: Twin) -> None:

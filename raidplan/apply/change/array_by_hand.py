@@ -19,7 +19,9 @@ from raidplan.plan.changes import (
     MISSING_FILLED,
     REASONS,
     RENAMED,
+    SPARE_AGAIN,
     Answer,
+    Before,
     Change,
     Kind,
     Reason,
@@ -113,7 +115,13 @@ def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str,
         return commands(filled, values, "member-missing")
     if sorted(now) == sorted(wanted):
         return Advice("order")
-    exchanged = replace(EXCHANGED, commands=(*first, *EXCHANGED.commands))
+    is_spare = {*now} - {*wanted} <= {*texts(planned.get("spares"))}
+    again = SPARE_AGAIN if is_spare else ()
+    exchanged = replace(
+        EXCHANGED,
+        commands=(*first, *EXCHANGED.commands, *again),
+        before=(Before.ONE_BY_ONE,) if again else (),
+    )
     return commands(exchanged, values, "member-exchanged")
 
 

@@ -12,7 +12,7 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan import ADDED, Loss, Plan, Step, Zero, everything_on
-from raidplan.plan.changes import SPARE_ADDED, SPARE_REMOVED, argv
+from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, argv, fill
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
 from raidplan.plan.origin import Origin
 
@@ -49,6 +49,16 @@ def spares(difference: Difference) -> Iterator[Step]:
     made = made_nodes(difference.plan)
     now, planned = texts(difference.now), texts(difference.planned)
     by_identity = {identity_of(node, made): node for node in difference.step.guard}
+    failed = [by_identity[each] for each in planned if each in texts(difference.found.get("faulty"))]
+    if failed:  # it belongs to the array until it is removed, with a superblock that nobody may write over
+        add = (
+            fill(command, {"node": difference.node, "new": node})
+            for node in failed
+            for command in SPARE_ADDED.commands
+        )
+        raise NotInPlace(
+            "commands", commands=(fill(FAILED_REMOVED, {"node": difference.node}), *add), before=()
+        )
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])
     for identity in (each for each in now if each not in planned):
