@@ -31,6 +31,16 @@ def sh(command):
     return done.stdout + done.stderr
 
 
+def out(command):
+    return subprocess.run(
+        ["sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ).stdout
+
+
 def said():
     with open(OUT, errors="replace") as file:
         return file.read()
@@ -333,14 +343,15 @@ DROPPED = re.compile(
 
 def names(case):
     """The kernel's name of each device to one that does not change."""
-    rows = json.loads(sh("lsblk --json --list -o KNAME,PKNAME,SERIAL,TYPE,PARTN"))["blockdevices"]
+    rows = json.loads(out("lsblk --json --list -o KNAME,PKNAME,SERIAL,TYPE"))["blockdevices"]
     found = {}
     for row in rows:
         if row["serial"] and row["serial"].startswith(case["prefix"] + "-"):
             found[row["kname"]] = "k" + row["serial"].rpartition("-")[2]
     for row in rows:
         if row["type"] == "part" and row["pkname"] in found:
-            found[row["kname"]] = f"{found[row['pkname']]}-{row['partn']}"
+            number = Path(f"/sys/class/block/{row['kname']}/partition").read_text().strip()
+            found[row["kname"]] = f"{found[row['pkname']]}-{number}"
     for link in glob.glob("/dev/md/*"):
         found[os.path.basename(os.path.realpath(link))] = os.path.basename(link)
     for link in glob.glob("/dev/mapper/*"):
@@ -363,7 +374,7 @@ def look(case):
         lines = [re.sub(r"^ +\d+ +\d+ +\d+ ", "", line) for line in plain(sh(f"mdadm --detail {link}"))]
         found["mdadm " + os.path.basename(link)] = sorted(lines)
     rows = json.loads(
-        sh("lsblk --json --list -o KNAME,TYPE,SIZE,FSTYPE,LABEL,UUID,PARTUUID,PARTTYPE,MOUNTPOINT,RA")
+        out("lsblk --json --list -o KNAME,TYPE,SIZE,FSTYPE,LABEL,UUID,PARTUUID,PARTTYPE,MOUNTPOINT,RA")
     )["blockdevices"]
     rows = [{**row, "kname": called[row["kname"]]} for row in rows if row["kname"] in called]
     found["lsblk"] = sorted(
