@@ -120,7 +120,7 @@ def read_units(units: Iterable[str], ask: Ask, target: str = "") -> Objects:
 
 def read_system(root: Path) -> Objects:
     """Whether a system is `installed` below a folder, and whether that has an `initramfs`, `programs` of its boot loader, and
-    the `platforms` that this is for (os-release(5))."""
+    the `platforms` and the version of `grub` that this is for (os-release(5))."""
     installed = any((root / place).exists() for place in ("etc/os-release", "usr/lib/os-release"))
     images = any(any((root / BOOT.lstrip("/")).glob(each.image.format("*"))) for each in GENERATORS.values())
     programs = [
@@ -135,8 +135,18 @@ def read_system(root: Path) -> Objects:
             "initramfs": images,
             "programs": programs,
             "platforms": platforms,
+            "grub": _grub(root),
         }
     }
+
+
+def _grub(root: Path) -> str:
+    """The version of GRUB in dpkg's database; empty where it has none."""
+    status = text_of(root / "var/lib/dpkg/status")
+    found = re.search(
+        r"^Package: grub2-common\n(?:\S.*\n|[ \t].*\n)*?Version: (?:\d+:)?([\d.]+)", status, re.MULTILINE
+    )
+    return found[1] if found else ""
 
 
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:

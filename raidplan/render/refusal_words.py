@@ -295,6 +295,12 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": "this machine was started by {found}, and the layout's boot loader is for {planned}: start it by that, or write firmware: "
         "{found} under hardware"
     },
+    "loader-cannot-read": {
+        "": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and it would be {{version}}: put /boot on "
+        "ext4",
+        "unknown": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and its version is not known: put "
+        "/boot on ext4, or install grub2-common of the same release here",
+    },
     "loader-unsigned": {
         "": "Secure Boot is on, and the system in {place} lacks {missing: and }: install it there, or switch Secure Boot off"
     },

@@ -44,6 +44,7 @@ STABLE = [
     "journal-hidden",
     "kept-differs",
     "lines-conflict",
+    "loader-cannot-read",
     "loader-unsigned",
     "machine-changed",
     "machine-unclear",
@@ -183,7 +184,8 @@ def test_an_event_tells_of_each(tmp_path: Path) -> None:
         note(taken)
     (line,) = (tmp_path / "events").read_text().splitlines()
     event = json.loads(line)
-    assert event.pop("time") and event == {"event": "refused", **refusal_to_data(taken)}
+    assert event.pop("time") and event.pop("format_version") == 1
+    assert event == {"event": "refused", **refusal_to_data(taken)}
     assert event["place"] == "v" and "line" not in event
 
 

@@ -302,3 +302,38 @@ def test_with_secure_boot_a_system_without_a_signed_loader_is_refused(tmp_path: 
         (tmp_path / file.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file.lstrip("/")).touch()
         assert [len(missing) for missing in lacking()] == [2 - number] * (number < 2)
+
+
+@pytest.mark.parametrize(
+    ("xfsprogs", "system", "here", "case"),
+    [
+        ("6.13.0", "", "", "unknown"),
+        ("6.13.0", "", "2.06", ""),
+        ("6.13.0", "", "2.12", None),
+        ("6.13.0", "2.12", "2.06", None),
+        ("7.2.0", "2.12", "2.14", ""),
+        ("7.2.0", "2.14", "2.12", None),
+        ("6.1.0", "", "", None),
+    ],
+)
+def test_what_grub_could_not_read_is_refused_before_it_is_made(
+    xfsprogs: str, system: str, here: str, case: str | None
+) -> None:
+    tools = {"mkfs.xfs": {"path": "/sbin/mkfs.xfs", "version": xfsprogs}}
+    if here:
+        tools["grub-install"] = {"path": "/sbin/grub-install", "version": here}
+    machine = Machine((), {"tool": tools, "system": {"target": {"grub": system}}}, kernel="6.1")
+    on_xfs = LAYOUT.replace("device: boot, type: ext4", "device: boot, type: xfs")
+    for text, wanted in (
+        (on_xfs, case),
+        (LAYOUT, None),
+        (on_xfs.replace("boot: {loader: grub}\n", ""), None),
+    ):
+        made = plan(text=text)
+        found = [*checks.firmware_starts_it(Situation(made, machine, {}, made))]
+        assert [(each.code, each.case) for each in found] == [("loader-cannot-read", wanted)] * (
+            wanted is not None
+        )
+    others = LAYOUT.replace("device: root, type: ext4", "device: root, type: xfs")
+    made = plan(text=others)
+    assert not [*checks.firmware_starts_it(Situation(made, machine, {}, made))], "GRUB reads /boot alone"

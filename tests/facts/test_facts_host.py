@@ -5,6 +5,7 @@ import os
 import pytest
 
 from raidplan.facts import host
+from raidplan.facts.host import read_system
 from tests.initramfs import cpio
 
 
@@ -169,3 +170,17 @@ def test_memory_and_firmware(tmp_path):
     put(tmp_path, "proc/meminfo", "MemTotal:        2025964 kB\nMemFree: 1 kB\n")
     (tmp_path / "sys/firmware/efi").mkdir(parents=True)
     assert (host.memory_bytes(tmp_path), host.firmware(tmp_path)) == (2025964 * 1024, "uefi")
+
+
+def test_the_grub_of_a_system_below_a_folder(tmp_path) -> None:
+    (tmp_path / "var/lib/dpkg").mkdir(parents=True)
+    other = "Package: grub-common\nStatus: install ok installed\nVersion: 9\n\n"
+    own = "Package: grub2-common\nStatus: install ok installed\nDepends: a,\n b\nVersion: 2.06-13+deb12u1\n\n"
+    for text, version in (
+        ("", ""),
+        (other, ""),
+        (other + own + other, "2.06"),
+        (own.replace("2.06-13", "1:2.12-9"), "2.12"),
+    ):
+        (tmp_path / "var/lib/dpkg/status").write_text(text)
+        assert read_system(tmp_path)["target"]["grub"] == version

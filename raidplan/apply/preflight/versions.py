@@ -132,11 +132,11 @@ def notes(plan: Plan, machine: Machine) -> Iterator[str]:
                 yield f"{program} {found} is newer than {package.newest}, the last version that raidplan was made for"
     for row in written():
         step = _first(plan, row.program, row.words)
-        if step and _does(row, plan, machine):
+        if step and is_written(row, plan, machine):
             yield from _unreadable(row, step, plan, machine)
 
 
-def _does(row: Written, plan: Plan, machine: Machine) -> bool:
+def is_written(row: Written, plan: Plan, machine: Machine) -> bool:
     """This program writes it on this machine, as far as both are known."""
     found = numbers(_installed(row.program, plan, machine))
     enough = bool(found) and found >= numbers(row.since) if row.since else True
@@ -184,10 +184,11 @@ def _installed(program: str, plan: Plan, machine: Machine) -> str:
 
 def _first(plan: Plan, program: str, words: tuple[str, ...]) -> Step | None:
     """The first step that runs the program with arguments that begin so."""
-    return next((step for step in plan.steps if _runs(step, program, words)), None)
+    return next((step for step in plan.steps if runs(step, program, words)), None)
 
 
-def _runs(step: Step, program: str, words: tuple[str, ...]) -> bool:
+def runs(step: Step, program: str, words: tuple[str, ...]) -> bool:
+    """The step runs the program with arguments that begin so."""
     if not isinstance(step.action, Run) or step.action.argv[0] != program:
         return False
     argv = step.action.argv

@@ -146,6 +146,7 @@ XFS = Xfs(
     written=(
         Written("mkfs.xfs", (), "5.15", "", "bigtime and inobtcount", "5.10", "2.06", CHANGES),
         Written("mkfs.xfs", (), "6.5", "", "nrext64", "5.19", "2.12", f"{CHANGES}; https://github.com/chimera-linux/cports/issues/1309"),
+        Written("mkfs.xfs", (), "6.18", "", "exchange and parent", "6.10", "2.14", f"{CHANGES}; https://github.com/siderolabs/talos/issues/12621"),
     ),
     magics=(Magic("xfs", (0,), b"XFSB", raw_uuid(32), (108, 12)),),
     check=("xfs_repair", "-n"),
