@@ -14,6 +14,7 @@ FLOORS = [
     "apply/bring_up",
     "document", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
     "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "render/installers", "twin/loops", "twin/server",
+    "twin/rehearsal", "render/rehearsal",
     "cli", "cli/lsp", "__main__",
 ]  # fmt: skip
 """From the ground up: each may import those before it, and itself."""

@@ -28,13 +28,14 @@ COMMANDS = {
     "discover": "print what this machine has: a layout's hardware section, or facts for a plan",
     "layouts": "list layout files",
     "export": "print the storage configuration for MAAS, or for curtin and autoinstall",
+    "rehearse": "prove a layout, and what is predicted of it, on a virtual twin of its machine",
     "loops": "put loop devices in the place of a layout's disks, for test machines",
     "schema": "print the JSON Schema of a layout, for editors",
     "lsp": "serve an editor: findings, hover text, completion and quick fixes",
 }
 """Every command with its line of help. To add one, add its module and its arguments, and name it here."""
 
-OK, FINDINGS, UNABLE, STOPPED, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+OK, FINDINGS, UNABLE, STOPPED, REFUSED, VOID, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 EXTRAS = {
     "jinja2": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
@@ -66,6 +67,7 @@ exit codes:
   2    could not run: usage, unreadable or invalid layout, internal error
   3    apply stopped part-way; apply again resumes
   4    refused: the machine is not what the plan needs; nothing was written
+  5    rehearse: void, for the control did not fail
   130  interrupted
 """
 

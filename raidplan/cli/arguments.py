@@ -101,6 +101,49 @@ def _estimate(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "text", "json", "html")
 
 
+def _rehearse(parser: argparse.ArgumentParser) -> None:
+    """A layout, its scale and the faults."""
+    parser.description = (
+        "Makes a virtual machine with the layout's disks and wiring, applies the layout there, boots it, then pulls every disk and "
+        "component while all file systems are written to, and says whether what was observed is what estimate predicts. Touches "
+        "no disk of this machine. Exits with 1 where something differs, with 5 where the control did not fail."
+    )
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    parser.add_argument(
+        "--faults",
+        metavar="WHICH",
+        default="all",
+        help="all, disks, components, pairs, none, or the name of one disk or component (default: all)",
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        metavar="N",
+        default=6,
+        help="at most N pairs of disks, drawn by the seed (default: 6)",
+    )
+    parser.add_argument(
+        "--scale",
+        type=int,
+        metavar="N",
+        default=1,
+        help="divide sizes by N (default: 1, true sizes in sparse files)",
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="draw the pairs as the rehearsal did that printed this seed"
+    )
+    parser.add_argument(
+        "--suite",
+        metavar="NAME",
+        default="bookworm",
+        help="the Debian release of the twin (default: bookworm)",
+    )
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="leave the files of the virtual machine and its console log there"
+    )
+    add_output(parser, "text", "json", "markdown", "html")
+
+
 def _draw(parser: argparse.ArgumentParser) -> None:
     """A layout and the form of the picture."""
     parser.description = (
@@ -217,6 +260,7 @@ ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "discover": _discover,
     "layouts": _layouts,
     "export": _export,
+    "rehearse": _rehearse,
     "loops": changing.loops,
     "schema": _schema,
     "lsp": _lsp,

@@ -14,6 +14,7 @@ HEAD = """\
 | <a id="exit-2"></a>2 | could not run: usage, unreadable or invalid layout, internal error |
 | <a id="exit-3"></a>3 | apply stopped part-way; `apply` again goes on |
 | <a id="exit-4"></a>4 | refused: the machine is not what the plan needs; nothing was written |
+| <a id="exit-5"></a>5 | `rehearse`: void, for its control did not fail |
 | <a id="exit-130"></a>130 | interrupted |
 
 `plan --detailed-exitcode`: 0 nothing to do, 1 error, 2 changes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from raidplan.twin.server.arguments import OVMF, Machine, Paths
@@ -52,12 +53,25 @@ def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
     else:
         _tool("cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root))
     for disk in machine.disks:
-        path = paths.disks[disk.name]
-        path.unlink(missing_ok=True)
+        file = paths.disks[disk.name]
+        file.unlink(missing_ok=True)
         if machine.snapshots:
-            path.parent.mkdir(exist_ok=True)
-            _tool("qemu-img", "create", "-q", "-f", "qcow2", str(path), str(disk.size_bytes))
+            file.parent.mkdir(exist_ok=True)
+            _tool("qemu-img", "create", "-q", "-f", "qcow2", str(file), str(disk.size_bytes))
     lay_out_disks(paths, machine.disks)
+
+
+def overlay(paths: Paths) -> Paths:
+    """New files that hold what is written from now on, above those that stand. Raises BootError."""
+
+    def above(path: Path) -> Path:
+        made = path.with_suffix(".qcow2")
+        made.unlink(missing_ok=True)
+        _tool("qemu-img", "create", "-q", "-f", "qcow2", "-b", str(path), "-F", "raw", str(made))
+        return made
+
+    disks = {name: above(path) for name, path in paths.disks.items()}
+    return replace(paths, root=above(paths.root), disks=disks)
 
 
 def _tool(*argv: str) -> None:

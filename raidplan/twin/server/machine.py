@@ -23,7 +23,7 @@ from raidplan.twin.server.failure import (
     UnreachableError,
     with_console,
 )
-from raidplan.twin.server.folders import lay_out, lay_out_disks, paths_in, socket_folder
+from raidplan.twin.server.folders import lay_out, lay_out_disks, overlay, paths_in, socket_folder
 from raidplan.twin.server.hardware import Disk, Link, check
 from raidplan.twin.server.image import Image, Say, find_or_build
 from raidplan.twin.server.process import QemuProcess
@@ -201,11 +201,16 @@ class Twin:
             self._process.kill()
         self._disconnect()
 
-    def start_again(self, *, timeout: float = BOOT_SECONDS) -> None:
-        """Boots a machine that is off as a boot loader would: from its own disk. Raises BootError."""
+    def start_again(self, *, timeout: float = BOOT_SECONDS, snapshots: bool = False) -> None:
+        """Boots a machine that is off as a boot loader would: from its own disk; with `snapshots` on new files above those
+        that stand, so that its states can be saved. Raises BootError.
+        """
         if self.running or self.machine.snapshots:
             raise TwinError("the machine is on already, or its disks are not raw files")
         take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
+        if snapshots:
+            self._paths = overlay(self._paths)
+            self.machine = replace(self.machine, snapshots=True)
         self._boot(timeout)
 
     def start_from_disks(self, *, timeout: float = BOOT_SECONDS) -> None:

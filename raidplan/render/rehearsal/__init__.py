@@ -1,0 +1,1 @@
+"""The report of a rehearsal, in each form."""

@@ -1,0 +1,60 @@
+"""The report for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raidplan.base.findings import dotted
+from raidplan.render.findings_json import json_text
+from raidplan.twin.rehearsal.report import Report, Tried
+
+FORMAT_VERSION = 1
+
+
+def rehearsal_json(report: Report) -> str:
+    """Stages, cases with every prediction and observation, the control, the verdict."""
+    whole, true = report.predictions
+    return json_text(
+        {
+            "format_version": FORMAT_VERSION,
+            "host": report.host,
+            "layout_digest": report.layout_digest,
+            "as_predicted": report.as_predicted,
+            "void": report.void,
+            "predictions": {"all": whole, "true": true},
+            "stages": [
+                {"name": s.name, "seconds": round(s.seconds, 1), "passed": s.passed, "detail": s.detail}
+                for s in report.stages
+            ],
+            "cases": [_case(tried) for tried in report.tried],
+            "control": _case(report.control) if report.control else None,
+            "differences": list(report.differences),
+            "untried": list(report.untried),
+            "versions": dict(report.versions),
+            "seed": report.seed,
+            "command": report.command,
+        }
+    )
+
+
+def _case(tried: Tried) -> dict[str, Any]:
+    return {
+        "name": tried.case.name,
+        "kind": tried.case.kind,
+        "disks": list(tried.case.disks),
+        "seconds": round(tried.seconds, 1),
+        "as_predicted": tried.as_predicted,
+        "acknowledged": tried.acknowledged,
+        "lost": list(tried.lost),
+        "returned": tried.returned,
+        "observed": [
+            {
+                "path": dotted(one.thing),
+                "predicted": one.predicted.name.lower(),
+                "survived": one.survived,
+                "as_predicted": one.as_predicted,
+                "detail": dict(one.detail),
+            }
+            for one in tried.observed
+        ],
+    }

@@ -1,0 +1,99 @@
+"""The report as one self-contained page: verdict, matrix of what was predicted and observed, stages, limits, how to repeat it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from raidplan.base.findings import Path
+from raidplan.base.words import duration
+from raidplan.estimate.survival import Outcome
+from raidplan.render.html.survival import SIGNS
+from raidplan.render.rehearsal.words import (
+    OUTCOMES,
+    acknowledged,
+    headline,
+    limits,
+    name_of,
+    observed_words,
+    versions,
+)
+from raidplan.render.visible import visible
+from raidplan.twin.rehearsal.observed import Observation
+from raidplan.twin.rehearsal.report import Report, Tried
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One thing in one case."""
+
+    sign: str
+    words: str
+    good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One case as a row of the matrix."""
+
+    name: str
+    kind: str
+    cells: tuple[Cell, ...]
+    differs: str
+    returned: str
+    seconds: str
+
+
+def rehearsal_page(report: Report) -> str:
+    """The page, as HTML. Needs Jinja2."""
+    resources = files("raidplan.render")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=lambda v: visible(v) if isinstance(v, str) and not isinstance(v, Markup) else v
+    )  # fmt: skip
+    template = environment.from_string(resources.joinpath("rehearsal/page.html").read_text("utf-8"))
+    things = _things(report)
+    stages = [(stage.name, duration(stage.seconds), stage.passed, stage.detail) for stage in report.stages]
+    return template.render(
+        style=Markup(resources.joinpath("html/page.css").read_text("utf-8")),
+        report=report,
+        verdict=headline(report),
+        good=report.as_predicted and not report.void,
+        things=[name_of(thing) for thing in things],
+        lines=[_line(tried, things) for tried in report.tried],
+        control=_line(report.control, things) if report.control else None,
+        stages=stages,
+        limits=limits(report),
+        versions=versions(report),
+        acknowledged=f"{acknowledged(report):,}",
+    )
+
+
+def _things(report: Report) -> list[Path]:
+    cases = (*report.tried, *((report.control,) if report.control else ()))
+    return list(dict.fromkeys(one.thing for tried in cases for one in tried.observed))
+
+
+def _line(tried: Tried, things: list[Path]) -> Line:
+    by_thing = {one.thing: one for one in tried.observed}
+    cells = tuple(
+        _cell(by_thing[thing]) if thing in by_thing else Cell("", "not observed", True) for thing in things
+    )
+    return Line(
+        tried.case.name,
+        tried.case.kind,
+        cells,
+        "; ".join(observed_words(tried)),
+        tried.returned,
+        duration(tried.seconds),
+    )
+
+
+def _cell(one: Observation) -> Cell:
+    predicted = OUTCOMES[one.predicted]
+    if one.as_predicted:
+        return Cell(SIGNS[one.predicted], f"{predicted}, as predicted", True)
+    seen = OUTCOMES[Outcome.DEGRADED if one.survived else Outcome.LOST]
+    return Cell("!", f"predicted: {predicted}; observed: {seen}", False)

@@ -1,0 +1,61 @@
+"""The report as text for a terminal, and as Markdown for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidplan.base.words import duration
+from raidplan.render.markdown import cell
+from raidplan.render.rehearsal.words import acknowledged, headline, limits, rows, versions
+from raidplan.render.visible import visible
+from raidplan.twin.rehearsal.report import Report
+
+
+def rehearsal_text(report: Report) -> str:
+    """Verdict, stages, the cases that went otherwise, then all cases, limits, how to repeat it."""
+    return "".join(f"{visible(line)}\n" for line in _lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield headline(report)
+    yield ""
+    for stage in report.stages:
+        yield f"  {'passed' if stage.passed else 'FAILED':7} {stage.name:12} {duration(stage.seconds)}"
+        yield from (f"          {line}" for line in stage.detail.splitlines())
+    if report.tried:
+        yield ""
+        for row in rows(report):
+            yield f"  {'=' if row.good else '!'} {row.kind} {row.name} ({row.seconds}): {row.predicted}"
+            if not row.good:
+                yield f"      observed: {row.observed}"
+            if row.returned:
+                yield f"      put back: {row.returned}"
+        yield f"  {acknowledged(report):,} acknowledged records were read back"
+    yield ""
+    yield from (f"  {limit}" for limit in limits(report))
+    yield ""
+    yield f"  {versions(report)}; layout {report.layout_digest}; seed {report.seed}"
+    yield f"  again: {report.command}"
+
+
+def rehearsal_markdown(report: Report) -> str:
+    """The same for a comment: a table of cases."""
+    lines = [f"**{cell(headline(report))}**", ""]
+    if report.tried:
+        lines += ["| | pulled | predicted | observed | put back |", "| --- | --- | --- | --- | --- |"]
+        lines += [
+            f"| {'✓' if row.good else '✗'} | {cell(f'{row.kind} {row.name}')} | {cell(row.predicted)} | {cell(row.observed)} | {cell(row.returned)} |"
+            for row in rows(report)
+        ]
+        lines.append("")
+    lines += [
+        f"- {stage.name}: {'passed' if stage.passed else '**failed**'}, {duration(stage.seconds)}"
+        for stage in report.stages
+    ]
+    lines += [
+        "",
+        *(f"> {cell(limit)}" for limit in limits(report)),
+        "",
+        f"{cell(versions(report))}; seed {report.seed}; again: `{report.command}`",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,114 @@
+"""The report in words, as the forms for people share them: nothing is escaped yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raidplan.base.findings import Path, dotted
+from raidplan.base.words import counted, duration, listed
+from raidplan.estimate.survival import MACHINE, Outcome
+from raidplan.twin.rehearsal.observed import Observation
+from raidplan.twin.rehearsal.report import Report, Tried
+
+OUTCOMES = {
+    Outcome.INTACT: "goes on",
+    Outcome.DEGRADED: "goes on, degraded",
+    Outcome.READ_ONLY: "takes no writes",
+    Outcome.LOST: "stops",
+}
+NOT_TRIED = (
+    "The firmware of real controllers and multipliers, seek times of disks, and their own failures (slow sectors, wrong data) are not in the twin.",
+    "Nothing was measured: rates in a virtual machine are not those of the server.",
+)
+"""The limits of every rehearsal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One case: what was pulled, the things that it touched, predicted and observed."""
+
+    name: str
+    kind: str
+    predicted: str
+    observed: str
+    returned: str
+    seconds: str
+    good: bool
+
+
+def headline(report: Report) -> str:
+    """The verdict in one sentence."""
+    if report.stopped:
+        failed = next(stage for stage in report.stages if not stage.passed)
+        return f"{report.host}: the rehearsal stopped at the stage {failed.name}"
+    whole, true = report.predictions
+    if not whole:
+        return f"{report.host}: applied, booted and read back; no fault was tried"
+    if report.void:
+        return f"{report.host}: void: the control did not fail, so nothing shows that a failure would have been seen"
+    return f"{report.host}: {true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
+
+
+def rows(report: Report) -> list[Row]:
+    """A row for each case, and for the control."""
+    return [_row(tried) for tried in (*report.tried, *((report.control,) if report.control else ()))]
+
+
+def _row(tried: Tried) -> Row:
+    touched = [one for one in tried.observed if one.predicted is not Outcome.INTACT or not one.as_predicted]
+    predicted = (
+        "; ".join(f"{name_of(one.thing)} {OUTCOMES[one.predicted]}" for one in touched) or "nothing changes"
+    )
+    return Row(
+        tried.case.name,
+        tried.case.kind,
+        predicted,
+        "; ".join(observed_words(tried)) or "as predicted",
+        tried.returned,
+        duration(tried.seconds),
+        tried.as_predicted,
+    )
+
+
+def observed_words(tried: Tried) -> Iterator[str]:
+    """Each thing of a case that went otherwise than predicted, with the kernel's words."""
+    for one in tried.observed:
+        if not one.as_predicted:
+            yield f"{name_of(one.thing)} {'goes on' if one.survived else 'stops'}: {_detail(one)}"
+    for mount in tried.lost:
+        yield f"acknowledged data was lost on {mount}"
+
+
+def _detail(one: Observation) -> str:
+    known = [f"{key} {value}" for key, value in one.detail.items() if value not in ("", [], {})]
+    return listed(known, most=8)
+
+
+def name_of(thing: Path) -> str:
+    """`arrays.s0`, or the running system."""
+    return "the running system" if thing == MACHINE else dotted(thing)
+
+
+def acknowledged(report: Report) -> int:
+    """The acknowledged records that were read back in all cases."""
+    return sum(tried.acknowledged for tried in report.tried)
+
+
+def limits(report: Report) -> list[str]:
+    """The differences between the twin and the server, and what was not tried."""
+    untried = (
+        [f"Not pulled, for the machine hangs on it or it has no disks: {listed(report.untried, most=12)}."]
+        if report.untried
+        else []
+    )
+    return [
+        *(f"{each[0].upper()}{each[1:]}." if each[0] != "`" else f"{each}." for each in report.differences),
+        *untried,
+        *NOT_TRIED,
+    ]
+
+
+def versions(report: Report) -> str:
+    """`kernel 6.1.0, mdadm - v4.2, Debian 12.5`."""
+    return ", ".join(f"{name} {value}" for name, value in report.versions.items())

@@ -1,0 +1,80 @@
+"""The outcomes observed in the guest, as records, beside those that were predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from raidplan.base.findings import Path
+from raidplan.estimate.survival import MACHINE, Outcome, Survival
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal.cases import Case, things_of
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One thing after a loss."""
+
+    thing: Path
+    predicted: Outcome
+    survived: bool
+    """It was observed to read and write."""
+    detail: Mapping[str, Any]
+    """The kernel's words: of an array its state, of a file system the errors of reading and writing."""
+
+    @property
+    def as_predicted(self) -> bool:
+        """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read."""
+        read_only = self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY
+        return self.survived == (self.predicted.survives or read_only)
+
+
+def observations(
+    case: Case, survival: Survival, topology: Topology, found: Mapping[str, Any] | None
+) -> list[Observation]:
+    """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer."""
+    made: list[Observation] = []
+    for thing in things_of(survival):
+        if found is None:
+            made.append(Observation(thing, case.outcome(thing), False, {"guest": "does not answer"}))
+        elif (one := _one(thing, case, topology, found)) is not None:
+            made.append(one)
+    return made
+
+
+def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
+    """The mount points on which an acknowledged record does not read back though the file system was to survive."""
+    to_survive = {one.thing for one in made if one.predicted.survives}
+    for name, entry in topology.layout.filesystems.items():
+        if ("filesystems", name) in to_survive and entry.mount and found is not None:
+            read = found["mounts"][entry.mount]["read"]
+            if not isinstance(read, dict) or read["damaged"]:
+                yield entry.mount
+
+
+def acknowledged(found: Mapping[str, Any] | None) -> int:
+    """The number of acknowledged records that were read back."""
+    reads = [mount["read"] for mount in found["mounts"].values()] if found else []
+    return sum(read["acknowledged"] for read in reads if isinstance(read, dict))
+
+
+def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) -> Observation | None:
+    """None for what cannot be seen: a file system without a mount point."""
+    predicted = case.outcome(thing)
+    if thing == MACHINE or thing[0] == "swap":
+        swap = found["swap"]
+        if thing != MACHINE and len(topology.layout.swap) > 1:
+            return None  # pages of all areas lie in one process: which of them was lost cannot be told apart
+        works = not swap or (swap["alive"] and swap["reads"] and not swap["error"])
+        return Observation(thing, predicted, works, swap)
+    if thing[0] == "arrays":
+        array = found["arrays"][thing[1]]
+        reads = array.get("read") == "" and array.get("array_state") not in ("inactive", "broken", "clear")
+        return Observation(thing, predicted, reads, array)
+    mount = topology.layout.filesystems[str(thing[1])].mount
+    if not mount:
+        return None
+    state = found["mounts"][mount]
+    whole = isinstance(state["read"], dict) and not state["read"]["damaged"]
+    return Observation(thing, predicted, bool(state["mounted"] and state["write"] == "" and whole), state)

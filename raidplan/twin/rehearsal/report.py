@@ -1,0 +1,89 @@
+"""The report of a rehearsal as records; how it is written stands in render/rehearsal/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from raidplan.twin.rehearsal.cases import Case
+from raidplan.twin.rehearsal.observed import Observation
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: build, boot, install, apply, apply again, reboot, read back, faults, control."""
+
+    name: str
+    seconds: float
+    passed: bool
+    detail: str = ""
+    """The end of what a program said, where the stage failed."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A case that was played through."""
+
+    case: Case
+    seconds: float
+    observed: tuple[Observation, ...]
+    lost: tuple[str, ...] = ()
+    """Mount points on which acknowledged data was lost though it was to survive."""
+    acknowledged: int = 0
+    """Acknowledged records that were read back."""
+    returned: str = ""
+    """The way back: `re-added`, `rebuilt`, or why the arrays did not become whole again; empty where there was none to go."""
+    whole_again: bool = True
+    """Every array that lived on has all its members again, and every acknowledged record reads back."""
+
+    @property
+    def as_predicted(self) -> bool:
+        """Everything was observed as predicted, nothing acknowledged was lost, and the way back ended well."""
+        return all(one.as_predicted for one in self.observed) and not self.lost and self.whole_again
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a rehearsal observed."""
+
+    host: str
+    layout_digest: str
+    seed: int
+    command: str
+    """The command that repeats it."""
+    differences: tuple[str, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    control: Tried | None = None
+    untried: tuple[str, ...] = ()
+    """Components that were not pulled, and other limits."""
+
+    @property
+    def stopped(self) -> bool:
+        """A stage failed, and the later ones were not begun."""
+        return any(not stage.passed for stage in self.stages)
+
+    @property
+    def control_failed(self) -> bool:
+        """The control stopped something, as it must."""
+        return self.control is not None and any(
+            not one.predicted.survives and not one.survived for one in self.control.observed
+        )
+
+    @property
+    def void(self) -> bool:
+        """Cases were tried, and nothing shows that the rig sees a failure."""
+        return bool(self.tried) and not self.control_failed
+
+    @property
+    def predictions(self) -> tuple[int, int]:
+        """How many predictions were held against an observation, and how many of them were true."""
+        cases = (*self.tried, *((self.control,) if self.control else ()))
+        observed = [one for tried in cases for one in tried.observed]
+        return len(observed), sum(one.as_predicted for one in observed)
+
+    @property
+    def as_predicted(self) -> bool:
+        """Every stage passed, and every case went as predicted."""
+        return not self.stopped and all(tried.as_predicted for tried in self.tried)

@@ -1,0 +1,128 @@
+"""The layout as the twin has it: its own topology, disks that a virtual machine can show, arrays that are in sync."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from raidplan.base.findings import Severity
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import KIB, MIB, human
+from raidplan.base.words import counted
+from raidplan.document.read import parse_document
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.layout.load import layout_of
+from raidplan.render.layout_data import layout_to_data
+from raidplan.render.yaml_text import yaml_text
+from raidplan.topology import Topology, resolve
+from raidplan.twin.loops.scale import scaled
+from raidplan.twin.server.hardware import MODEL_AT_MOST
+
+SYSTEM_MIB = 1536
+"""Memory of the guest beside the stripe caches, MiB."""
+ALL_SECONDS = "x-systemd.device-timeout=15min"
+"""In emulation disks take longer to appear than on any server."""
+
+
+class Unsuited(Exception):
+    """This layout cannot be rehearsed; the message says why."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A layout in the form in which it is rehearsed."""
+
+    topology: Topology
+    text: str
+    """The layout file that the guest applies."""
+    memory_mib: int
+    differences: tuple[str, ...]
+    """The differences between the twin and the server that the layout describes, in sentences for the report."""
+
+    @property
+    def host(self) -> str:
+        """The layout's host."""
+        return self.topology.host
+
+
+def subject_of(topology: Topology, scale: int = 1) -> Subject:
+    """The subject of a rehearsal at a scale by which sizes are divided. Raises Unsuited, TooSmall."""
+    system = [name for name, entry in topology.layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS]
+    if system:
+        raise Unsuited(
+            f"{', '.join(system)}: the twin boots from a disk of its own, so a layout that mounts "
+            f"{', '.join(str(topology.layout.filesystems[name].mount) for name in system)} cannot be rehearsed yet"
+        )
+    unsized = [name for name, disk in topology.layout.hardware.disks.items() if disk.size is None]
+    if unsized:
+        raise Unsuited(f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`")
+    # Through its text, as `scaled` takes it: every scalar as it would be written.
+    document, _ = parse_document(yaml_text(layout_to_data(topology.layout)), "")
+    data: Any = document.root.plain() if document else None
+    assert isinstance(data, dict)
+    differences = [*_shown(data), *_synced(data)]
+    for entry in data.get("filesystems", {}).values():
+        if entry.get("mount"):
+            entry["options"] = [*entry.get("options", ()), ALL_SECONDS]
+    data = scaled(data, scale)
+    if scale > 1:
+        differences.append(
+            f"sizes are divided by {scale}; members, chunks and wiring are those of the layout"
+        )
+    found, findings = resolve(layout_of(data))
+    errors = [finding.message for finding in findings if finding.severity is Severity.ERROR]
+    if errors:
+        raise Unsuited(f"its twin cannot be built: {errors[0]}")
+    return Subject(found, yaml_text(data), _memory(found), tuple(differences))
+
+
+def _shown(data: dict[str, Any]) -> Iterator[str]:
+    """Takes out what a virtual disk cannot show."""
+    disks = data["hardware"].get("disks", {})
+    for key, why in (
+        ("path", "virtual disks have other paths, so disks are found by their other identifiers"),
+        ("wipe", "the disks of the twin are blank"),
+    ):
+        if [disk.pop(key) for disk in disks.values() if key in disk]:
+            yield f"`{key}` is left out: {why}"
+    long = [disk for disk in disks.values() if len(str(disk.get("model", ""))) > MODEL_AT_MOST]
+    for disk in long:
+        del disk["model"]
+    if long:
+        yield f"{counted(len(long), 'disk')} shows no model: SCSI carries {MODEL_AT_MOST} characters"
+    for name, disk in disks.items():
+        if not disk.keys() & {"serial", "wwn"}:
+            disk["serial"] = name
+
+
+def _synced(data: dict[str, Any]) -> Iterator[str]:
+    """Arrays of blank virtual disks are in sync as they are made: their parity of zeroes is zero, their copies are equal."""
+    held = [
+        entry
+        for entry in data.get("arrays", {}).values()
+        if LEVELS[entry["level"]].redundant and entry.get("initial_sync", "run") != "assume-clean"
+    ]
+    for entry in held:
+        entry["initial_sync"] = "assume-clean"
+    if held:
+        yield "arrays are made without an initial sync: on blank virtual disks every copy and every parity is zero already"
+
+
+def _memory(topology: Topology) -> int:
+    caches = sum(
+        (array.stripe_cache_size or 256) * 4 * KIB * len(array.named_members)
+        for array in topology.layout.arrays.values()
+    )
+    return SYSTEM_MIB + caches // MIB
+
+
+def described(subject: Subject) -> str:
+    """The twin in one sentence: disks, arrays, memory."""
+    layout = subject.topology.layout
+    parts = (
+        counted(len(layout.hardware.disks), "disk"),
+        counted(len(layout.arrays), "array"),
+        counted(len(layout.filesystems), "file system"),
+    )
+    return f"{', '.join(parts)}, {human(subject.memory_mib * MIB)} of memory"

@@ -1,0 +1,244 @@
+"""Runs in the guest: writes to every file system and into swap without end, and says what of it still stands.
+
+A program of its own: `witness.py start FILE` with the mount points and arrays as JSON, then `look`, `stop`. A record
+counts as acknowledged once fdatasync(2) has returned; the number of the last one is kept in memory, in /run.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+HOME = Path("/run/rehearsal")
+RECORD, MOST = 16384, 1500
+PAGES = 512
+"""Pages of 4 KiB pushed into each swap area."""
+PAGE_OUT = 21  # MADV_PAGEOUT, madvise(2), Linux 5.4
+PATIENCE = 25
+"""Seconds after which a read or a write counts as hanging."""
+
+
+def record(mount: str, number: int) -> bytes:
+    """The content of a record: it can be made anew, and no two are the same."""
+    return hashlib.shake_128(f"{mount} {number}".encode()).digest(RECORD)
+
+
+def spawned(work: Callable[[], None]) -> int:
+    """Runs it in a process of its own, away from the terminal; its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    os.setsid()
+    with open(os.devnull, "r+") as nothing:
+        for stream in (0, 1, 2):
+            os.dup2(nothing.fileno(), stream)
+    try:
+        work()
+    finally:
+        os._exit(0)
+
+
+def write(mount: str, place: int) -> None:
+    """Writes one record after the other until it fails or is ended."""
+    room = os.statvfs(mount)
+    most = min(MOST, room.f_bavail * room.f_frsize // 4 // RECORD)
+    file = os.open(f"{mount}/rehearsal.{place}", os.O_RDWR | os.O_CREAT, 0o600)
+    acknowledged = os.open(HOME / f"{place}.acknowledged", os.O_WRONLY | os.O_CREAT, 0o600)
+    for number in range(most):
+        try:
+            os.pwrite(file, record(mount, number), number * RECORD)
+            os.fdatasync(file)
+        except OSError as error:
+            (HOME / f"{place}.error").write_text(error.strerror or "error")
+            return
+        os.pwrite(acknowledged, f"{number + 1:12}".encode(), 0)
+        time.sleep(0.15)
+
+
+def areas() -> dict[str, int]:
+    """The swap areas and their priorities, as the kernel has them."""
+    lines = Path("/proc/swaps").read_text().splitlines()[1:]
+    return {line.split()[0]: int(line.split()[4]) for line in lines}
+
+
+def swap_out() -> None:
+    """Fills memory, pushes a part of it into each swap area, and reads it back again and again."""
+    held = []
+    for number, (area, _) in enumerate(areas().items()):
+        # The kernel takes the area of the highest priority: each is that once.
+        os.system(f"swapoff {area} && swapon --priority {30000 + number} {area}")
+        memory = mmap.mmap(-1, PAGES * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        for page in range(PAGES):
+            memory[page * 4096 : page * 4096 + 4096] = hashlib.shake_128(f"{area} {page}".encode()).digest(
+                4096
+            )
+        memory.madvise(PAGE_OUT)
+        held.append((area, memory))
+    pages = {area: 0 for area, _ in held}
+    while True:
+        for area, memory in held:
+            for page in range(pages[area], pages[area] + 32):
+                at = page % PAGES * 4096
+                if memory[at : at + 4096] != hashlib.shake_128(f"{area} {page % PAGES}".encode()).digest(
+                    4096
+                ):
+                    (HOME / "swap.error").write_text(f"a page of {area} has other content")
+                    return
+            pages[area] += 32
+            memory.madvise(PAGE_OUT)
+        (HOME / "swap.read").write_text(json.dumps(pages))
+        time.sleep(0.3)
+
+
+def start(given: dict[str, Any]) -> None:
+    """The writers of all file systems, and one process for swap."""
+    HOME.mkdir(exist_ok=True)
+    pids = {str(place): spawned(partial(write, mount, place)) for place, mount in enumerate(given["mounts"])}
+    if areas():
+        pids["swap"] = spawned(swap_out)
+    (HOME / "state.json").write_text(json.dumps({**given, "pids": pids}))
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """The answer of the work, done by a process of its own; "hangs" where it has not ended in time."""
+    read, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        try:
+            answer = work()
+        except OSError as error:
+            answer = error.strerror or "error"
+        os.write(told, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(told)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            data = os.read(read, 1 << 20)
+            os.close(read)
+            return json.loads(data) if data else "ended by a signal"
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    os.close(read)
+    return "hangs"
+
+
+def writes(mount: str, place: int) -> str:
+    """Whether the file system takes a record now: an empty text, or why not."""
+    file = os.open(f"{mount}/rehearsal.{place}.now", os.O_WRONLY | os.O_CREAT, 0o600)
+    os.pwrite(file, os.urandom(RECORD), 0)
+    os.fsync(file)
+    os.close(file)
+    return ""
+
+
+def damaged(mount: str, place: int) -> dict[str, Any]:
+    """The numbers of acknowledged records that do not read back as they were written, of how many."""
+    text = (
+        (HOME / f"{place}.acknowledged").read_text().strip()
+        if (HOME / f"{place}.acknowledged").exists()
+        else ""
+    )
+    count = int(text or 0)
+    file = os.open(f"{mount}/rehearsal.{place}", os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    wrong = [n for n in range(count) if os.pread(file, RECORD, n * RECORD) != record(mount, n)]
+    return {"acknowledged": count, "damaged": wrong[:20]}
+
+
+def read_all_over(node: str, chunk: int, members: int) -> str:
+    """Reads a block of each chunk of the first stripes, and blocks all over the array, past the page cache."""
+    device = os.open(node, os.O_RDONLY | os.O_DIRECT)
+    size = os.lseek(device, 0, os.SEEK_END)
+    near = [number * (chunk or 4096) for number in range(4 * members)]
+    far = [size // 64 * number // 4096 * 4096 for number in range(64)]
+    buffer = mmap.mmap(-1, 4096)
+    for at in dict.fromkeys(place for place in (*near, *far) if place + 4096 <= size):
+        os.preadv(device, [buffer], at)
+    return ""
+
+
+def array(node: str) -> dict[str, Any]:
+    """The kernel's state of an array."""
+    try:
+        md = Path("/sys/block") / os.path.basename(os.path.realpath(node)) / "md"
+        value: dict[str, Any] = {
+            name: (md / name).read_text().strip()
+            for name in ("level", "array_state", "raid_disks", "chunk_size")
+        }
+        value["degraded"] = (md / "degraded").read_text().strip() if (md / "degraded").exists() else "0"
+        members = [
+            each.name
+            for each in md.glob("dev-*")
+            if (each / "state").read_text().strip().startswith("in_sync")
+        ]
+    except OSError as error:
+        return {"missing": error.strerror}
+    read = within(PATIENCE, lambda: read_all_over(node, int(value["chunk_size"]), int(value["raid_disks"])))
+    return {**value, "in_sync": len(members), "read": read}
+
+
+def alive(pid: int) -> bool:
+    """Whether a process has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def look() -> dict[str, Any]:
+    """Everything that is observed, as one JSON value."""
+    state = json.loads((HOME / "state.json").read_text())
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+    mounts = {}
+    for place, mount in enumerate(state["mounts"]):
+        mounts[mount] = {
+            "mounted": os.path.ismount(mount),
+            "write": within(PATIENCE, partial(writes, mount, place)),
+            "read": within(PATIENCE, partial(damaged, mount, place)),
+        }
+    swap = {}
+    if "swap" in state["pids"]:
+        before = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
+        for _ in range(40):
+            now = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
+            if now != before:
+                break
+            time.sleep(0.2)
+        error = (HOME / "swap.error").read_text() if (HOME / "swap.error").exists() else ""
+        swap = {
+            "areas": list(areas()),
+            "reads": now != before,
+            "alive": alive(state["pids"]["swap"]),
+            "error": error,
+        }
+    return {
+        "arrays": {name: array(node) for name, node in state["arrays"].items()},
+        "mounts": mounts,
+        "swap": swap,
+    }
+
+
+def stop() -> None:
+    """Ends all that writes; what they wrote stays."""
+    for pid in json.loads((HOME / "state.json").read_text())["pids"].values():
+        if alive(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    match sys.argv[1]:
+        case "start":
+            start(json.loads(Path(sys.argv[2]).read_text()))
+        case "look":
+            json.dump(look(), sys.stdout)
+        case "stop":
+            stop()

@@ -1,0 +1,252 @@
+"""The cases of a rehearsal and the judgement of what was observed, without a machine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.cli.parser import parse
+from raidplan.estimate.survival import MACHINE, Outcome, survive
+from raidplan.render.rehearsal.json import rehearsal_json
+from raidplan.render.rehearsal.page import rehearsal_page
+from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
+from raidplan.review.pipeline import load
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal import witness
+from raidplan.twin.rehearsal.cases import NoSuchPart, cases_of, control
+from raidplan.twin.rehearsal.observed import lost_bytes, observations
+from raidplan.twin.rehearsal.report import Report, Stage, Tried
+from raidplan.twin.rehearsal.subject import Unsuited, subject_of
+from tests.examples import EXAMPLES
+
+MIXED = """\
+version: 1
+host: h
+hardware:
+  controllers: {a: {ports: 4}, b: {ports: 4}}
+  disks:
+    d<0-3>: {behind: <1:a/a/b/b>, port: <1:0/1/0/1>, size: 4GiB, serial: S<1>, path: "pci-<1>", partitions: {p: {size: 1GiB}, q: {size: rest}}}
+arrays:
+  safe: {level: raid10, members: [d0.p, d2.p, d1.p, d3.p]}
+  fast: {level: raid0, members: [d<0-3>.q]}
+filesystems:
+  safe: {device: safe, type: ext4, mount: /srv/safe}
+  fast: {device: fast, type: xfs, mount: /srv/fast}
+"""
+
+
+def topology(text: str, folder: Path) -> Topology:
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    loaded = load(str(file))
+    assert loaded.topology is not None, loaded.findings
+    return loaded.topology
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Topology:
+    return topology(MIXED, tmp_path)
+
+
+def found(*, dead: tuple[str, ...] = (), damaged: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What the witness says where these arrays and all on them are dead, and on these mounts data is damaged."""
+    arrays = {
+        name: {"array_state": "clean", "degraded": "0", "read": "Input/output error" if name in dead else ""}
+        for name in ("safe", "fast")
+    }
+    mounts = {
+        f"/srv/{name}": {
+            "mounted": True,
+            "write": "Input/output error" if name in dead else "",
+            "read": {"acknowledged": 9, "damaged": [3] if f"/srv/{name}" in damaged else []},
+        }
+        for name in ("safe", "fast")
+    }
+    return {"arrays": arrays, "mounts": mounts, "swap": {}}
+
+
+def test_every_disk_component_and_pair_is_a_case(mixed: Topology) -> None:
+    survival = survive(mixed)
+    assert [case.name for case in cases_of(survival, "disks", 0, 0)] == ["d0", "d1", "d2", "d3"]
+    assert [case.name for case in cases_of(survival, "components", 0, 0)] == ["a", "b"]
+    pairs = cases_of(survival, "pairs", 99, 0)
+    assert {case.disks for case in pairs} == {(x, y) for x in ("d0", "d1") for y in ("d2", "d3")}
+    assert len(cases_of(survival, "pairs", 2, 7)) == 2
+    assert cases_of(survival, "pairs", 2, 7) == cases_of(survival, "pairs", 2, 7)
+    assert [case.disks for case in cases_of(survival, "b", 0, 0)] == [("d2", "d3")]
+    with pytest.raises(NoSuchPart):
+        cases_of(survival, "nobody", 0, 0)
+
+
+def test_a_case_goes_as_predicted_or_not(mixed: Topology) -> None:
+    survival = survive(mixed)
+    (case,) = cases_of(survival, "d0", 0, 0)
+    assert (
+        case.outcome(("arrays", "safe")) is Outcome.DEGRADED
+        and case.outcome(("arrays", "fast")) is Outcome.LOST
+    )
+    right = observations(case, survival, mixed, found(dead=("fast",)))
+    assert all(one.as_predicted for one in right) and {one.thing for one in right} >= {
+        ("filesystems", "safe"),
+        MACHINE,
+    }
+    alive = observations(case, survival, mixed, found())
+    assert {one.thing for one in alive if not one.as_predicted} == {
+        ("arrays", "fast"),
+        ("filesystems", "fast"),
+    }
+    dead = observations(case, survival, mixed, found(dead=("safe", "fast")))
+    assert {one.thing for one in dead if not one.as_predicted} == {
+        ("arrays", "safe"),
+        ("filesystems", "safe"),
+    }
+    silent = observations(case, survival, mixed, None)
+    assert {one.thing for one in silent if not one.as_predicted} == {
+        ("arrays", "safe"),
+        ("filesystems", "safe"),
+        MACHINE,
+    }
+
+
+def test_acknowledged_data_that_is_gone_is_a_difference_where_it_was_to_survive(mixed: Topology) -> None:
+    survival = survive(mixed)
+    (case,) = cases_of(survival, "d0", 0, 0)
+    for mount, expected in (("/srv/safe", ["/srv/safe"]), ("/srv/fast", [])):
+        seen = found(dead=("fast",), damaged=(mount,))
+        assert list(lost_bytes(seen, observations(case, survival, mixed, seen), mixed)) == expected
+
+
+def tried(mixed: Topology, name: str, said: dict[str, Any] | None) -> Tried:
+    survival = survive(mixed)
+    (case,) = cases_of(survival, name, 0, 0)
+    return Tried(case, 3.0, tuple(observations(case, survival, mixed, said)))
+
+
+def test_without_a_control_that_fails_a_rehearsal_is_void(mixed: Topology) -> None:
+    survival = survive(mixed)
+    last = control(survival)
+    assert last is not None and last.kind == "control"
+    assert any(not outcome.survives for outcome in last.predicted.values())
+    good = Report(
+        "h", "sha256:0", 1, "raidplan rehearse h.yaml", (), tried=(tried(mixed, "d0", found(dead=("fast",))),)
+    )
+    assert good.void, "there was none"
+    unseen = replace(good, control=Tried(last, 1.0, tuple(observations(last, survival, mixed, found()))))
+    assert unseen.void and "void" in rehearsal_text(unseen)
+    seen = replace(
+        good,
+        control=Tried(last, 1.0, tuple(observations(last, survival, mixed, found(dead=("safe", "fast"))))),
+    )
+    assert not seen.void and seen.as_predicted
+
+
+def test_each_form_names_what_differs(mixed: Topology) -> None:
+    report = Report(
+        "h", "sha256:0", 1, "raidplan rehearse h.yaml --seed 1", ("sizes are divided by 4",), {"kernel": "6.1"},
+        (Stage("apply", 61.0, True),), (tried(mixed, "d0", found()), tried(mixed, "d1", found(dead=("fast",)))),
+    )  # fmt: skip
+    assert not report.as_predicted
+    data = json.loads(rehearsal_json(report))
+    assert [case["as_predicted"] for case in data["cases"]] == [False, True]
+    assert data["predictions"]["all"] - data["predictions"]["true"] == 2
+    for text in (rehearsal_text(report), rehearsal_markdown(report), rehearsal_page(report)):
+        assert "filesystems.fast goes on" in text and "--seed 1" in text and "kernel 6.1" in text
+
+
+def test_a_stage_that_fails_is_named(mixed: Topology) -> None:
+    report = Report(
+        "h", "sha256:0", 1, "", (), stages=(Stage("boot", 9.0, False, "the guest gave up booting"),)
+    )
+    assert report.stopped and not report.as_predicted and not report.void
+    assert "stopped at the stage boot" in rehearsal_text(report) and "gave up booting" in rehearsal_text(
+        report
+    )
+
+
+def test_the_subject_keeps_wiring_and_says_what_differs(mixed: Topology) -> None:
+    subject = subject_of(mixed, 2)
+    disks = subject.topology.layout.hardware.disks
+    assert {disk.behind for disk in disks.values()} == {"a", "b"} and all(
+        disk.path is None for disk in disks.values()
+    )
+    assert disks["d0"].size == 2 * 2**30
+    arrays = subject.topology.layout.arrays
+    assert arrays["safe"].initial_sync == "assume-clean" and arrays["fast"].initial_sync != "assume-clean"
+    assert len(subject.differences) == 3
+
+
+@pytest.mark.parametrize("wrong", ["mount: /srv/fast", "size: 4GiB, "])
+def test_what_cannot_be_rehearsed_is_said(wrong: str, tmp_path: Path) -> None:
+    text = MIXED.replace(wrong, "mount: /" if wrong.startswith("mount") else "")
+    file = tmp_path / "layout.yaml"
+    file.write_text(text)
+    loaded = load(str(file))
+    if loaded.topology is not None:
+        with pytest.raises(Unsuited):
+            subject_of(loaded.topology)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_has_a_subject_or_a_reason(example: Path) -> None:
+    loaded = load(str(example))
+    if loaded.topology is None:
+        return
+    try:
+        subject = subject_of(loaded.topology)
+    except Unsuited as error:
+        assert "mounts" in str(error) or "size" in str(error)
+    else:
+        cases = cases_of(survive(subject.topology), "all", 3, 1)
+        assert len(cases) >= len(subject.topology.layout.hardware.disks)
+
+
+def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witness, "HOME", tmp_path)
+    monkeypatch.setattr(witness, "MOST", 6)
+    mount = tmp_path / "mount"
+    mount.mkdir()
+    witness.write(str(mount), 0)
+    assert witness.damaged(str(mount), 0) == {"acknowledged": 6, "damaged": []}
+    with (mount / "rehearsal.0").open("r+b") as file:
+        file.seek(4 * witness.RECORD + 77)
+        file.write(b"x")
+    assert witness.damaged(str(mount), 0)["damaged"] == [4]
+    assert witness.writes(str(mount), 0) == ""
+
+
+def test_the_witness_does_not_hang() -> None:
+    import time
+
+    assert witness.within(0.3, lambda: time.sleep(60)) == "hangs"
+    assert witness.within(5, lambda: "fine") == "fine"
+
+    def failing() -> str:
+        raise OSError(5, "Input/output error")
+
+    assert witness.within(5, failing) == "Input/output error"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for line in Path("docs/rehearse.md").read_text().splitlines()
+        if line.startswith("raidplan rehearse")
+    ],
+)
+def test_the_page_shows_commands_that_exist(line: str) -> None:
+    words = line.split()[2:]
+    assert parse("rehearse", words).faults
+
+
+def test_no_text_of_a_layout_becomes_a_part_of_the_page(mixed: Topology) -> None:
+    (case,) = cases_of(survive(mixed), "d0", 0, 0)
+    hostile = Tried(
+        replace(case, name="<img onerror=x>"), 3.0, tuple(observations(case, survive(mixed), mixed, found()))
+    )
+    report = Report("<script>x</script>", "sha256:0", 1, "`rm`", (), tried=(hostile,))
+    assert "<img" not in rehearsal_page(report) and "<script" not in rehearsal_page(report)
