@@ -41,6 +41,7 @@ IN_SERVERS = {
     "drift": ("machine/test_drift.py", "machine/test_foreign.py"),
     "random-kills": ("kills/test_cases.py",),
     "fleet": ("machine/test_fleet.py",),
+    "rehearsal": ("machine/test_rehearsal.py",),
     "boot-from-disks": ("machine/test_boot_from_disks.py",),
 }
 """The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""
