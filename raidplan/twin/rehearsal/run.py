@@ -21,7 +21,7 @@ from raidplan.twin.server.wiring import disks_of
 
 LAYOUT = "/root/layout.yaml"
 APPLY_SECONDS = 3600.0
-VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o "v[0-9.]*" | head -n 1; cat /etc/debian_version"
+VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1; cat /etc/debian_version"
 Say = Callable[[str], None]
 
 
