@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
+from raidplan.placement.costs import Costs
 from raidplan.placement.problem import Choice, Picked, Problem
 
 Role = tuple[int, bool]
 """An array, and whether its spares are meant."""
-Key = tuple[float, ...]
+DOUBLED, FULL, NAMED, OTHERS, RANK, SCARCE, FIRST = range(6, -1, -1)
+"""The digits of a cost: devices taken of the disk; components that would hold too many; unevenness of the kind named, and
+of the others; the rank by size and rate; minus the free devices beside it; the device itself. Of a spare, OTHERS are the
+components that it shares with members.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +29,12 @@ class Shortage:
     """The arrays that have the others."""
 
 
-def deal(problem: Problem) -> tuple[Choice, list[Shortage]]:
-    """The members and spares of each array, whoever has to give something away for it; nothing for who has too few."""
-    state = _Dealing(problem)
+def deal(problem: Problem, *, sparing: bool = False) -> tuple[Choice, list[Shortage]]:
+    """The members and spares of each array, whoever has to give something away for it; nothing for who has too few.
+
+    Of devices that load components alike the largest come first, or, if it is to be sparing, those of which most are left.
+    """
+    state = _Dealing(problem, sparing=sparing)
     short = []
     for number, demand in enumerate(problem.demands):
         if not (state.fill((number, False)) and state.fill((number, True))):
@@ -39,54 +46,51 @@ def deal(problem: Problem) -> tuple[Choice, list[Shortage]]:
     return state.choice(), short
 
 
-class _Queue:
-    """Classes by their keys, each under the one that it was given last."""
-
-    def __init__(self) -> None:
-        self.heap: list[tuple[Key, int]] = []
-        self.last: dict[int, Key] = {}
-
-    def push(self, key: Key, of: int) -> None:
-        self.last[of] = key
-        heappush(self.heap, (key, of))
-
-    def pop(self) -> tuple[Key, int] | None:
-        """The least; None at the end."""
-        while self.heap:
-            key, of = heappop(self.heap)
-            if self.last.get(of) == key:
-                del self.last[of]
-                return key, of
-        return None
-
-
 class _Dealing:
-    """The devices of each array so far."""
+    """The devices of each array so far.
 
-    def __init__(self, problem: Problem) -> None:
+    The cost of a class of devices is one number: a device that is taken adds the same to all classes beside it.
+    """
+
+    def __init__(self, problem: Problem, *, sparing: bool) -> None:
         self.problem = problem
+        self.rank, self.scarce = (SCARCE, RANK) if sparing else (RANK, SCARCE)
         self.owner: dict[int, Role] = {}
         self.held: dict[Role, list[int]] = {
             (n, s): [] for n in range(len(problem.demands)) for s in (False, True)
         }
-        free = Counter(part for device in problem.devices for part in device.parts)
-        self.free = [free[part] for part in range(len(problem.parts))]
-        """Free devices on each component."""
-        self.left: list[deque[int]] = [deque() for _ in range(max(problem.classes, default=-1) + 1)]
-        """Free devices of each class, as they are listed."""
-        for device, of in enumerate(problem.classes):
+        self.left: list[list[int]] = [[] for _ in range(max(problem.classes, default=-1) + 1)]
+        """Free devices of each class, the first one last."""
+        for device, of in reversed([*enumerate(problem.classes)]):
             self.left[of].append(device)
-        self.queues: dict[int, _Queue] = {}
-        self.loads = [0] * len(problem.parts)
-        self.disks = Counter[str]()
+        kinds = [problem.devices[devices[-1]] for devices in self.left]
+        self.beside: list[list[int]] = [[] for _ in problem.parts]
+        """The classes on each component; none where all are, as it makes no difference."""
+        self.of_disk: dict[str, list[int]] = {}
+        for of, some in enumerate(kinds):
+            if problem.doubles:
+                self.of_disk.setdefault(some.disk, []).append(of)
+            for part in some.parts:
+                self.beside[part].append(of)
+        self.beside = [[] if len(classes) == len(kinds) else classes for classes in self.beside]
+        self.free = [sum(len(self.left[of]) for of in some) for some in self.beside]
+        self.sizes = sorted({device.size for device in kinds})
+        most = max((len(device.parts) for device in kinds), default=0) + 2
+        self.width = (4 * most * (len(problem.devices) + 1)).bit_length()
+        """Bits of a digit; a digit may be below zero."""
+        self.none = self._digit(DOUBLED + 2)
+        """The cost of what is not to be had."""
+        self.costs, self.costs_for = Costs([self.none] * len(kinds)), -1
+        """The costs of a member, and the array that they are for; others may want the same."""
 
     def fill(self, role: Role) -> bool:
         """Gives a role its devices; False if there are too few."""
         demand = self.problem.demands[role[0]]
         wanted = demand.spares if role[1] else demand.count
-        if wanted:
-            for device in self._spares(role, wanted) if role[1] else self._members(role[0], wanted):
-                self._give(role, device)
+        if wanted and role[1]:
+            self._add_spares(role, wanted)
+        elif wanted:
+            self._add_members(role, wanted)
         while len(self.held[role]) < wanted:
             if not self._chain(role):
                 return False
@@ -106,84 +110,79 @@ class _Dealing:
             for n in range(len(self.problem.demands))
         )
 
-    def _members(self, array: int, wanted: int) -> Iterator[int]:
-        """Free devices, the cheapest first.
+    def _digit(self, place: int, value: int = 1) -> int:
+        return value << place * self.width
 
-        The heap holds a class under a key that it had once. Keys only grow while an array picks, so the least
-        key that still holds is the least of all; classes whose key grew with this array's loads return after it.
-        """
-        self.loads = [0] * len(self.loads)
-        self.disks.clear()
-        queue = self._queue(array)
-        touched: set[int] = set()
-        while wanted and (found := queue.pop()):
-            key, of = found
-            if not self.left[of]:
-                continue
-            touched.add(of)
-            if (now := self._key(array, of)) == key:
-                device = self.left[of][0]
-                yield device
-                wanted -= 1
-                for part in self.problem.devices[device].parts:
-                    self.loads[part] += 1
-                self.disks[self.problem.devices[device].disk] += 1
-                if not self.left[of]:
-                    continue
-                now = self._key(array, of)
-            queue.push(now, of)
-        self.loads = [0] * len(self.loads)
-        self.disks.clear()
-        for of in sorted(touched):
-            if self.left[of]:
-                queue.push(self._key(array, of), of)
+    def _cheapest(self, costs: Costs) -> int | None:
+        least = costs.least()
+        return least & ((1 << self.width) - 1) if least < self._digit(DOUBLED + 1) else None
 
-    def _queue(self, array: int) -> _Queue:
-        first = self.problem.alike[array]
-        if first not in self.queues:
-            queue = self.queues[first] = _Queue()
-            for of in dict.fromkeys(
-                self.problem.classes[device] for device in self.problem.demands[array].pool
-            ):
-                if self.left[of]:
-                    queue.push(self._key(array, of), of)
-        return self.queues[first]
+    def _add_members(self, role: Role, wanted: int) -> None:
+        """Gives a role the free devices that cost least, one after the other."""
+        if self.costs_for != self.problem.alike[role[0]]:
+            self.costs_for = self.problem.alike[role[0]]
+            self.costs = Costs(self._prices(self.costs_for))
+        loads = [0] * len(self.problem.parts)
+        added: list[tuple[Sequence[int], int]] = []
+        while len(self.held[role]) < wanted and (device := self._cheapest(self.costs)) is not None:
+            self._give(role, device)
+            for classes, more in self._dearer(role[0], device, loads):
+                self.costs.add(classes, more)
+                added.append((classes, more))
+        for classes, more in added:
+            self.costs.add(classes, -more)
 
-    def _key(self, array: int, of: int) -> Key:
-        """The cost of one more device of a class for an array; of equal ones, from where most are left."""
-        demand = self.problem.demands[array]
-        number = self.left[of][0]
-        device = self.problem.devices[number]
-        loads, free, common = self.loads, self.free, self.problem.common[array]
-        full = named = others = left = 0
-        for kind, parts in self.problem.of_kind[number].items():
-            grown, over = int(not parts), False
-            for part in parts:
-                grown += 2 * loads[part] + 1
-                left += free[part]
-                over = over or (loads[part] >= demand.may_lose and part not in common)
-            full += over
-            if kind == demand.kind:
-                named += grown
-            else:
-                others += grown
-        taken = self.disks[device.disk]
-        return taken, full, named, others, -device.size, -demand.pace(device), -left, number
+    def _prices(self, array: int) -> list[int]:
+        """The cost of each class for an array that has no member yet."""
+        demand, devices = self.problem.demands[array], self.problem.devices
+        prices = [self.none] * len(self.left)
+        free = {self.problem.classes[n]: n for n in demand.pool if n not in self.owner}
+        worth = {of: (-devices[n].size, -demand.pace(devices[n])) for of, n in free.items()}
+        ranks = {each: rank for rank, each in enumerate(sorted(set(worth.values())))}
+        for of, device in free.items():
+            beside = sum(self.free[part] for part in devices[device].parts)
+            prices[of] = (
+                self._first(of) - self._digit(self.scarce, beside) + self._digit(self.rank, ranks[worth[of]])
+            )
+            for kind, parts in self.problem.of_kind[device].items():
+                prices[of] += self._digit(NAMED if kind == demand.kind else OTHERS, max(1, len(parts)))
+        return prices
 
-    def _spares(self, role: Role, wanted: int) -> list[int]:
-        """The devices that share least with the members; large enough, and no larger than needed."""
-        members = self.held[role[0], False]
-        loads = Counter(part for member in members for part in self.problem.devices[member].parts)
-        disks = {self.problem.devices[member].disk for member in members}
-        least = min((self.problem.devices[member].size for member in members), default=0)
+    def _dearer(self, array: int, device: int, loads: list[int]) -> Iterator[tuple[Sequence[int], int]]:
+        """The classes beside a device that an array takes, and what they cost it more from then on."""
+        demand, common = self.problem.demands[array], self.problem.common[array]
+        for part in self.problem.devices[device].parts:
+            loads[part] += 1
+            full = loads[part] == demand.may_lose and part not in common
+            named = self.problem.parts[part].kind == demand.kind
+            yield self.beside[part], self._digit(NAMED if named else OTHERS, 2) + self._digit(FULL, full)
+        yield from self._same_disk(device)
 
-        def cost(number: int) -> Key:
-            device = self.problem.devices[number]
-            shared = sum(loads[part] for part in device.parts)
-            return device.disk in disks, shared, max(0, least - device.size), device.size
+    def _same_disk(self, device: int) -> Iterator[tuple[Sequence[int], int]]:
+        yield self.of_disk.get(self.problem.devices[device].disk, ()), self._digit(DOUBLED)
 
-        free = [device for device in self.problem.demands[role[0]].pool if device not in self.owner]
-        return sorted(free, key=cost)[:wanted]
+    def _add_spares(self, role: Role, wanted: int) -> None:
+        """Gives a role the devices that share least with its members; large enough, and no larger than needed."""
+        problem, members = self.problem, self.held[role[0], False]
+        devices = problem.devices
+        least = min((devices[member].size for member in members), default=0)
+        sizes = sorted(self.sizes, key=lambda size: (max(0, least - size), size))
+        ranks = {size: self._digit(RANK, rank) for rank, size in enumerate(sizes)}
+        prices = [self.none] * len(self.left)
+        for free in problem.demands[role[0]].pool:
+            if free not in self.owner:
+                of = problem.classes[free]
+                prices[of] = self._first(of) + ranks[devices[free].size]
+        costs = Costs(prices)
+        for member in members:
+            for part in devices[member].parts:
+                costs.add(self.beside[part], self._digit(OTHERS))
+            for classes, more in self._same_disk(member):
+                costs.add(classes, more)
+        while len(self.held[role]) < wanted and (device := self._cheapest(costs)) is not None:
+            self._give(role, device)
+            of = problem.classes[device]
+            costs.add((of,), self._first(of) - device)
 
     def _chain(self, role: Role) -> bool:
         """One more device for a role: another one gives it away and takes a free one, or one of a third, and so on."""
@@ -206,15 +205,28 @@ class _Dealing:
                     waiting.append(owner)
         return False
 
+    def _first(self, of: int) -> int:
+        """The first free device of a class."""
+        return self.left[of][-1] if self.left[of] else self.none
+
     def _give(self, role: Role, device: int) -> None:
         self.owner[device] = role
         self.held[role].append(device)
-        self.left[self.problem.classes[device]].remove(device)
-        for part in self.problem.devices[device].parts:
-            self.free[part] -= 1
+        self._changed(device, 1)
 
     def _release(self, device: int) -> None:
         del self.owner[device]
-        self.left[self.problem.classes[device]].append(device)
+        self._changed(device, -1)
+
+    def _changed(self, device: int, taken: int) -> None:
+        """Counts a device that is taken, or free again."""
+        of = self.problem.classes[device]
+        before = self._first(of)
+        if taken > 0:
+            self.left[of].remove(device)
+        else:
+            self.left[of].append(device)
+        self.costs.add((of,), self._first(of) - before)
         for part in self.problem.devices[device].parts:
-            self.free[part] += 1
+            self.free[part] -= taken
+            self.costs.add(self.beside[part], self._digit(self.scarce, taken))

@@ -41,13 +41,15 @@ def place(
         return layout, (), []
     # What is wrong elsewhere is found again when the filled layout is resolved.
     topology, _ = resolve(layout)
-    findings = [finding for name, pool in pools.items() for finding in _mistakes(name, pool, topology)]
+    lists = {devices: _free(devices, topology) for devices in {pool.from_ for pool in pools.values()}}
+    unknown = {devices: [d for d in devices if d not in topology.provider] for devices in lists}
+    findings = [
+        finding
+        for name, pool in pools.items()
+        for finding in _mistakes(name, pool, unknown[pool.from_], topology)
+    ]
     wrong = {finding.path[1] for finding in findings}
-    of_list: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for pool in pools.values():
-        if pool.from_ not in of_list:
-            of_list[pool.from_] = _free(pool, topology)
-    free = {name: of_list[pool.from_] for name, pool in pools.items() if name not in wrong}
+    free = {name: lists[pool.from_] for name, pool in pools.items() if name not in wrong}
     machine = _Machine(topology)
     placements: dict[str, Placement] = {}
     solved: list[tuple[Problem, Choice, Kept, str]] = []
@@ -55,12 +57,13 @@ def place(
         problem = _problem({name: pools[name] for name in names}, free, machine)
         kept = _kept(problem, topology, found) if found else {}
         others = _others(problem, kept)
-        short = deal(others)[1]
+        dealt, short = deal(others)
         findings += (_too_small(others, each, topology, kept) for each in short)
         without = {others.demands[each.array].name for each in short}
         demands = tuple(demand for demand in problem.demands if demand.name not in without)
         if demands:
-            solved.append(_solved(replace(problem, demands=demands), kept))
+            first = tuple(each for each in dealt if each.members)
+            solved.append(_solved(replace(problem, demands=demands), kept, first))
     arrays = dict(layout.arrays)
     for problem, choice, *_ in solved:
         for demand, picked in zip(problem.demands, choice, strict=True):
@@ -76,16 +79,19 @@ def place(
     return placed, tuple(placements[name] for name in pools if name in placements), findings
 
 
-def _solved(problem: Problem, kept: Kept) -> tuple[Problem, Choice, Kept, str]:
-    """The members of each array, in slot order; and what is better in a choice in which none is kept."""
-    best = _in_slots(problem, solve(problem))
+def _solved(problem: Problem, kept: Kept, dealt: Choice) -> tuple[Problem, Choice, Kept, str]:
+    """The members of each array, in slot order; and what is better in a choice in which none is kept.
+
+    `dealt` is the first choice for those that are not kept.
+    """
     if not kept:
-        return problem, best, kept, ""
+        return problem, _in_slots(problem, solve(problem, dealt)), kept, ""
+    best = _in_slots(problem, solve(problem, deal(problem)[0]))
     choice = best
     if any(not _same(best[n], kept[d.name]) for n, d in enumerate(problem.demands) if d.name in kept):
         others = _others(problem, kept)
         rest = (
-            dict(zip((d.name for d in others.demands), _in_slots(others, solve(others)), strict=True))
+            dict(zip((d.name for d in others.demands), _in_slots(others, solve(others, dealt)), strict=True))
             if others.demands
             else {}
         )
@@ -135,12 +141,11 @@ def _kept(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept
     return kept
 
 
-def _mistakes(name: str, pool: Pool, topology: Topology) -> Iterator[Finding]:
+def _mistakes(name: str, pool: Pool, unknown: Sequence[str], topology: Topology) -> Iterator[Finding]:
     """The mistakes in a pool, whoever else draws from it."""
     path: Path = ("arrays", name, "members")
-    unknown = not topology.provider.keys() >= set(pool.from_)
     for number, device in enumerate(pool.from_ if unknown else ()):
-        if device not in topology.provider:
+        if device in unknown:
             hint = did_you_mean(device, topology.provider) or "describe it, or correct the name"
             message = f"there is no device '{device}' in this layout"
             yield error("unknown-device", (*path, "from", number), message, hint)
@@ -172,12 +177,12 @@ def _too_small(problem: Problem, short: Shortage, topology: Topology, kept: Kept
     )
 
 
-def _free(pool: Pool, topology: Topology) -> tuple[str, ...]:
-    """The devices of a pool that nothing uses, as they are listed; a disk with partitions is not free."""
+def _free(devices: Sequence[str], topology: Topology) -> tuple[str, ...]:
+    """Those that nothing uses, as they are listed; a disk with partitions is not free."""
     disks = topology.layout.hardware.disks
     return tuple(
         device
-        for device in dict.fromkeys(pool.from_)
+        for device in dict.fromkeys(devices)
         if device not in topology.used_by and not (device in disks and disks[device].partitions)
     )
 

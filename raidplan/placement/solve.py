@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import add
+from operator import add, sub
 from typing import NamedTuple
 
 from raidplan.placement.bounds import Bounds
 from raidplan.placement.deal import Role, deal
 from raidplan.placement.exact import best_of_all
-from raidplan.placement.objective import Grade, Rest, Spread, grade, loads, rest, spread, value, worth
+from raidplan.placement.objective import Grade, Rest, Spread, Value, grade, loads, rest, spread, value, worth
 from raidplan.placement.problem import UNKNOWN, Choice, Picked, Problem
 
 MOST_TRIED = 3_000
@@ -35,13 +35,13 @@ class Exchange(NamedTuple):
     device: int
 
 
-def solve(problem: Problem) -> Choice:
-    """The members and spares of each array; there are enough devices.
+def solve(problem: Problem, dealt: Choice) -> Choice:
+    """The members and spares of each array, from a first choice on.
 
     From one list of up to MOST_LISTED devices the choice is made among the first of them that are enough for one as good:
     a device that is added at the end, and of no use, changes nothing.
     """
-    best, (pool, *others) = _best(problem), dict.fromkeys(demand.pool for demand in problem.demands)
+    best, (pool, *others) = _best(problem, dealt), dict.fromkeys(demand.pool for demand in problem.demands)
     if others or len(pool) > MOST_LISTED:
         return best
     least = worth(problem, best)
@@ -49,8 +49,8 @@ def solve(problem: Problem) -> Choice:
     while enough < high:
         middle = (enough + high) // 2
         first = tuple(replace(demand, pool=pool[:middle]) for demand in problem.demands)
-        choice = _best(replace(problem, demands=first))
-        if worth(problem, choice) <= least:
+        choice = _as_good(replace(problem, demands=first), least)
+        if choice and worth(problem, choice) <= least:
             best, high = choice, middle
         else:
             enough = middle + 1
@@ -75,16 +75,31 @@ def _earliest(problem: Problem, choice: Choice) -> Choice:
     return tuple(changed)
 
 
-def _best(problem: Problem) -> Choice:
+def _best(problem: Problem, dealt: Choice) -> Choice:
+    """The best choice that is found; the one that is dealt, if no choice can be better."""
+    bounds = Bounds(problem)
+    if bounds.met(grades := [grade(problem, n, picked) for n, picked in enumerate(dealt)]):
+        return dealt
+    starts = [dealt]
+    if [of for of, _ in grades] != bounds.spreads:
+        starts += [other for other in (deal(problem, sparing=True)[0],) if other != dealt]
+    found = (improved(problem, start, len(starts)) for start in starts)
+    return best_of_all(problem, min(found, key=lambda each: worth(problem, each)))
+
+
+def _as_good(problem: Problem, least: Value) -> Choice | None:
+    """A choice of this value, if one is found."""
+    if value(Bounds(problem).grades) > least:
+        return None
     choice = deal(problem)[0]
-    if Bounds(problem).met([grade(problem, n, picked) for n, picked in enumerate(choice)]):
-        return choice
-    return best_of_all(problem, improved(problem, choice))
+    if worth(problem, choice) > least:
+        choice = improved(problem, choice)
+    return choice if worth(problem, choice) <= least else best_of_all(problem, choice, least)
 
 
-def improved(problem: Problem, choice: Choice) -> Choice:
-    """The choice after exchanges, each of which makes it better."""
-    state = _State(problem, choice)
+def improved(problem: Problem, choice: Choice, shares: int = 1) -> Choice:
+    """The choice after exchanges, each of which makes it better; so many searches share what may be looked at."""
+    state = _State(problem, choice, shares)
     while True:
         state.descend(guided=False)
         before = state.value(), state.choice()
@@ -99,7 +114,8 @@ def improved(problem: Problem, choice: Choice) -> Choice:
 class _State:
     """The choice so far."""
 
-    def __init__(self, problem: Problem, choice: Choice) -> None:
+    def __init__(self, problem: Problem, choice: Choice, shares: int) -> None:
+        self.most_looked_at, self.most_tried = MOST_LOOKED_AT // shares, MOST_TRIED // shares
         self.problem, self.bounds = problem, Bounds(problem)
         self.held: dict[Role, list[int]] = {}
         for number, picked in enumerate(choice):
@@ -130,15 +146,19 @@ class _State:
         any_made = False
         while made and not self.bounds.met(self.grades):
             made = False
-            for array in self.bounds.unmet(self.grades):
+            for array in sorted(self.bounds.unmet(self.grades), key=self._gap, reverse=True):
                 while self._one(array, guided):
                     made = any_made = True
         return any_made
 
+    def _gap(self, array: int) -> tuple[int, ...]:
+        """How far an array's places are from those that it could have for itself."""
+        return tuple(map(sub, self.grades[array][0], self.bounds.spreads[array]))
+
     def _one(self, array: int, guided: bool) -> bool:
         for exchange in self._exchanges(array):
             self.looked_at += 1
-            if self.looked_at > MOST_LOOKED_AT or self.tried > MOST_TRIED:
+            if self.looked_at > self.most_looked_at or self.tried > self.most_tried:
                 return False
             if self._better(exchange, guided):
                 return True

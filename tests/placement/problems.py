@@ -13,7 +13,7 @@ from raidplan.placement.solve import solve
 def chosen(problem: Problem) -> Choice:
     return tuple(
         Picked(in_slots(problem, demand, picked.members), picked.spares)
-        for demand, picked in zip(problem.demands, solve(problem), strict=True)
+        for demand, picked in zip(problem.demands, solve(problem, deal(problem)[0]), strict=True)
     )
 
 
