@@ -45,13 +45,13 @@ class _Search:
         """Devices of each class and of those after it."""
         digit = {kind: 1 << DIGIT * (kind == demand.kind) for kind in problem.kinds}
         self.least = sum(digit.values())
-        """What a member adds at least: one to each kind."""
+        """The least that a member adds: one to each kind."""
         kinds = [problem.of_kind[devices[0]] for devices in classes]
         self.parts = [[part for parts in of.values() for part in parts] for of in kinds]
         self.own = [sum(digit[kind] * max(1, len(parts)) for kind, parts in of.items()) for of in kinds]
-        """What the first member of each class adds."""
+        """The growth by the first member of each class."""
         self.more = [2 * digit[part.kind] for part in problem.parts]
-        """What a further member on a component adds for each that is there."""
+        """The growth by a further member on a component, for each that is there."""
         self.most = [
             demand.may_lose if demand.may_lose and part not in problem.common[array] else -1
             for part in range(len(problem.parts))
