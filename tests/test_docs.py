@@ -18,12 +18,13 @@ from raidplan.cli import FINDINGS, INTERRUPTED, OK, REFUSED, STOPPED, UNABLE, VO
 from raidplan.layout.keys import keys, models
 from raidplan.layout.model import Layout
 from raidplan.render.refusal_codes import CODES
-from raidplan.render.rules_markdown import rules_in_brief, rules_markdown
+from raidplan.render.rules_markdown import rules_markdown
 from raidplan.review.pipeline import check, plan
 from raidplan.rules import CATALOGUE
 from tests.manuals.layout import layout_manual
 from tests.manuals.links import disks_manual, links_manual
 from tests.manuals.refusals import refusals_manual
+from tests.manuals.rules import rules_in_brief
 from tests.manuals.versions import versions_markdown
 
 ROOT = Path(__file__).parents[1]

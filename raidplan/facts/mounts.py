@@ -27,6 +27,11 @@ class Mount:
     device: str = ""
     flags: tuple[str, ...] = ()
     """The options of this mount alone, without the file system's own."""
+    id: int = 0
+    parent: int = 0
+    """The id of the mount that the mount point lies in."""
+    number: str = ""
+    """MAJOR:MINOR of its files, which for btrfs is no device's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,9 @@ def parse_mountinfo(text: str, names: Names) -> list[Mount]:
         device = names.numbers.get(head[2], "") or names.kernel_name(unescaped(tail[1]))
         options = dict.fromkeys([*head[5].split(","), *unescaped(tail[2]).split(",")])
         flags = tuple(sorted(FLAGS.intersection(head[5].split(","))))
-        mounts.append(Mount(unescaped(head[4]), unescaped(tail[1]), tail[0], tuple(options), device, flags))
+        point, source = unescaped(head[4]), unescaped(tail[1])
+        own, parent = (int(word) if word.isdecimal() else 0 for word in head[:2])
+        mounts.append(Mount(point, source, tail[0], tuple(options), device, flags, own, parent, head[2]))
     return mounts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Severity
@@ -18,17 +17,6 @@ prints one page.
 An **error** is what tools refuse, or what puts data at risk by construction; it stops `plan` and `apply`. A **warning**
 would be changed by an expert, a **note** informs. How a finding is accepted: [review.md]({review}#accepting-a-finding).
 """
-BRIEF = """\
-# The rules
-
-Made from their docstrings; a test keeps it fresh. `raidplan explain RULE` prints the reason, examples and sources of one,
-and [this page](internals/rules.md) has those of all. How a finding is accepted: [review.md](review.md#accepting-a-finding).
-"""
-MEANINGS = {
-    Severity.ERROR: "What tools refuse, or what puts data at risk by construction; it stops `plan` and `apply`.",
-    Severity.WARNING: "What an expert would change.",
-    Severity.NOTE: "What is worth knowing.",
-}
 STATED = """\
 Stated before the rules run, about them, or of several layouts: a layout cannot be read, understood or built, an acceptance
 does not do what it says, or two layouts that are checked together share a disk or a host.
@@ -49,23 +37,6 @@ def rules_markdown(chosen: Sequence[Rule] | None = None) -> str:
         + _table(stated)
         + "".join(map(_section, rules))
     )
-
-
-def rules_in_brief() -> str:
-    """A page with a few lines for each rule, by severity."""
-    parts = [BRIEF]
-    for severity, meaning in MEANINGS.items():
-        parts.append(f"\n## {severity.value.capitalize()}s\n\n{meaning}\n")
-        named = [CATALOGUE[name] for name in sorted(CATALOGUE) if CATALOGUE[name].severity is severity]
-        parts += [f"\n### {rule.name}\n\n{rule.summary} {_reason(rule)}".rstrip() + "\n" for rule in named]
-    return "".join(parts)
-
-
-def _reason(rule: Rule) -> str:
-    """The first sentence of the reason."""
-    why = rule.page.partition("Why: ")[2].partition("\n\n")[0]
-    first = re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(why.split()), maxsplit=1)[0].removesuffix(":")
-    return first[:1].upper() + first[1:]
 
 
 def _table(rules: list[Rule]) -> str:

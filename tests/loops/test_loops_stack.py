@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.twin.loops import stack as module
-from raidplan.twin.loops.stack import Group, Mount, SwapArea, parsed_groups, read_stack
+from raidplan.twin.loops.stack import Group, parsed_groups, read_stack
 
 MOUNTINFO = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -69,10 +69,21 @@ def test_blocks(tree):
 
 def test_mounts_and_swaps(tree):
     found = read_stack(tree)
-    assert found.mounts[1] == Mount("/", "vda1", "/dev/vda1", 27, 1, (254 << 8) | 1)
-    assert (found.mounts[2].point, found.mounts[2].block) == ("/srv/a b", "md127")
-    assert found.mounts[3].block == ""
-    assert found.swaps == (SwapArea("/dev/md127p2", "md127p2"), SwapArea("/srv/a b/swap", ""))
+    root = found.mounts[1]
+    assert (root.point, root.device, root.source, root.id, root.parent, root.number) == (
+        "/",
+        "vda1",
+        "/dev/vda1",
+        27,
+        1,
+        "254:1",
+    )
+    assert (found.mounts[2].point, found.mounts[2].device) == ("/srv/a b", "md127")
+    assert found.mounts[3].device == ""
+    assert [(area.path, area.device) for area in found.swaps] == [
+        ("/dev/md127p2", "md127p2"),
+        ("/srv/a b/swap", ""),
+    ]
 
 
 def test_a_kernel_without_swap(tree):

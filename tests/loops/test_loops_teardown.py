@@ -4,9 +4,10 @@ import pytest
 
 from raidplan.base.identity import lvm_form
 from raidplan.facts.block import Block
+from raidplan.facts.mounts import Mount, SwapArea
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import Refused
-from raidplan.twin.loops.stack import Group, Mount, Stack, SwapArea
+from raidplan.twin.loops.stack import Group, Stack
 from raidplan.twin.loops.teardown import teardown
 
 VG = "Zt3Ak5" + "aaaa" * 5 + "bbbbbb"
@@ -34,6 +35,14 @@ def loop(number, inode=100, device=1, file="/t/d.img"):
     return Loop(f"/dev/loop{number}", file, inode + number, device, 512)
 
 
+def mount(point, device, source, own, parent, number=0):
+    return Mount(point, source, "", (), device, (), own, parent, f"0:{number}")
+
+
+def swap(path, device):
+    return SwapArea(path, not device, 0, 0, device)
+
+
 def stack(*blocks, mounts=(), swaps=(), groups=()):
     return Stack({block.name: block for block in blocks}, tuple(mounts), tuple(swaps), tuple(groups))
 
@@ -53,7 +62,7 @@ SYSTEM = (disk("sda"), part("sda1", "sda"))
 
 
 def test_nothing_stands_on_them():
-    machine = stack(*LOOPS, *SYSTEM, mounts=[Mount("/", "sda1", "/dev/sda1", 1, 0)])
+    machine = stack(*LOOPS, *SYSTEM, mounts=[mount("/", "sda1", "/dev/sda1", 1, 0)])
     assert commands(["loop0", "loop1"], machine) == []
 
 
@@ -61,11 +70,11 @@ def test_the_whole_tower_from_the_top():
     machine = stack(
         *LOOPS, *SYSTEM, md("md127", "loop0p1", "loop1p1"), lv("dm-0", "md127"), lv("dm-1", "md127", lv="2"), md("md_top", "dm-0"),
         mounts=[
-            Mount("/", "sda1", "/dev/sda1", 1, 0),
-            Mount("/srv", "md_top", "/dev/md_top", 2, 1, 50),
-            Mount("/srv/deep", "dm-1", "/dev/dm-1", 3, 2, 51),
+            mount("/", "sda1", "/dev/sda1", 1, 0),
+            mount("/srv", "md_top", "/dev/md_top", 2, 1, 50),
+            mount("/srv/deep", "dm-1", "/dev/dm-1", 3, 2, 51),
         ],
-        swaps=[SwapArea("/srv/swapfile", ""), SwapArea("/swapfile", ""), SwapArea("/dev/sda2", "sda2")],
+        swaps=[swap("/srv/swapfile", ""), swap("/swapfile", ""), swap("/dev/sda2", "sda2")],
         groups=[Group("vg0", VG_PRINTED, ("md127",))],
     )  # fmt: skip
     assert commands(["loop0", "loop1"], machine) == [
@@ -89,22 +98,22 @@ def test_nested_arrays():
 
 def test_an_array_with_partitions_and_swap_on_one():
     machine = stack(
-        *LOOPS, md("md0", "loop0", "loop1"), part("md0p1", "md0"), swaps=[SwapArea("/dev/md0p1", "md0p1")]
+        *LOOPS, md("md0", "loop0", "loop1"), part("md0p1", "md0"), swaps=[swap("/dev/md0p1", "md0p1")]
     )
     assert commands(["loop0", "loop1"], machine) == ["swapoff /dev/md0p1", "mdadm --stop /dev/md0"]
 
 
 def test_mounted_twice_and_bound():
     mounts = [
-        Mount("/a", "loop0p1", "/dev/loop0p1", 5, 1, 9),
-        Mount("/a", "loop0p1", "/dev/loop0p1", 6, 5, 9),
-        Mount("/b/c", "loop0p1", "/dev/loop0p1", 7, 1, 9),
+        mount("/a", "loop0p1", "/dev/loop0p1", 5, 1, 9),
+        mount("/a", "loop0p1", "/dev/loop0p1", 6, 5, 9),
+        mount("/b/c", "loop0p1", "/dev/loop0p1", 7, 1, 9),
     ]
     assert commands(["loop0"], stack(*LOOPS, mounts=mounts)) == ["umount /a", "umount /b/c", "umount /a"]
 
 
 def test_an_automount_below_ours_is_not_on_top():
-    mounts = [Mount("/a", "", "systemd-1", 5, 1), Mount("/a", "loop0p1", "/dev/loop0p1", 6, 5, 9)]
+    mounts = [mount("/a", "", "systemd-1", 5, 1), mount("/a", "loop0p1", "/dev/loop0p1", 6, 5, 9)]
     assert commands(["loop0"], stack(*LOOPS, mounts=mounts)) == ["umount /a"]
 
 
@@ -114,7 +123,7 @@ def test_an_inactive_array_is_stopped_too():
 
 def test_arrays_of_others_are_left_alone():
     machine = stack(*LOOPS, *SYSTEM, md("md0", "loop0p1"), md("md1", "sda1"), lv("dm-0", "md1"),
-                    mounts=[Mount("/", "dm-0", "/dev/dm-0", 1, 0)], groups=[Group("vg0", VG_PRINTED, ("md1",))])  # fmt: skip
+                    mounts=[mount("/", "dm-0", "/dev/dm-0", 1, 0)], groups=[Group("vg0", VG_PRINTED, ("md1",))])  # fmt: skip
     assert commands(["loop0"], machine) == ["mdadm --stop /dev/md0"]
 
 
@@ -157,21 +166,21 @@ def test_encryption_and_others_are_refused():
 
 
 def test_a_foreign_mount_on_top_is_refused():
-    mounts = [Mount("/a", "loop0p1", "/dev/loop0p1", 5, 1, 9), Mount("/a/usb", "sda1", "/dev/sda1", 6, 5, 8)]
+    mounts = [mount("/a", "loop0p1", "/dev/loop0p1", 5, 1, 9), mount("/a/usb", "sda1", "/dev/sda1", 6, 5, 8)]
     assert reasons(["loop0"], stack(*LOOPS, *SYSTEM, mounts=mounts)) == (
         "/dev/sda1 is mounted at /a/usb, on top of ours: unmount it first",
     )
 
 
 def test_the_running_system_is_refused():
-    mounts = [Mount("/", "md0", "/dev/md0", 1, 0, 9)]
+    mounts = [mount("/", "md0", "/dev/md0", 1, 0, 9)]
     assert reasons(["loop0"], stack(*LOOPS, md("md0", "loop0p1"), mounts=mounts)) == (
         "/ is mounted from /dev/md0, which stands on this folder",
     )
 
 
 def test_a_foreign_loop_device_over_a_file_in_ours_is_refused():
-    mounts = [Mount("/a", "loop0p1", "/dev/loop0p1", 5, 1, 9)]
+    mounts = [mount("/a", "loop0p1", "/dev/loop0p1", 5, 1, 9)]
     nested = Loop("/dev/loop7", "/a/image", 33, 9, 512)
     assert reasons(["loop0"], stack(*LOOPS, disk("loop7"), mounts=mounts), [loop(0), nested]) == (
         "/dev/loop7 is over /a/image, which lies in /a: detach it first",

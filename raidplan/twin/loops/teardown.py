@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from raidplan.base.identity import lvm_form
 from raidplan.facts.block import Block
+from raidplan.facts.mounts import Mount
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import Refused
-from raidplan.twin.loops.stack import Group, Mount, Stack
+from raidplan.twin.loops.stack import Group, Stack
 
 SYSTEM = ("/", "/usr", "/boot", "/var")
 
@@ -31,7 +33,7 @@ def teardown(ours: Iterable[str], loops: Iterable[Loop], stack: Stack) -> list[A
     """
     own = frozenset(ours)
     over = _over(own, stack.blocks)
-    mounts = [mount for mount in stack.mounts if mount.block in over]
+    mounts = [mount for mount in stack.mounts if mount.device in over]
     reasons = [
         *_mixed(own, over, stack.blocks),
         *_strange(own, over, stack.blocks),
@@ -46,7 +48,7 @@ def teardown(ours: Iterable[str], loops: Iterable[Loop], stack: Stack) -> list[A
 def _swapoffs(over: frozenset[str], mounts: Sequence[Mount], stack: Stack) -> Iterator[Action]:
     """Swap areas on ours, and swap files in file systems on ours."""
     for area in stack.swaps:
-        if area.block in over or (not area.block and _mount_of(area.path, stack.mounts) in mounts):
+        if area.device in over or (area.file and _mount_of(area.path, stack.mounts) in mounts):
             yield Action(("swapoff", area.path), f"stop swapping to {area.path}")
 
 
@@ -105,7 +107,7 @@ def _foreign_on_top(
     own: frozenset[str], mounts: Sequence[Mount], loops: Iterable[Loop], every: Iterable[Mount]
 ) -> Iterator[str]:
     """Reasons to refuse: mounts and loop devices of others on our file systems, and the running system itself."""
-    devices = {mount.device: mount.point for mount in mounts}
+    devices = {_device(mount): mount.point for mount in mounts}
     ids = {mount.id for mount in mounts}
     for mount in mounts:
         if mount.point in SYSTEM:
@@ -116,6 +118,12 @@ def _foreign_on_top(
     for loop in loops:
         if loop.name not in own and loop.device in devices:
             yield f"{loop.node} is over {loop.file}, which lies in {devices[loop.device]}: detach it first"
+
+
+def _device(mount: Mount) -> int:
+    """`st_dev` of the files in it."""
+    major, _, minor = mount.number.partition(":")
+    return os.makedev(int(major), int(minor))
 
 
 def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
