@@ -200,8 +200,11 @@ def test_f32_who_has_registered_a_device_with_a_ring_and_closed_it_writes(node: 
 def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
     disk: str, entry: str, named: str, mode: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The device stands for the disk, /dev/full for the character device that leads to it."""
-    number, character = os.stat(node).st_rdev, os.stat("/dev/full").st_rdev
+    """The device stands for the disk, a terminal that nobody else has for the character device that leads to it."""
+    master, slave = os.openpty()
+    terminal = os.ttyname(slave)
+    number, character = os.stat(node).st_rdev, os.fstat(slave).st_rdev
+    os.close(slave)
     folder = tmp_path / disk
     (folder / "device" / entry).mkdir(parents=True)
     (folder / "dev").write_text(f"{os.major(number)}:{os.minor(number)}\n")
@@ -209,11 +212,12 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
     (tmp_path / f"{os.major(number)}:{os.minor(number)}").symlink_to(folder)
     monkeypatch.setattr(in_use, "SYS_BLOCK", tmp_path)
     assert list(written_by_others(node)) == []
-    with subprocess.Popen(["sh", "-c", f"exec 3{mode}/dev/full; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
+    with subprocess.Popen(["sh", "-c", f"exec 3{mode}{terminal}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
         words = [f"{named} is open by process {other.pid} (sh)"]
         assert list(written_by_others(node)) == list(used_by_others(node)) == words
         other.communicate("\n")
+    os.close(master)
 
 
 @pytest.mark.parametrize(
