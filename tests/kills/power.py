@@ -19,6 +19,7 @@ from tests.kills.adversity import Adversity, draw_adversity
 from tests.kills.family import draw
 from tests.kills.session import (
     MEMORY,
+    PATIENCE,
     Reference,
     Void,
     about,
@@ -51,7 +52,9 @@ def power_cases(
     if not cases:
         return
     first = [*_logged(0), *decoys()]
-    with Twin.start(first, directory=folder / "twin", memory_mib=MEMORY, cache="writeback", say=say) as twin:
+    with Twin.start(
+        first, directory=folder / "twin", memory_mib=MEMORY, cache="writeback", boot_timeout=PATIENCE, say=say
+    ) as twin:
         made_ready(twin)
         twin.put(FAST, "/etc/sysctl.d/90-raid.conf")
         twin.run(f"sysctl -q --load=/etc/sysctl.d/90-raid.conf; {KEEP}; sync")
@@ -106,7 +109,7 @@ def _cut(twin: Twin, index: int, to: Reference, adversity: Adversity, *, last: b
     files = [twin.disk_file(disk.name) for disk in disks(prefix)]
     lost = sum(lose_unflushed(file, lambda _: random.random() < 0.5) for file in files)
     twin.refit([*disks(prefix), *([] if last else _logged(index + 1)), *decoys()])
-    twin.start_again()
+    twin.start_again(timeout=PATIENCE)
     outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **about(to.drawn, prefix))
     outcome["note"] = {"interrupted": not steps["closed"], "open": steps["open"]}
     outcome["decoys"] = _hashes(outcome["decoys"])  # the kernel counts the sectors of one boot

@@ -20,6 +20,8 @@ IN_GUEST = "/root/in_guest.py"
 FILE, BEFORE = "/root/kills.yaml", "/root/before.yaml"
 MIB = 2**20
 MEMORY = 768
+PATIENCE = 900.0
+"""Seconds for a boot beside other emulated machines."""
 CLEAN, READY = "clean", "ready"
 DECOYS = f"""set -e
 {NODE}
@@ -63,7 +65,9 @@ def decoys() -> list[Disk]:
 def server(folder: Path, say: Callable[[str], None], *, real_initramfs: bool = False) -> Iterator[Twin]:
     """A server with blank disks and filled decoys, whose state is kept as CLEAN."""
     hardware = [*disks(), *decoys()]
-    with Twin.start(hardware, directory=folder, memory_mib=MEMORY, snapshots=True, say=say) as twin:
+    with Twin.start(
+        hardware, directory=folder, memory_mib=MEMORY, snapshots=True, boot_timeout=PATIENCE, say=say
+    ) as twin:
         made_ready(twin, real_initramfs=real_initramfs)
         twin.save(CLEAN)
         yield twin

@@ -13,6 +13,8 @@ from tests.machine.look import NODE
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 MIB = 2**20
+PATIENCE = 900.0
+"""Seconds for a boot beside other emulated machines."""
 THEIRS = [Disk(f"f{n}", 32 * MIB, f"FOREIGN-{n}") for n in range(11)]
 OURS = [Disk(f"o{n}", 256 * MIB, f"OURS-{n}") for n in range(3)]
 MAKE = f"""set -e
@@ -64,16 +66,18 @@ grep -v '^#' /etc/mdadm/mdadm.conf | grep -vE 'raidplan|/dev/md/data'
 @pytest.fixture(scope="module")
 def boots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
     """What is seen after a boot without raidplan, after one with its layout, and what apply said."""
-    with Twin.start([*THEIRS, *OURS], directory=tmp_path_factory.mktemp("foreign")) as twin:
+    with Twin.start(
+        [*THEIRS, *OURS], directory=tmp_path_factory.mktemp("foreign"), boot_timeout=PATIENCE
+    ) as twin:
         quick_initramfs(twin)
         twin.run(["sh", "-c", MAKE])
-        twin.reboot()
+        twin.reboot(timeout=PATIENCE)
         before = twin.run(LOOK, check=False).stdout
         install_raidplan(twin)
         twin.put(LAYOUT.encode(), "/root/layout.yaml")
         done = twin.run("raidplan apply /root/layout.yaml --confirm foreign 2>&1", check=False)
         assert done.returncode == 0, done.stdout[-3000:]
-        twin.reboot()
+        twin.reboot(timeout=PATIENCE)
         assert twin.run("findmnt -n /srv/data").ok
         yield before, twin.run(LOOK, check=False).stdout, done.stdout
 
