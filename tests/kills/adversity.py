@@ -44,8 +44,8 @@ class Adversity:
 
     @property
     def expected_if_won(self) -> str:
-        """The prediction for a case in which a person's own command succeeded."""
-        return PERSON if self.kind == "person's create" else self.expected
+        """The prediction where a person's own command succeeded, or an array lost a member by the disk that was pulled."""
+        return PERSON if self.kind in ("person's create", "disk pulled") else self.expected
 
     def to_data(self) -> dict[str, Any]:
         """As JSON."""

@@ -24,6 +24,8 @@ FULL = "/var/tmp/kills.full"
 HELD = "another raidplan, or a program that one started"
 OFFERED = re.compile(r"--destroy (sha256:[0-9a-f]{64})")
 WAITS = 150
+BROKEN = re.compile(r"\[U*_[U_]*\]|\(F\)|inactive|broken")
+"""What /proc/mdstat and array_state show of arrays that have lost a member."""
 
 
 def sh(command):
@@ -237,7 +239,8 @@ def restored(case, kind, note):
         for host in glob.glob("/sys/class/scsi_host/host*/scan"):
             with open(host, "w") as file:
                 file.write("- - -")
-        sh("udevadm settle")
+        sh("udevadm settle; sleep 2")
+        note["won"] = bool(BROKEN.search(out("cat /proc/mdstat; cat /sys/block/md*/md/array_state")))
 
 
 def storming(stop):
@@ -278,8 +281,18 @@ def closed(case):
         return False
 
 
-def by_a_person(case, kind, note):
-    """The person whose thing it is takes it away."""
+def by_a_person(case, kind, note, words):
+    """The person whose thing it is takes it away, or follows what the refusal says of a member that was away."""
+    if kind == "disk pulled":
+        commands = re.findall(
+            r"(mdadm (?:/dev/md/\S+ --(?:remove|re-add|add|add-spare|replace)|--run|--assemble) [^,`(;]+)",
+            words,
+        )
+        sh(
+            "; ".join(commands)
+            or "umount /srv/*; swapoff -a; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan"
+        )
+        sh("udevadm settle; sleep 1; mdadm --wait /dev/md/*; systemctl daemon-reload; true")
     if kind == "foreign sector":
         device = node(case, case["adversity"]["disk"])
         sh(f"dd if=/dev/zero of={device} bs=512 seek={note['sector']} count=1 conv=fsync")
@@ -291,7 +304,7 @@ def by_a_person(case, kind, note):
 def converge(case, note):
     """Applies until it is done; how, and what it said on the way."""
     kind, told, applies = case["adversity"]["kind"], [], 0
-    person, waited, end = "", False, time.monotonic() + WAITS
+    person, waited, rounds, end = "", False, 3 if kind == "disk pulled" else 1, time.monotonic() + WAITS
     while True:
         code, words = apply(case)
         applies += 1
@@ -313,9 +326,9 @@ def converge(case, note):
             continue
         if code == 3 and applies < 4:
             continue
-        if code == 4 and not person:
-            person = words[-1500:]
-            by_a_person(case, kind, note)
+        if code == 4 and rounds:
+            person, rounds = person or words[-1500:], rounds - 1
+            by_a_person(case, kind, note, words)
             offered = OFFERED.search(words)
             if offered and not case["consents"]:
                 case["apply"] = [*case["apply"][:-2], "--destroy", offered[1]]
