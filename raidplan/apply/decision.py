@@ -1,4 +1,4 @@
-"""The decision on a plan for a machine that was read: the remaining steps, and any reasons to refuse."""
+"""Runs the stages of `stages/` in their order, on a plan and a machine that was read; their parts are in `decide/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many names as ranges, as cluster tools write them: `d[0-7][0-4]` for d00, d01, …, d74."""
+"""Many names folded into ranges for messages, as cluster tools write them: `d[0-7][0-4]` for d00, d01, …, d74."""
 
 from __future__ import annotations
 

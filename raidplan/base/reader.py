@@ -1,4 +1,4 @@
-"""The bytes of a device or an image, as a function, and without those that a known program wrote."""
+"""The function that reads bytes of a device or an image; one such that shows zeroes where an interrupted mkfs or mdadm may have written."""
 
 from __future__ import annotations
 

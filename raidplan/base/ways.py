@@ -1,4 +1,4 @@
-"""A way to change something while its data stays, as a value."""
+"""One change in place as a value: its commands, and the least version of the program; `base/filesystems/` and `plan/changes/` make them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps for the machine's own duties: raise the alarm, read for latent errors, start degraded arrays."""
+"""Steps for the machine's own duties: the alarm, the timer of the monthly check (scrub), the start of degraded arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places of the bytes of devices, by which the same bytes are known under another name."""
+"""The disk and the byte range of each device, by which a renamed device is recognised as the same data."""
 
 from __future__ import annotations
 

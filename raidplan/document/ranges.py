@@ -1,4 +1,4 @@
-"""The compact form: ranges in names, so that forty disks take one line and still mean one thing.
+"""The compact form that people write: ranges in names expanded, so that forty disks take one line and still mean one thing.
 
     d<0-7><0-4>: {behind: pm<1>, port: <2>, serial: {each: [A, B, ...]}}
 

@@ -1,4 +1,4 @@
-"""The pages of what is stated about acceptances; `raidplan.review.acceptance` finds it."""
+"""The documentation of findings about accepted findings (`allow:`); `review/acceptance.py` makes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of findings about several layouts that are checked together; `review/between.py` states them."""
+"""The documentation of findings about several layouts that are checked together; `review/between.py` makes them."""
 
 from __future__ import annotations
 

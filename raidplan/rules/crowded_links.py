@@ -1,4 +1,4 @@
-"""Rules about links that carry less than everything behind them could send at once, whichever arrays it is for."""
+"""Rules about links that carry less than all disks behind them, whichever arrays these are in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of what is stated before any rule runs: what does not fit, or what no tool would make."""
+"""The documentation of findings that are made before any rule runs: sizes that do not fit, and what no tool would make."""
 
 from __future__ import annotations
 

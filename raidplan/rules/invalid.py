@@ -1,4 +1,4 @@
-"""The pages of what is stated before any rule runs: a layout that cannot be read or understood."""
+"""The documentation of findings that are made before any rule runs: a layout that cannot be read or understood."""
 
 from __future__ import annotations
 

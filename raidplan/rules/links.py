@@ -1,4 +1,4 @@
-"""Rules about links that carry less than the disks behind them could send."""
+"""Rules about links that slow down one array that works alone."""
 
 from __future__ import annotations
 

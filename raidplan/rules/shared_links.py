@@ -1,4 +1,4 @@
-"""The rule about links that carry each array alone, and not all of them at once."""
+"""The rule about links that slow down several arrays only when they work at once."""
 
 from __future__ import annotations
 

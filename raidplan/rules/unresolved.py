@@ -1,4 +1,4 @@
-"""The pages of what is stated before any rule runs: names that lead to no device, or to one that is not free."""
+"""The documentation of findings that are made before any rule runs: names that lead to no device, or to one that is taken."""
 
 from __future__ import annotations
 

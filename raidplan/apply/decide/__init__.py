@@ -1,1 +1,1 @@
-"""A plan compared with this machine: the remaining steps, interrupted steps to redo, and reasons to refuse. Reads only."""
+"""The parts of the stages that compare a plan with this machine: remaining steps, interrupted steps to redo, reasons to refuse."""

@@ -1,4 +1,4 @@
-"""The content of array members after mdadm was interrupted in making the array, without that of mdadm and the kernel.
+"""The content that is left on members of a half-created array once the bytes of mdadm and the kernel are ignored.
 
 For each member, mdadm 4.2 to 4.6 (`write_init_super1`, super1.c) writes the superblock and the header of the bitmap and
 flushes them, in whichever order the disk takes them; only then the bitmap, all ones, or an empty block of the log of a

@@ -1,5 +1,6 @@
-"""A second look at the devices of interrupted steps: bytes that are no signature of anything, and users that show nowhere
-else. Data that a person put there without a file system is found by this alone.
+"""A second look at the devices of interrupted steps, before they are cleared: data that has no signature, hidden users.
+
+Data that a person put there without a file system is found by this alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The marks in words: the losses with a component, and the losses that a thing does not outlive."""
+"""The texts of a picture about losses: what stops without a component, and without which components a thing stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other places for members of an array, so that fewer of them fail together: the promises that a hint may make."""
+"""Better disks for members of an array, so that fewer of them fail together: for hints, which name only what is true."""
 
 from __future__ import annotations
 
