@@ -51,8 +51,8 @@ swap: {swap: {device: swap}}
 PATIENCE = 1200
 """Seconds for what three emulated servers do side by side on a busy machine."""
 DISKS = {"s1": 2, "s2": 3, "s3": 4}
-APPLY = "Apply the layout"
-"""The end of the name of the role's task that counts."""
+APPLY = ("Apply the layout", "Wait until it is applied")
+"""The ends of the names of the role's tasks that count: in check mode the first, else the second."""
 FILES = (
     "find / -xdev -not -path '/tmp/*' -not -path '/var/tmp/*' -not -path '/var/log/*' -not -path '/root/.ansible/*' "
     "-not -path '/var/lib/systemd/*' -not -type d -printf '%p %s %C@\\n' | sort; "

@@ -100,6 +100,6 @@ def test_the_first_host_that_fails_is_the_last_one(tmp_path: Path) -> None:
     """The plan of a recorded machine is no plan of this one, so the first host is refused; the others are not begun."""
     told, said = run(tmp_path)
     assert list(by_task(told, "Apply")) == ["s1"], said
-    assert by_task(told, "Apply")["s1"].values["result"] == "refused"
+    assert by_task(told, "Wait until it is applied")["s1"].values["result"] == "refused"
     (summary,) = by_task(told, "Summary").values()
     assert summary.values["msg"].startswith("s1: refused: ")

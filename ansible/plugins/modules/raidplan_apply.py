@@ -16,7 +16,8 @@ description:
   - A second run finds nothing to do, and changes nothing.
   - A run that was interrupted is resumed by the next one from the journal on the host.
   - A long run survives a lost connection with C(async). Ansible has no C(async) in check mode, so write
-    C(async) as in the examples.
+    C(async) as in the examples. With a C(poll) above 0 a host that went off is asked until C(async) is over; the role
+    P(raidplan.storage.server#role) asks with M(ansible.builtin.async_status), which ends with the host unreachable.
 options:
   src:
     description: The layout file on the host. A hardware file that it names lies beside it.
