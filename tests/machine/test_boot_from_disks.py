@@ -45,9 +45,11 @@ rm -rf {TARGET}/var/lib/raidplan
 : > {TARGET}/etc/fstab
 mkdir -p {TARGET}/etc/default/grub.d
 cat > {TARGET}/etc/default/grub.d/twin.cfg
+mkdir -p {TARGET}/etc/systemd/system.conf.d
+printf '[Manager]\\nDefaultTimeoutStartSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
 sync
 """
-"""An installer that has everything at hand: the rescue system is one that mmdebstrap made."""
+"""An installer that has everything at hand: the rescue system is one that mmdebstrap made. Beside other tests a device may be late."""
 OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum"
 """What the rescue system is configured by."""
 SYNCED = "echo 200000 > /proc/sys/dev/raid/speed_limit_max; while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done"
