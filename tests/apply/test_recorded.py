@@ -13,7 +13,7 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.cli.consent import confirmed
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
-from raidplan.plan import digest, digests_of, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan import Plan, digest, digests_of, plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.origin import origin_of_id
 from tests.apply import runs
 from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, as_then, text_of
@@ -34,7 +34,8 @@ def test_each_kind_of_run_is_recorded() -> None:
 def test_it_is_resumed_to_nothing_to_do(name: str, by: str, tmp_path: Path) -> None:
     left = Recorded(name, tmp_path / "left")
     plan = left.layout if by == "its layout" else left.kept_plan()
-    assert plan == (as_then(left.layout) if "plan" in by else left.layout), "but for the names of arrays"
+    then = as_then(left.layout) if "plan" in by else left.layout
+    assert without_words(plan) == without_words(then), "but for the names of arrays and the words"
     was_open = read_past(left.root / JOURNAL).is_open
     assert was_open == ("finished" not in name)
     if was_open or "layout" in by:
@@ -106,8 +107,15 @@ def test_the_event_log_has_the_same_fields(name: str, tmp_path: Path) -> None:
     assert shape(file.read_text()) == shape((RECORDED / f"{name}.events.jsonl").read_text())
 
 
+def without_words(plan: Plan) -> Plan:
+    """What is done, however it is said."""
+    return replace(plan, steps=tuple(replace(step, say="") for step in plan.steps))
+
+
 def shape(log: str) -> list[dict[str, object]]:
-    return [{**json.loads(line), "time": "", "seconds": 0} for line in log.splitlines()]
+    """The events without clocks and words; the version of their form came later."""
+    events = [{**json.loads(line), "time": "", "seconds": 0, "say": ""} for line in log.splitlines()]
+    return [{key: value for key, value in event.items() if key != "format_version"} for event in events]
 
 
 def test_a_word_more_in_a_loss_drops_no_question(tmp_path: Path) -> None:
