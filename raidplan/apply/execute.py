@@ -114,8 +114,8 @@ def execute(
     first = sorted(plan.steps, key=lambda step: not isinstance(step.action, RenewInitramfs))
     waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
-    with ExitStack() as still, ThreadPoolExecutor(workers) as pool:
-        work = Work(disks, record, world, still, written_over, Decided(disks, arrays or {}, below or {}))
+    with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
+        work = Work(disks, record, world, holds, written_over, Decided(disks, arrays or {}, below or {}))
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -186,7 +186,7 @@ class Work:
     disks: Mapping[str, DiskFact]
     record: Record
     world: World
-    still: ExitStack
+    holds: ExitStack
     """Holds the disks that were partitioned, until the end of all steps."""
     written_over: frozenset[str]
     decided: Decided
@@ -259,7 +259,7 @@ class Work:
                 self.world.zero(self.resolved(device), step.action, partial(self.shares.__setitem__, step.id))
         if step.new_partitions:
             for name in step.disks & self.disks.keys():
-                self.still.callback(close, self.world.still(self.disks[name].node))
+                self.holds.callback(close, self.world.hold_partitions(self.disks[name].node))
         for node in self._missing(step.awaits, step.formatted):
             raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
 

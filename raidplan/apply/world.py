@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition
-from raidplan.apply.devices.partition_lock import keep_still, look_again
+from raidplan.apply.devices.partition_lock import hold_partitions, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine
@@ -99,9 +99,9 @@ class World:
         """Opens a disk for reading: as long as it is open, its name means no other one. Raises OSError."""
         return os.open(node, os.O_RDONLY | os.O_CLOEXEC)
 
-    def still(self, node: str) -> int:
+    def hold_partitions(self, node: str) -> int:
         """Opens a disk: as long as it is open, its partitions do not go away to come back. Raises OSError."""
-        return keep_still(node)
+        return hold_partitions(node)
 
     def look_again(self, *nodes: str, settle: bool = False) -> None:
         """Lets udev look at devices once more; `settle`: and waits until it has."""
@@ -150,7 +150,7 @@ class World:
         self.effect("restore", node, lambda: put_back(node, pieces))
 
     def replace(
-        self, file: Path, data: bytes, *, like: Path, mode: int, still: Callable[[], bool] = lambda: True
+        self, file: Path, data: bytes, *, like: Path, mode: int, unchanged: Callable[[], bool] = lambda: True
     ) -> None:
         """Makes `file` hold the data, whole or not at all: written beside, synced, renamed if it is `still` as it was.
 
@@ -163,7 +163,7 @@ class World:
         except OSError:
             beside.unlink(missing_ok=True)  # a part of it would take the last room on a full disk
             raise
-        self.effect("rename", str(file), lambda: _rename(beside, file, still))
+        self.effect("rename", str(file), lambda: _rename(beside, file, unchanged))
         self.sync(file.parent)
 
     def keep_beside(
@@ -235,8 +235,8 @@ def _make_alike(file: int | Path, like: Path) -> None:
         os.setxattr(file, name, os.getxattr(like, name))
 
 
-def _rename(beside: Path, file: Path, still: Callable[[], bool]) -> None:
-    if not still():
+def _rename(beside: Path, file: Path, unchanged: Callable[[], bool]) -> None:
+    if not unchanged():
         beside.unlink()
         raise Changed(str(file))
     beside.rename(file)

@@ -278,7 +278,7 @@ class Opened(World):
     def hold(self, node: str) -> int:
         return self._opened(f"held {node}")
 
-    def still(self, node: str) -> int:
+    def hold_partitions(self, node: str) -> int:
         return self._opened(f"still {node}")
 
     def _opened(self, words: str) -> int:

@@ -10,7 +10,7 @@ from threading import Timer
 import pytest
 
 from raidplan.apply.devices import partition_lock
-from raidplan.apply.devices.partition_lock import keep_still
+from raidplan.apply.devices.partition_lock import hold_partitions
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def disk(tmp_path: Path) -> Path:
 
 
 def test_udev_gets_no_exclusive_lock_while_it_is_held(disk: Path) -> None:
-    held = keep_still(str(disk))
+    held = hold_partitions(str(disk))
     with disk.open() as other:
         with pytest.raises(BlockingIOError):
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -35,7 +35,7 @@ def test_it_waits_for_udev_to_be_done(disk: Path) -> None:
     with disk.open() as udev:
         fcntl.flock(udev, fcntl.LOCK_EX)
         Timer(0.3, fcntl.flock, (udev.fileno(), fcntl.LOCK_UN)).start()
-        os.close(keep_still(str(disk)))
+        os.close(hold_partitions(str(disk)))
 
 
 def test_it_does_not_wait_for_ever(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,5 +44,5 @@ def test_it_does_not_wait_for_ever(disk: Path, monkeypatch: pytest.MonkeyPatch) 
     with disk.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(BlockingIOError):
-            keep_still(str(disk))
+            hold_partitions(str(disk))
     assert os.listdir("/proc/self/fd") == before

@@ -76,16 +76,16 @@ def holds(path: Path) -> bytes | None:
 def put(path: Path, old: bytes | None, new: bytes | None, world: World, *, mode: int = 0o644) -> None:
     """Makes the file hold the new bytes in place of the old ones, or takes it away (None). Raises Changed, OSError."""
 
-    def still() -> bool:
+    def unchanged() -> bool:
         return holds(path) == old
 
     def remove() -> None:
-        if not still():
+        if not unchanged():
             raise Changed(str(path))
         path.unlink(missing_ok=True)
 
     if new is not None:
-        world.replace(path, new, like=path, mode=mode, still=still)
+        world.replace(path, new, like=path, mode=mode, unchanged=unchanged)
         return
     world.effect("remove", str(path), remove)
     world.sync(path.parent)

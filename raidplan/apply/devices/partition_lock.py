@@ -16,7 +16,7 @@ from raidplan.facts.run import run
 LOCK_SECONDS, LOOK_AGAIN_SECONDS = 60, 0.1
 
 
-def keep_still(node: str) -> int:
+def hold_partitions(node: str) -> int:
     """Opens a disk with a shared lock, and waits for what udev still has to do; closing it gives up the lock.
 
     Raises OSError: it cannot be opened, or another program holds it locked for a minute.

@@ -36,7 +36,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
 
     The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
     """
-    descriptor = _alone(device)
+    descriptor = _open_exclusively(device)
     try:
         if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
             raise NotCleared(f"{device} is not a block device")
@@ -62,7 +62,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
 
 def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
     """Writes bytes to their places on a whole disk, by start. Raises OSError, NotCleared."""
-    descriptor = _alone(device)
+    descriptor = _open_exclusively(device)
     try:
         _ours(device, descriptor)
         for start, data in pieces.items():
@@ -100,7 +100,7 @@ def _partitions(number: int) -> Iterator[tuple[str, int]]:
         yield f"/dev/{entry.parent.name.replace('!', '/')}", int(entry.read_text())
 
 
-def _alone(device: str) -> int:
+def _open_exclusively(device: str) -> int:
     opened: list[int] = []
     _patiently(lambda: opened.append(os.open(device, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC)))
     return opened[0]
