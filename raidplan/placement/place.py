@@ -17,7 +17,7 @@ from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.model import Layout
 from raidplan.placement.deal import Shortage, deal
 from raidplan.placement.explain import Placement, explained
-from raidplan.placement.objective import gain, worth_in_order
+from raidplan.placement.objective import gain, grade, value, worth_in_order
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Part, Picked, Problem
 from raidplan.placement.rates import rates
 from raidplan.placement.slots import in_slots
@@ -123,22 +123,48 @@ def _others(problem: Problem, kept: Kept) -> Problem:
 
 
 def _kept(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept:
-    """The arrays that stand and have devices of their pools; no device of two."""
+    """The arrays that stand and have devices of their pools, no device of two; of those that grow, with what they get."""
     number = {device.name: n for n, device in enumerate(problem.devices)}
     kept: dict[str, Picked] = {}
     taken: set[int] = set()
     for demand in problem.demands:
         stands = standing(demand.name, topology.layout.pools[demand.name], topology, found)
-        picked = (
-            Picked(*(tuple(number.get(name, -1) for name in some) for some in stands))
-            if stands
-            else Picked(())
-        )
-        devices = {*picked.members, *picked.spares}
-        if len(devices) == demand.count + demand.spares and devices <= {*demand.pool} - taken:
-            kept[demand.name] = picked
-            taken |= devices
+        if stands:
+            picked = Picked(*(tuple(number.get(name, -1) for name in some) for some in stands))
+            devices = {*picked.members, *picked.spares}
+            if len(devices) == sum(map(len, picked)) and devices <= {*demand.pool} - taken:
+                kept[demand.name] = picked
+                taken |= devices
+    for array, demand in enumerate(problem.demands):
+        if demand.name in kept:
+            grown = _grown(problem, array, kept.pop(demand.name), taken)
+            if grown:
+                kept[demand.name] = grown
+                taken |= {*grown.members, *grown.spares}
     return kept
+
+
+def _grown(problem: Problem, array: int, picked: Picked, taken: set[int]) -> Picked | None:
+    """An array that stands with the members and spares that it lacks, each the best of its pool; None if there are too few.
+
+    What stands keeps its slots: mdadm adds members at the end.
+    """
+    demand = problem.demands[array]
+    lacking = demand.count - len(picked.members), demand.spares - len(picked.spares)
+    free = [device for device in demand.pool if device not in taken]
+    if len(free) < sum(lacking):
+        return None
+    for spare in [False] * lacking[0] + [True] * lacking[1]:
+        more = {each: _with(picked, each, spare=spare) for each in free}
+        best = min(free, key=lambda each: value([grade(problem, array, more[each])]))
+        picked = more[best]
+        free.remove(best)
+    return picked
+
+
+def _with(picked: Picked, device: int, *, spare: bool) -> Picked:
+    members, spares = picked
+    return Picked(members, (*spares, device)) if spare else Picked((*members, device), spares)
 
 
 def _mistakes(name: str, pool: Pool, unknown: Sequence[str], topology: Topology) -> Iterator[Finding]:

@@ -23,14 +23,18 @@ class Standing(NamedTuple):
 
 
 def standing(name: str, pool: Pool, topology: Topology, found: Sequence[Arrays]) -> Standing | None:
-    """The first that is complete and of the pool, if any; a member that failed leaves an array incomplete."""
+    """The first that is complete and of the pool, if any; a member that failed leaves an array incomplete.
+
+    It may have fewer members and spares than are wanted now, and then grows.
+    """
     array = topology.layout.arrays[name]
     names = {_identity(name, device, topology): device for device in (*pool.from_, *array.spares)}
     for arrays in found:
         stands = arrays.get(derived_uuid(topology.host, "array", name), {})
         members, spares = (_named(stands.get(key), names) for key in ("members", "spares"))
         own = tuple(spare for spare in spares if spare not in array.spares)
-        if (len(members), len(own)) == (pool.count, pool.spares) and {*members, *own} <= {*pool.from_}:
+        few = 0 < len(members) <= pool.count and len(own) <= pool.spares
+        if few and {*members, *own} <= {*pool.from_}:
             return Standing(members, own)
     return None
 

@@ -131,7 +131,7 @@ def test_the_journal_tells_where_an_array_is_not_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stands", "reason"),
     [
-        ("x0 x1 x2", "count"),
+        ("x0 x1 x2 x3 y0", "more than are wanted"),
         ("x0 x1 x2 z9", "not of the pool"),
         ("x0 x1 x2 x2", "one device twice"),
     ],
@@ -140,9 +140,47 @@ def test_what_is_not_of_the_pool_is_not_kept(stands: str, reason: str, tmp_path:
     loaded, blank, world = applied_by_hand("multipliers", tmp_path)
     (found,) = world.state.objects["array"].values()
     was = dict(zip(("x0", "x1", "x2", "x3"), found["members"], strict=True)) | {"z9": "partition:z9"}
+    was |= {"y0": "partition:y0"}
     found["members"] = [was[name] for name in stands.split()]
     _, kept = keep_members(loaded, blank, world.read(blank), {})
     assert members(kept) == members(loaded), reason
+
+
+@pytest.mark.parametrize(
+    ("more", "expected", "spares"),
+    [
+        ("count: 5", "x0 x1 x2 x3 y0", ()),
+        ("count: 6", "x0 x1 x2 x3 y0 y1", ()),
+        ("count: 4, spares: 1", "x0 x1 x2 x3", ("y0",)),
+        ("count: 5, spares: 1", "x0 x1 x2 x3 y0", ("y1",)),
+    ],
+)
+def test_an_array_that_grows_keeps_what_it_has_and_takes_the_best_of_the_others(
+    more: str, expected: str, spares: tuple[str, ...], tmp_path: Path
+) -> None:
+    """All members were picked anew as soon as `count` was another, and apply refused the plan."""
+    _, _, world = applied_by_hand("multipliers", tmp_path)
+    hardware, arrays, _ = LAYOUTS["multipliers"]
+    wanted = arrays.replace("count: 4", more)
+    loaded, blank = planned(f"hardware: {{{hardware}}}\narrays: {{{wanted}}}\n", tmp_path / "more.yaml")
+    kept, found = keep_members(loaded, blank, world.read(blank), {})
+    assert kept is not None and members(found) == {"s": expected}
+    assert found.layout is not None and found.layout.arrays["s"].spares == spares
+    refused = apply(kept, Simulated(kept, world.root, world.state))
+    if "count: 5" in more:
+        assert "then mdadm --grow --raid-devices=5 /dev/md/s" in refused
+        assert refused.count("--add") == 1, "of what stands nothing is moved"
+
+
+def test_an_array_that_grows_beyond_its_pool(tmp_path: Path) -> None:
+    _, _, world = applied_by_hand("multipliers", tmp_path)
+    hardware, arrays, _ = LAYOUTS["multipliers"]
+    _, blank = planned(f"hardware: {{{hardware}}}\narrays: {{{arrays}}}\n", tmp_path / "pool.yaml")
+    (tmp_path / "pool.yaml").write_text(
+        f"version: 1\nhost: h\nhardware: {{{hardware}}}\narrays: {{{arrays.replace('count: 4', 'count: 9')}}}\n"
+    )
+    found = pipeline.check(str(tmp_path / "pool.yaml"), arrays=(world.read(blank).objects["array"],))
+    assert "pool-too-small" in {each.finding.rule for each in found.findings}
 
 
 def test_a_new_array_takes_of_what_is_left(tmp_path: Path) -> None:
