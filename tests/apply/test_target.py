@@ -11,9 +11,11 @@ from tempfile import NamedTemporaryFile
 
 import pytest
 
+from raidplan.apply.change.remove_configuration import removals
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import STATE, read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.mounted import in_memory
 from raidplan.apply.preflight.preflight import mount_points_empty
@@ -22,8 +24,8 @@ from raidplan.cli.output import Unable
 from raidplan.cli.target import target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
-from raidplan.plan import Plan, Proof, Run, Step, plan_from_json, plan_to_json
-from raidplan.plan.boot_loaders import MODULES, PACKAGES, PLATFORMS, SHIM, SIGNED
+from raidplan.plan import Plan, Proof, Run, Step, WriteFile, plan_from_json, plan_to_json
+from raidplan.plan.boot_loaders import DPKG, HOOK, MODULES, PACKAGES, PLATFORMS, SHIM, SIGNED
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, machine
@@ -337,3 +339,29 @@ def test_what_grub_could_not_read_is_refused_before_it_is_made(
     others = LAYOUT.replace("device: root, type: ext4", "device: root, type: xfs")
     made = plan(text=others)
     assert not [*checks.firmware_starts_it(Situation(made, machine, {}, made))], "GRUB reads /boot alone"
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "removed"),
+    [
+        ("boot: {loader: grub}\n", True, False),
+        ("", True, True),
+        ("", False, False),
+    ],
+)
+def test_without_a_loader_in_the_layout_the_script_for_dpkg_is_removed(
+    text: str, there: bool, removed: bool
+) -> None:
+    """One with another first line is somebody else's."""
+    written = {
+        step.action.file: step.action.content for step in plan().steps if isinstance(step.action, WriteFile)
+    }
+    ours = {file: written[file] for file in (HOOK, DPKG)}
+    files = {file: {"content": content if there else f"# mine\n{content}"} for file, content in ours.items()}
+    without = plan(text=LAYOUT.replace("boot: {loader: grub}\n", text))
+    back = [
+        step
+        for step in removals(without, Machine((), {"file": files}), Past())
+        if step.action in (WriteFile(HOOK, ""), WriteFile(DPKG, ""))
+    ]
+    assert [step.action for step in back] == ([WriteFile(DPKG, ""), WriteFile(HOOK, "")] if removed else [])
