@@ -207,3 +207,47 @@ def test_a_damaged_block_that_the_layout_needs_no_more_is_refused_as_well(tmp_pa
     assert decided(plan, box).refusals == ()
     (refusal,) = decided(plan, box.put("file", "/etc/fstab", content="# >>> raidplan pair\nx\n")).refusals
     assert refusal.code == "block-damaged" and refusal_text(refusal).startswith("/etc/fstab: ")
+
+
+PARSING = {
+    "startswith",
+    "endswith",
+    "partition",
+    "rpartition",
+    "removeprefix",
+    "removesuffix",
+    "split",
+    "find",
+    "index",
+    "replace",
+}
+SAID = {"id", "say", "what", "says", "message"}
+"""Attributes that hold an id of a step or a sentence."""
+
+
+def parsed(tree: ast.AST) -> Iterator[str]:
+    """Where an id or a sentence is taken apart, or asked for a part of it."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Attribute(ast.Attribute(attr=attr), method)) if (
+                attr in SAID and method in PARSING
+            ):
+                yield ast.unparse(node)
+            case ast.Compare(_, [ast.In() | ast.NotIn()], [ast.Attribute(attr=attr)]) if attr in SAID:
+                yield ast.unparse(node)
+            case ast.Call(
+                ast.Attribute(ast.Call(ast.Name("str"), [ast.Name("error" | "problem")]), method)
+            ) if method in PARSING:
+                yield ast.unparse(node)
+
+
+def test_nothing_is_decided_by_a_part_of_an_id_or_a_sentence() -> None:
+    """`plan/origin.py` alone reads ids, those of earlier plan files and journals."""
+    example = "step.id.startswith('back.') or 'x' in loss.what or str(error).partition('; ')"
+    assert len([*parsed(ast.parse(example))]) == 3
+    found = {
+        f"{file.relative_to(ROOT)}: {words}"
+        for file in (ROOT / "raidplan").rglob("*.py")
+        for words in parsed(ast.parse(file.read_text()))
+    }
+    assert found == set()
