@@ -17,7 +17,10 @@ pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.network]
 
 def test_try_repo_finds_what_check_finds(tmp_path: Path) -> None:
     made, site = tool(tmp_path), tmp_path / "site"
-    for name, text in (("layouts/good.yaml", GOOD), ("layouts/bad.yaml", BAD)):
+    for name, text in (
+        ("layouts/good.yaml", GOOD.replace("host: rio", "host: tokyo")),
+        ("layouts/bad.yaml", BAD),
+    ):
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         (site / name).write_text(text)
     git(site, "init", "--quiet")
