@@ -31,7 +31,6 @@ LOADERS = {
     "uefi": UEFI,
     "secure": (*UEFI, "grub-efi-amd64-signed", "shim-signed"),
 }
-KERNEL = "linux-image-cloud-amd64"
 CONSOLE = """\
 GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check"
 GRUB_TERMINAL=console
