@@ -232,3 +232,13 @@ def test_the_commissioning_script_writes_the_file_of_maas(tmp_path: Path) -> Non
     assert [*problems_of_maas(json.loads(made.read_text()))] == []
     named = script.read_text().partition("End MAAS")[0]
     assert "script_type: commissioning" in named and "name: 41-" in named
+
+
+def test_a_kept_disk_is_given_to_no_installer(tmp_path: Path) -> None:
+    place = layouts(tmp_path, "s1")
+    text = LAYOUT.format(host="s1").replace("size: 500GB", "size: 500GB, keep: true")
+    assert "keep: true" in text
+    (place / "s1.yaml").write_text(text)
+    done = export(tmp_path, "--offline", str(place / "s1.yaml"), "--format", "curtin", "--output", str(tmp_path / "made"))  # fmt: skip
+    assert done.returncode == 4 and not (tmp_path / "made").exists()
+    assert "is kept, and an installer writes over every disk" in done.stderr
