@@ -58,7 +58,7 @@ def run(given: argparse.Namespace) -> None:
                 except Void as error:
                     say(f"layout {layout}: void: {error}")
                     continue
-                say(f"layout {layout}, {drawn.kind}: {to.seconds:.0f} s without adversity")
+                say(f"layout {layout}, {drawn.kind}: {to.records} records without adversity")
                 for seed, adversity in cases_of(layout, given.each, given.seed):
                     if given.case is not None and seed != given.case:
                         continue

@@ -26,7 +26,7 @@ WEIGHTS = {**dict.fromkeys(KILLS, 4), **dict.fromkeys(SIGNALS, 1), **dict.fromke
 
 @dataclass(frozen=True)
 class Adversity:
-    """`share`: when, as a share of the time that an apply takes without it; `again`: when the apply that goes on is killed."""
+    """`share`: when, as a share of the journal's records that an apply writes without it; `again`: when the apply that goes on is killed."""
 
     kind: str
     share: float

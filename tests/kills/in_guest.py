@@ -150,10 +150,33 @@ def node(case, disk):
     return ""
 
 
+def progress(case):
+    """The number of records in the journal: a busy host makes times useless."""
+    try:
+        with open(f"/var/lib/raidplan/{case['host']}/journal", "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0
+
+
+def until(case, pid, share, draw, master=None):
+    """Waits until an apply has written that share of the records of a whole one, and a moment; its exit code, or None."""
+    first, wanted = progress(case), share * case["records"]
+    while progress(case) - first < wanted:
+        code = ended(pid)
+        if code is not None:
+            return code
+        if master is not None:
+            drain(master)
+        time.sleep(0.01)
+    time.sleep(draw.random() * 0.4)
+    return ended(pid)
+
+
 def interrupt(case):
     """Runs an apply and does to it what the case says; a record of it."""
     what, draw = case["adversity"], random.Random(case["adversity"]["draw"])
-    kind, at = what["kind"], what["share"] * case["seconds"]
+    kind, share = what["kind"], what["share"]
     note = {"kind": kind}
     argv = command(case)
     storm = threading.Event()
@@ -166,18 +189,11 @@ def interrupt(case):
             file.flush()
             os.fsync(file.fileno())
         note["sector"] = place // 512
-        at = 0
+        share = 0
     pid, master = start(argv, tty=kind == "terminal lost")
-    began, code = time.monotonic(), None
     if kind == "udev storm":
         threading.Thread(target=storming, args=(storm,), daemon=True).start()
-    while time.monotonic() - began < at:
-        code = ended(pid)
-        if code is not None:
-            break
-        if master is not None:
-            drain(master)
-        time.sleep(0.01)
+    code = until(case, pid, share, draw, master)
     note["interrupted"] = code is None
     if code is None:
         note["open"] = open_steps(case)
@@ -189,8 +205,7 @@ def interrupt(case):
     time.sleep(what["pause"])
     for share in what["again"]:
         pid, _ = start(argv)
-        time.sleep(share * case["seconds"])
-        if ended(pid) is None:
+        if until(case, pid, share, draw) is None:
             killed(kind, pid, draw)
             wait(pid)
             note["again"] = note.get("again", 0) + 1
@@ -481,15 +496,18 @@ def main():
             outcome["said"] = sh(case["script"])
             outcome["decoys"] = decoys()
         case "reference":
+            before = progress(case)
             code, words = apply(case)
-            outcome |= {"code": code, "said": words[-1500:], "seconds": time.monotonic() - began}
+            outcome |= {"code": code, "said": words[-1500:], "records": progress(case) - before}
             outcome["again"] = apply(case)[0]
             outcome["look"], outcome["decoys"], outcome["files"] = look(case), decoys(), files()
         case "seen":
             outcome |= {"look": look(case), "decoys": decoys(), "files": files()}
         case "look":
-            outcome |= {"decoys": decoys(), "files": files()}
-        case "open":
+            outcome |= {"decoys": decoys(), "files": files(), "records": progress(case)}
+        case "reached":
+            while progress(case) < case["wanted"] and not (progress(case) and closed(case)):
+                time.sleep(0.02)
             outcome |= {"open": open_steps(case), "closed": closed(case)}
         case "begin":  # the power goes meanwhile
             wait(start(command(case))[0])
@@ -502,4 +520,5 @@ def main():
     json.dump(outcome, sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -100,8 +100,8 @@ def _cut(twin: Twin, index: int, to: Reference, adversity: Adversity, *, last: b
     twin.run("sync")
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **about(to.drawn, prefix))
-        time.sleep(adversity.share * to.seconds)
-        steps = in_guest(twin, do="open", **about(to.drawn, prefix))
+        wanted = before["records"] + adversity.share * to.records
+        steps = in_guest(twin, do="reached", wanted=wanted, **about(to.drawn, prefix))
         twin.power_cut()
         with suppress(TwinError):
             running.result()

@@ -38,10 +38,10 @@ KEPT = "for each in /srv/*; do mkdir -p $each/kept; cp -r /etc/systemd /etc/udev
 
 @dataclass(frozen=True)
 class Reference:
-    """An uninterrupted apply of a layout: the seconds that it took, and what bare tools say of it."""
+    """An uninterrupted apply of a layout: the records that it wrote into the journal, and what bare tools say of it."""
 
     drawn: Drawn
-    seconds: float
+    records: int
     look: Mapping[str, list[str]]
     decoys: Mapping[str, str]
     files: Mapping[str, str]
@@ -118,7 +118,7 @@ def reference(twin: Twin, drawn: Drawn) -> Reference:
     found = in_guest(twin, do="reference", **about(drawn))
     if found["code"] or found["again"]:
         raise Void(f"{found['code']}, {found['again']}: {found['said']}")
-    return Reference(drawn, found["seconds"], found["look"], found["decoys"], found["files"])
+    return Reference(drawn, found["records"], found["look"], found["decoys"], found["files"])
 
 
 def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
     outcome: dict[str, Any]
     try:
         outcome = in_guest(
-            twin, do="case", adversity=adversity.to_data(), seconds=to.seconds, **about(to.drawn)
+            twin, do="case", adversity=adversity.to_data(), records=to.records, **about(to.drawn)
         )
     except (CommandTimeoutError, UnreachableError) as error:
         outcome = {"result": STUCK, "why": str(error)[-800:]}

@@ -5,17 +5,26 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from signal import SIGKILL
+from time import sleep
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.kills import in_guest
 from tests.kills.adversity import CONVERGED, KILLS, LOST, OTHERS, PERSON, SIGNALS, STUCK, draw_adversity
 from tests.kills.family import OLD, draw, sound
 from tests.kills.record import add, digest, read, table
 from tests.kills.session import Reference, cases_of, differing, judged
 
 SEEDS = range(60)
+
+
+@pytest.fixture(autouse=True)
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_guest, "OUT", str(tmp_path / "out"))
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +93,48 @@ def test_a_person_s_command_that_won_is_predicted_to_need_that_person() -> None:
 def test_sections_that_only_one_has_differ() -> None:
     assert differing({"a": ["1"]}, {"a": ["1"]}) == []
     assert [each[0] for each in differing({"a": ["1"], "b": []}, {"a": ["2"], "c": []})] == ["a", "b", "c"]
+
+
+def family(argv: str) -> tuple[int, list[int]]:
+    """A process that has started another one in a session of its own, as raidplan starts its programs; all of them."""
+    pid, _ = in_guest.start(["sh", "-c", argv])
+    while len(some := in_guest.below(pid)) < 2:
+        sleep(0.01)
+    return pid, some
+
+
+def runs(pid: int) -> bool:
+    """It is there, and not only because nobody has waited for it."""
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and ") Z " not in stat.read_text()
+
+
+@pytest.mark.parametrize("kind", KILLS)
+def test_a_kill_ends_what_it_is_to_end(kind: str) -> None:
+    pid, some = family("setsid sh -c 'sleep 60; true' & wait")
+    assert in_guest.killed(kind, pid, Random(1)) == ""
+    code = in_guest.wait(pid, 1) if kind != "kill one" else None
+    sleep(0.3)
+    left = [each for each in some if runs(each)]
+    in_guest.kill(pid, *some)
+    assert code == (None if kind == "kill one" else -SIGKILL)
+    assert len(left) == {"kill all": 0, "kill raidplan": len(some), "kill one": len(some) - 1}[kind]
+
+
+def test_it_is_cut_off_where_the_journal_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the clock; an apply that ends before has its code."""
+    journal = tmp_path / "journal"
+    monkeypatch.setattr(
+        in_guest, "progress", lambda case: journal.read_bytes().count(b"\n") if journal.exists() else 0
+    )
+    writes = f"for n in 1 2 3 4 5 6 7 8; do echo $n >> {journal}; sleep 0.1; done"
+    pid, _ = in_guest.start(["sh", "-c", f"{writes}; sleep 30"])
+    assert in_guest.until({"records": 8}, pid, 0.5, Random(1)) is None and 4 <= in_guest.progress({}) < 8
+    in_guest.kill(pid)
+    in_guest.wait(pid)
+    journal.unlink()
+    pid, _ = in_guest.start(["sh", "-c", f"{writes}; exit 3"])
+    assert in_guest.until({"records": 8}, pid, 1.5, Random(1)) == 3
 
 
 def test_only_cases_of_the_present_code_count(tmp_path: Path) -> None:
