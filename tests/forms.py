@@ -34,7 +34,15 @@ GOLDEN = Path("tests/golden")
 DIGESTS = GOLDEN / "digests.txt"
 BY_NAME = {file.stem: file for file in EXAMPLES}
 
-SCRIPTS = ("loops", "raid5-2005-lvm", "raid6-journal", "rio-swap-cure", "root-raid1-bios", "root-raid1-uefi")
+SCRIPTS = (
+    "encrypted-root",
+    "loops",
+    "raid5-2005-lvm",
+    "raid6-journal",
+    "rio-swap-cure",
+    "root-raid1-bios",
+    "root-raid1-uefi",
+)
 """The examples whose plan is kept as a script and as Markdown too: they run every program."""
 PLANS = (*SCRIPTS, "linear", "raid10-far", "raid5-ppl", "raid50")
 """The examples whose plan.json is kept: they have every kind of thing and step."""

@@ -55,6 +55,10 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
     """Why an object that has the planned properties may still not be whole."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
+    if step.proof.kind == "encryption":
+        if found.get("type") != "plain" and not machine.observe("mapping", step.proof.key):
+            yield refusal("not-looked-at", "closed", place=step.because, line=step.line)
+        return
     if step.proof.kind != "filesystem" or str(found.get("device")) in mounted:
         return  # the kernel, which has mounted it, has looked at it
     # By whatever name it has now: an array may run as md127.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import MappingProxyType
 
 from raidplan.apply.decide.not_started import STATES, missing_members
 from raidplan.apply.world import World
@@ -17,6 +18,8 @@ from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import made_nodes
 
 Command = tuple[str, ...]
+OPEN = ("cryptsetup", "open")
+RANDOM = "/dev/urandom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +42,18 @@ def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], Non
         machine = named(plan, world)
         commands: list[Command] = []
         troubles: list[str] = []
-        for found in (*_arrays(plan, machine, wish), *_volumes(plan, machine), *_mounts(plan, machine, wish)):
+        found_out = (
+            *_arrays(plan, machine, wish),
+            *_encryptions(plan, machine, wish, world),
+            *_volumes(plan, machine),
+            *_mounts(plan, machine, wish),
+        )
+        for found in found_out:
             (troubles if isinstance(found, str) else commands).append(found)  # type: ignore[arg-type]
         commands = [command for command in commands if command not in done]
         if not commands:
             return troubles
-        if failed := _run(commands, world, tell):
+        if failed := _run(commands, world, tell, _keys_of(plan)):
             return [failed]
         done.update(commands)
 
@@ -55,15 +64,25 @@ def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> lis
     if troubles := [*_in_the_way(plan, machine)]:
         return troubles
     mounted = [key for key in _keys(plan, "mount") if machine.observe("mount", key)]
-    active = [key for key in _keys(plan, "volume") if (machine.observe("volume", key) or {}).get("active")]
-    running = [found for key in _keys(plan, "array") if (found := machine.observe("array", key))]
     commands: list[Command] = [
         *(("umount", plan.target + key.rstrip("/")) for key in sorted(mounted, reverse=True)),
-        *(("lvchange", "--activate", "n", key) for key in active),
-        *(("mdadm", "--stop", str(found["node"])) for found in reversed(running)),
+        *_taken_down(plan, machine),
     ]
     failed = _run(commands, world, tell)
     return [failed] if failed else []
+
+
+def _taken_down(plan: Plan, machine: Machine) -> Iterator[Command]:
+    """The commands for each layer, the highest first: a plan makes the lowest first."""
+    for step in reversed(plan.steps):
+        kind, key = (step.proof.kind, step.proof.key) if step.proof else ("", "")
+        found = machine.observe(kind, key)
+        if kind == "volume" and found and found.get("active"):
+            yield "lvchange", "--activate", "n", key
+        elif kind == "mapping" and found:
+            yield "cryptsetup", "close", str(found["name"])
+        elif kind == "array" and found and step.creates:
+            yield "mdadm", "--stop", str(found["node"])
 
 
 def named(plan: Plan, world: World) -> Machine:
@@ -73,11 +92,17 @@ def named(plan: Plan, world: World) -> Machine:
     return machine.named({disk.node: name for name, disk in disks.items()})
 
 
-def _run(commands: list[Command], world: World, tell: Callable[[Command], None]) -> str:
-    """Runs commands until one fails; its own last words then."""
+def _run(
+    commands: list[Command],
+    world: World,
+    tell: Callable[[Command], None],
+    keys: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Runs commands until one fails; its own last words then. `keys`: the last word of a command to whose passphrase it gets."""
     for command in commands:
         tell(command)
-        result = world.run(command)
+        key = keys.get(command[-1], "") if command[:2] == OPEN else ""
+        result = world.run(command, world.passphrases[key] if key else "")
         if result.returncode:
             return f"{' '.join(command)}: {result.last_words}"
     return ""
@@ -100,6 +125,33 @@ def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | str]
             yield "mdadm", "--assemble", step.awaits[0], f"--uuid={md_form(step.proof.key)}", *more
         else:
             yield f"{step.because} (line {step.line}) has none of its members here"
+
+
+def _encryptions(plan: Plan, machine: Machine, wish: Wish, world: World) -> Iterator[Command | str]:
+    """The encryptions that a key opens; none for swap, which has another key at each boot."""
+    for step in _steps(plan, "mapping"):
+        assert step.proof and isinstance(step.action, Run)
+        argv = step.action.argv
+        if machine.observe("mapping", step.proof.key) or RANDOM in argv:
+            continue
+        file = argv[argv.index("--key-file") + 1] if "--key-file" in argv else ""
+        there = (
+            [each for each in dict.fromkeys((plan.target + file, file)) if world.exists(each)] if file else []
+        )
+        if not machine.observe("encryption", step.proof.key):
+            yield f"{step.because} (line {step.line}): its header is not there"
+        elif file and not there:
+            yield f"{step.because} (line {step.line}): its key file {file} is not there"
+        else:
+            more = ("--readonly",) if wish.read_only else ()
+            words = (there[0] if word == file else word for word in argv[len(OPEN) :])
+            yield *OPEN, *more, *words
+
+
+def _keys_of(plan: Plan) -> dict[str, str]:
+    """The encryptions whose passphrase a person knows, by the name of the opened device."""
+    actions = (step.action for step in _steps(plan, "mapping"))
+    return {action.argv[-1]: action.key for action in actions if isinstance(action, Run) and action.key}
 
 
 def _volumes(plan: Plan, machine: Machine) -> Iterator[Command | str]:
@@ -156,7 +208,7 @@ def _steps(plan: Plan, kind: str) -> Iterator[Step]:
     return (
         step
         for step in plan.steps
-        if step.proof and step.proof.kind == kind and (step.creates or kind in ("mount", "volume"))
+        if step.proof and step.proof.kind == kind and (step.creates or kind in ("mapping", "mount", "volume"))
     )
 
 

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from os import close
+from pathlib import Path
 from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
@@ -24,6 +25,7 @@ from raidplan.apply.world import World
 from raidplan.base.size import parse_size
 from raidplan.facts import DiskFact
 from raidplan.plan import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.validity import makes
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has finished."""
@@ -102,12 +104,13 @@ def execute(
     written_over: frozenset[str] = frozenset(),
     arrays: Mapping[str, str] | None = None,
     below: Mapping[str, frozenset[str]] | None = None,
+    headers: Path | None = None,
     workers: int = WORKERS,
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
 
     `written_over` are the devices that were there before the plan, as its guards call them; `arrays` and `below` as in
-    `Decided`. Raises RuntimeError where steps wait for each other.
+    `Decided`; `headers` is the folder for copies of the LUKS headers that are made. Raises RuntimeError where steps wait for each other.
     """
     outcome = Outcome()
     # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
@@ -115,7 +118,8 @@ def execute(
     waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
     with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
-        work = Work(disks, record, world, holds, written_over, Decided(disks, arrays or {}, below or {}))
+        decided = Decided(disks, arrays or {}, below or {})
+        work = Work(disks, record, world, holds, written_over, decided, headers)
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -190,6 +194,7 @@ class Work:
     """Holds the disks that were partitioned, until the end of all steps."""
     written_over: frozenset[str]
     decided: Decided
+    headers: Path | None = None
     begun: dict[str, float] = field(default_factory=dict)
     """When each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
@@ -219,6 +224,7 @@ class Work:
             self.record.intent(step.id)
             try:
                 self._act(step)
+                self._keep_header(step)
             except (StepFailed, OSError, ValueError) as error:
                 self.record.failed(step.id, str(error))
                 raise
@@ -246,9 +252,12 @@ class Work:
             case RenewInitramfs():
                 if problem := renew(step.action, self.world):
                     raise StepFailed(problem)
-            case Run(argv, stdin, inside):
+            case Run(argv, stdin, inside, key):
                 run = self.world.run_inside if inside else self.world.run
-                result = run(tuple(map(self.resolved, argv)), stdin)
+                given = self.world.passphrases.get(key, b"") if key else stdin
+                if key and not given:
+                    raise StepFailed(f"nobody was asked for the passphrase of {key}")
+                result = run(tuple(map(self.resolved, argv)), given)
                 if result.returncode:
                     raise StepFailed(result.last_words)
             case WriteFile() | WriteBlock():
@@ -262,6 +271,15 @@ class Work:
                 self.holds.callback(close, self.world.hold_partitions(self.disks[name].node))
         for node in self._missing(step.awaits, step.formatted):
             raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
+
+    def _keep_header(self, step: Step) -> None:
+        """Copies a new LUKS header, without which no key opens anything. Raises OSError."""
+        if self.headers and makes(step) == "encryption" and step.proof and "data_offset" in step.proof.expect:
+            name = f"{step.proof.key}.luks"
+            self.headers.mkdir(0o700, exist_ok=True)
+            size = int(str(step.proof.expect["data_offset"]))
+            header = self.world.bytes_at(self.resolved(step.guard[0]), 0, size)
+            self.world.replace(self.headers / name, header, like=self.headers / name, mode=0o600)
 
     def resolved(self, word: str) -> str:
         """`{d00}` as the node of that disk; any other word as it is."""

@@ -21,7 +21,15 @@ def read_for(plan: Plan) -> Machine:
     )
     made = made_nodes(plan)
     written = [identity_of(node, made) for step in plan.steps for node in step.guard]
-    return read_machine(paths_of(plan), _keys(plan, "unit"), ranges, tables, written, target=plan.target)
+    return read_machine(
+        paths_of(plan),
+        _keys(plan, "unit"),
+        ranges,
+        tables,
+        written,
+        keys=_keys(plan, "key_file"),
+        target=plan.target,
+    )
 
 
 def _keys(plan: Plan, kind: str) -> tuple[str, ...]:

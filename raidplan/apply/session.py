@@ -53,6 +53,7 @@ def carry_out(
                 for uuid, found in decision.machine.objects.get("array", {}).items()
             },
             below=disks_below(decision.whole),
+            headers=journal.folder / "headers",
             workers=workers or WORKERS,
         )
     finally:

@@ -49,6 +49,8 @@ class World:
     def __init__(self, keep: Sequence[int] = (), target: str = "") -> None:
         self.keep = tuple(keep)
         self.target = target
+        self.passphrases: Mapping[str, bytes] = {}
+        """The passphrase of each encryption for which a person was asked; it leaves this process on standard inputs only."""
         self.clock = 0
         """When the run began, in seconds since 1970: the time that makers of file systems write down."""
 
@@ -126,11 +128,11 @@ class World:
 
     # What is done
 
-    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+    def run(self, argv: Sequence[str], stdin: str | bytes = "") -> Result:
         """Runs a program that changes the machine, to its end: no time limit, nothing is ever killed."""
         return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep, clock=self.clock))
 
-    def run_inside(self, argv: Sequence[str], stdin: str = "") -> Result:
+    def run_inside(self, argv: Sequence[str], stdin: str | bytes = "") -> Result:
         """The same, as a program of the system below the target sees the machine."""
         if not self.target:
             return self.run(argv, stdin)

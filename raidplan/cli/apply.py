@@ -23,6 +23,7 @@ from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import confirmed
 from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk, wants_colour
+from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.cli.progress import display, events_to
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
@@ -48,6 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
         with stopped_by_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
             return _apply(plan, arguments, World([lock], plan.target))
+    except NoPassphrase as missing:
+        talk(f"refused: {refusal_text(missing.refusal)}")
+        talk("nothing was written")
+        return REFUSED
     except (Held, BrokenJournal, NoRoom) as error:
         talk(f"refused: {error}")
         talk("nothing was written")
@@ -89,6 +94,12 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
             talk("refused: the machine changed while the list was read; nothing was written")
             return REFUSED
+    try:
+        world.passphrases = passphrases(decision.left, decision.nodes)
+    except NoPassphrase as missing:
+        with events_to(arguments.events) as note_event:
+            note_event(missing.refusal)
+        raise
     return _execute(decision, open_journal(folder, world), arguments)
 
 

@@ -13,6 +13,7 @@ from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
+from raidplan.cli.passphrase import NoPassphrase, asked_once
 from raidplan.facts.match import match
 from raidplan.plan import Plan
 from raidplan.render.refusals import refusal_text
@@ -45,13 +46,25 @@ def brought(
                 talk(f"{'note' if missing else 'refused'}: {refusal_text(unmatched(mismatch))}")
             if mismatches and not missing:
                 return REFUSED
+            world.passphrases = Asked()
             troubles = bring(plan, world)
+    except NoPassphrase as none:
+        talk(f"refused: {refusal_text(none.refusal)}")
+        return REFUSED
     except Held as error:
         talk(f"refused: {error}")
         return REFUSED
     for trouble in troubles:
         talk(f"stopped: {trouble}")
     return STOPPED if troubles else OK
+
+
+class Asked(dict[str, bytes]):
+    """The passphrases of encryptions, each asked for when it is needed. Raises NoPassphrase without a terminal."""
+
+    def __missing__(self, name: str) -> bytes:
+        self[name] = asked_once(name)
+        return self[name]
 
 
 def say(command: Command) -> None:

@@ -112,8 +112,10 @@ def _modules(topology: Topology) -> tuple[str, ...]:
     levels = {array.level for name, array in layout.arrays.items() if ("arrays", name) in made}
     md = ("md_mod", *sorted({LEVELS[level].module for level in levels})) if levels else ()
     types = {each.format.module for name, each in layout.filesystems.items() if ("filesystems", name) in made}
-    lvm = any(("volume_groups", name) in made for name in layout.volume_groups)
-    return (*md, *(("dm_mod",) if lvm else ()), *sorted(types - {""}))
+    encrypted = any(("encryption", name) in made for name in layout.encryption)
+    mapped = encrypted or any(("volume_groups", name) in made for name in layout.volume_groups)
+    crypt = ("dm_crypt",) if encrypted else ()
+    return (*md, *(("dm_mod",) if mapped else ()), *crypt, *sorted(types - {""}))
 
 
 def _after(step: Step, loads: Sequence[Step]) -> Step:
@@ -131,14 +133,16 @@ def _after_mounts(steps: Sequence[Step]) -> list[Step]:
 
 
 def _load(module: str) -> Step:
-    types = {each.module for each in FILESYSTEMS.values()}
+    sections = {"dm_mod": "volume_groups", "dm_crypt": "encryption"} | {
+        each.module: "filesystems" for each in FILESYSTEMS.values()
+    }
     return Step(
         id=f"prepare.{module}",
         phase="prepare",
         say=f"load the kernel module {module}",
         # md_mod by name, because mdadm 4.5 fails to create an array before it is loaded.
         action=Run(("modprobe", module)),
-        because="volume_groups" if module == "dm_mod" else "filesystems" if module in types else "arrays",
+        because=sections.get(module, "arrays"),
         targets=(module,),
         proof=Proof("module", module, {"loaded": True}),
     )

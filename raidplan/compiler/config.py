@@ -8,7 +8,7 @@ from dataclasses import replace
 from raidplan.base.words import counted
 from raidplan.compiler.watch import watch_steps
 from raidplan.layout.kinds.device import Line
-from raidplan.plan.places import FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
+from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
 from raidplan.plan.step import Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept
@@ -39,14 +39,40 @@ def _all_steps(topology: Topology) -> Iterator[Step]:
     started = _of("udev of members", lines) if topology.layout.boot.degraded == "start" else []
     if tuned or started:
         yield from _udev(topology, tuned, started)
-    if arrays:
-        yield _initramfs(arrays, bool(tuned or started))
+    encrypted = _of("crypttab", lines)
+    if encrypted:
+        yield _crypttab(topology, encrypted)
+    first = topology.once(opened_first) if encrypted else ()
+    written = [
+        *(("config.mdadm.conf",) if arrays else ()),
+        *(("config.udev",) if arrays and (tuned or started) else ()),
+        *(("config.crypttab",) if first else ()),
+    ]
+    if written:
+        yield _initramfs(arrays, first, tuple(written))
     if arrays:
         yield from watch_steps(topology)
     mounts = _of("fstab", lines)
     if mounts:
         made = [step.id for step in _made(topology)]
-        yield from _fstab(topology, mounts, (*made, *(("config.initramfs",) if arrays else ())))
+        more = (*(("config.crypttab",) if encrypted else ()), *(("config.initramfs",) if written else ()))
+        yield from _fstab(topology, mounts, (*made, *more))
+    elif encrypted:
+        yield replace(_reload("config.crypttab", "crypttab"), because="encryption")
+
+
+def opened_first(topology: Topology) -> tuple[str, ...]:
+    """The UUIDs of the encryptions that the initramfs has to open: those below / and /usr (crypttab(5) of Debian)."""
+    entries = topology.layout.filesystems.values()
+    below = [
+        each for entry in entries if entry.mount in ("/", "/usr") for each in topology.below(entry.device)
+    ]
+    sections = topology.layout.encryption
+    return tuple(
+        dict.fromkeys(
+            sections[item.name].uuid(item.name, topology) for item in below if item.path[0] == "encryption"
+        )
+    )
 
 
 def _made_here(topology: Topology) -> Iterator[Item]:
@@ -108,19 +134,37 @@ def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[
     )
 
 
-def _initramfs(arrays: list[str], rules: bool) -> Step:
+def _crypttab(topology: Topology, lines: list[str]) -> Step:
+    made = [
+        step.id for item in _made_here(topology) for step in item.kind.steps(item.name, item.path, topology)
+    ]
+    return Step(
+        id="config.crypttab",
+        phase="configure",
+        say=f"enter {counted(len(lines), 'line')} into {CRYPTTAB}",
+        action=WriteBlock(CRYPTTAB, "\n".join(lines) + "\n", topology.host),
+        because="encryption",
+        needs=tuple(step for step in made if step.startswith("encryption.") and step.endswith(".make")),
+        targets=(CRYPTTAB,),
+    )
+
+
+def _initramfs(arrays: list[str], encrypted: tuple[str, ...], written: tuple[str, ...]) -> Step:
     words = [word.partition("=") for line in arrays for word in line.split()]
-    written = ("config.mdadm.conf", *(("config.udev",) if rules else ()))
+    aims = [
+        *(["arrays keep their names"] if arrays else []),
+        *(["it opens the encryption"] if encrypted else []),
+    ]
     return Step(
         id="config.initramfs",
         phase="configure",
-        say="update the initramfs, so that arrays keep their names at boot",
-        action=RenewInitramfs(tuple(value for key, _, value in words if key == "UUID")),
-        because="arrays",
+        say=f"update the initramfs, so that {' and '.join(aims)} at boot",
+        action=RenewInitramfs(tuple(value for key, _, value in words if key == "UUID"), encrypted=encrypted),
+        because="arrays" if arrays else "encryption",
         needs=written,
         follows=written,
         targets=("initramfs",),
-        proof=Proof("initramfs", "current", {"fresh": True}),
+        proof=Proof("initramfs", "current", {"fresh": True, **{f"opens {uuid}": True for uuid in encrypted}}),
     )
 
 
@@ -135,13 +179,17 @@ def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Ite
         needs=needs,
         targets=(FSTAB,),
     )
-    yield Step(
-        id="config.fstab.reload",
+    yield _reload("config.fstab", "fstab")
+
+
+def _reload(after: str, file: str) -> Step:
+    return Step(
+        id=f"{after}.reload",
         phase="configure",
-        say="let systemd read fstab again",
+        say=f"let systemd read {file} again",
         action=Run(("systemctl", "daemon-reload")),
         because="filesystems",
-        needs=("config.fstab",),
-        follows=("config.fstab",),
+        needs=(after,),
+        follows=(after,),
         targets=("systemd",),
     )

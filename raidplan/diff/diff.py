@@ -15,7 +15,7 @@ from raidplan.diff.result import Diff, Fate, Side, Thing
 from raidplan.diff.storage import Storage
 from raidplan.layout.model import Layout
 
-BUILT = ("arrays", "volume_groups", "filesystems", "swap")
+BUILT = ("arrays", "encryption", "volume_groups", "filesystems", "swap")
 
 
 def diff(old: Side, new: Side) -> Diff:
@@ -68,6 +68,8 @@ def what(path: Path, layout: Layout) -> str:
     if section == "arrays":
         array = layout.arrays[name]
         return f"{array.level} of {len(array.named_members)}"
+    if section == "encryption":
+        return f"on {layout.encryption[name].device}"
     if section == "filesystems":
         return layout.filesystems[name].type
     if section == "swap":

@@ -22,7 +22,7 @@ from raidplan.topology import Topology
 def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: Storage) -> Iterator[Change]:
     """The differences; one that no command changes in place has no way."""
     uses = next(old.uses(str(path[1]), path)), next(new.uses(str(path[1]), path))
-    yield from _device(uses[0], uses[1], storage)
+    yield from device_changes(uses[0], uses[1], storage)
     if old.type != new.type:
         yield change("type", old.type, new.type, way(old.format.becomes(new.type)))
     if old.label != new.label:
@@ -47,7 +47,7 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
             yield from _files(old, uses[0], other.size, storage)
 
 
-def _device(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
+def device_changes(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
     """The change of its place; on other bytes it is another file system."""
     one, other = storage.old_place(old), storage.new_place(new)
     if storage.same(one, other):
@@ -113,7 +113,7 @@ def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator
             yield change(key, getattr(old, key), getattr(new, key), None)
     uses = list(old.uses(str(path[1]), path)), list(new.uses(str(path[1]), path))
     if uses[0] and uses[1]:
-        yield from _device(uses[0][0], uses[1][0], storage)
+        yield from device_changes(uses[0][0], uses[1][0], storage)
         one, other = storage.old_place(uses[0][0]), storage.new_place(uses[1][0])
         if one.size and other.size and one.size != other.size:
             yield Change("size", *size_words(one, other, trend(one, other, storage)), None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from raidplan.base.findings import Path
 from raidplan.diff.arrays import array_changes
+from raidplan.diff.encryption import encryption_changes
 from raidplan.diff.filesystems import filesystem_changes, swap_changes
 from raidplan.diff.names import renames
 from raidplan.diff.result import Change, Fate
@@ -14,6 +15,7 @@ from raidplan.diff.volumes import group_changes, volume_changes
 from raidplan.diff.words import change
 from raidplan.estimate.survival import structure
 from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.encryption import Encryption
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
@@ -46,6 +48,8 @@ def _judged(path: Path, storage: Storage) -> Iterator[tuple[Path, Verdict]]:
             yield path, _verdict(path, filesystem_changes(path, old, new, storage), storage)
         case Swap(), Swap():
             yield path, _verdict(path, swap_changes(path, old, new, storage), storage)
+        case Encryption(), Encryption():
+            yield path, _verdict(path, encryption_changes(path, old, new, storage), storage)
         case VolumeGroup(), VolumeGroup():
             group = _verdict(path, group_changes(path, old, new, storage), storage)
             yield path, group
@@ -77,7 +81,7 @@ def _host(storage: Storage) -> Iterator[Change]:
 
 def _all_paths(topology: Topology) -> Iterator[Path]:
     layout = topology.layout
-    for section in ("arrays", "volume_groups", "filesystems", "swap"):
+    for section in ("arrays", "encryption", "volume_groups", "filesystems", "swap"):
         for name, entry in getattr(layout, section).items():
             yield section, name
             if isinstance(entry, VolumeGroup):

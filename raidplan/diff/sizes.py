@@ -38,7 +38,16 @@ def trend(old: Place, new: Place, storage: Storage) -> Trend:
         return Trend.SMALLER if old.rest else Trend.LARGER
     if old.device in storage.old.layout.arrays and new.device in storage.new.layout.arrays:
         return _array(old.device, new.device, storage)
+    if old.device in storage.old.layout.encryption and new.device in storage.new.layout.encryption:
+        return trend(_below(0, storage, old.device), _below(1, storage, new.device), storage)
     return _volume(old.device, new.device, storage)
+
+
+def _below(side: int, storage: Storage, name: str) -> Place:
+    """The place of what an encryption stands on."""
+    entry = (storage.old, storage.new)[side].layout.encryption[name]
+    use = next(entry.uses(name, ("encryption", name)))
+    return storage.new_place(use) if side else storage.old_place(use)
 
 
 def stays(old: Place, new: Place, storage: Storage) -> bool:

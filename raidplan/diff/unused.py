@@ -17,7 +17,7 @@ from raidplan.diff.result import Fate, Loss
 from raidplan.diff.sizes import size_words, trend
 from raidplan.diff.storage import Storage
 
-KINDS = {"arrays": "array", "volume_groups": "volume"}
+KINDS = {"arrays": "array", "encryption": "encrypted device", "volume_groups": "volume"}
 JOINED = {"arrays": "mdadm", "volume_groups": "vgextend"}
 """The program that adds a device to an existing thing."""
 

@@ -69,7 +69,7 @@ class _Whole:
             stripe_cache_bytes=stripe_cache_bytes(entries, count)
             if LEVELS[array.level].has_stripe_cache
             else 0,
-            notes=(*_notes(array), *_processor(array, self._alone(path))),
+            notes=(*_notes(array), *_processor(array, self._alone(path)), *_ciphers(self._topology, name)),
         )
 
     def _filesystems(self) -> Iterator[Estimate]:
@@ -141,6 +141,13 @@ class _Whole:
 PROCESSOR = 600e6
 """Bytes per second that one thread wrote to a RAID5 of nine disks worth 1440 MB/s, on an Atom; 950 with four threads
 (Linux, commit 765d704db1f5, "raid5: only dispatch IO from raid5d for harddisk raid")."""
+
+
+def _ciphers(topology: Topology, array: str) -> Iterator[str]:
+    """The processor is no part of the model, and where an encryption stands on an array, it encrypts every byte."""
+    for name, entry in topology.layout.encryption.items():
+        if any(item.path == ("arrays", array) for item in topology.below(entry.device)):
+            yield f"the processor is not counted, which encrypts every byte of {name}: `cryptsetup benchmark` shows its rate"
 
 
 def _processor(array: Array, alone: Figures) -> Iterator[str]:

@@ -72,6 +72,17 @@ class Block:
         parts = re.fullmatch(r"((?:[^-]|--)+)-((?:[^-]|--)+)", self.dm_name)
         return "/".join(part.replace("--", "-") for part in parts.groups()) if parts else ""
 
+    @property
+    def mapping(self) -> str:
+        """For an opened encryption: the UUID of its LUKS header, or its name where it has none (plain dm-crypt); else empty."""
+        luks = re.fullmatch(
+            r"CRYPT-LUKS\d-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-.+",
+            self.dm_uuid,
+        )
+        if luks:
+            return "-".join(luks.groups())
+        return self.dm_name if self.dm_uuid.startswith("CRYPT-PLAIN-") else ""
+
 
 def read_blocks(root: Path) -> dict[str, Block]:
     """All block devices with a size, by kernel name."""

@@ -71,10 +71,14 @@ def _kind(block: Block) -> str:
         return "array"
     if block.dm_uuid.startswith("LVM-"):
         return "volume"
+    if block.mapping:
+        return "mapping"
     return "disk" if block.whole else block.dm_name or block.name
 
 
 def _node(block: Block, kind: str, links: Sequence[str]) -> str:
+    if kind == "mapping":
+        return f"/dev/mapper/{block.dm_name}" if SAFE_NAME.fullmatch(block.dm_name) else ""
     pattern = LINKS.get(kind)
     link = next((link for link in sorted(links) if pattern and pattern.fullmatch(link)), "")
     return link or (block.node if SAFE_NAME.fullmatch(block.name) else "")

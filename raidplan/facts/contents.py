@@ -74,7 +74,10 @@ def swap_objects(readings: Readings, names: Names, paths: Iterable[str]) -> dict
     for name, signature in _of_own(readings, "other"):
         if signature.type == "swap":
             device = {"type": "swap", "label": signature.label, "device": names.of(name)}
-            found[signature.uuid] = {**device, **_use(active.get(name))}
+            block = readings.blocks[name]
+            # With a random key the area is made again at each boot, with another UUID.
+            key = names.of(name) if block.mapping == block.dm_name != "" else signature.uuid
+            found[key] = {**device, **_use(active.get(name))}
     files = {area.path: area for area in readings.swaps if area.file}
     for path in dict.fromkeys([*files, *paths]):
         size = _swap_file_size(readings.root, path, path in files)

@@ -90,6 +90,9 @@ class Stack:
                 return f"the array {called} ({plain(f'/dev/{block.name}')})"
             case "volume":
                 return f"the volume {plain(name) if block.identity.startswith('volume:') else block.name}"
+            case "mapping":
+                opened = self.machine.observe("mapping", name) or {}
+                return f"the opened encryption {plain(str(opened.get('name') or block.name))}"
         return plain(f"/dev/{block.name}")
 
     def named(self, kernel_name: str) -> str:

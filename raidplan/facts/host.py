@@ -25,7 +25,7 @@ def modules() -> tuple[str, ...]:
     """The kernel modules that a plan may need."""
     levels = (each.module for each in LEVELS.values())
     filesystems = (each.module for each in FILESYSTEMS.values() if each.module)
-    return tuple(dict.fromkeys(("md_mod", "dm_mod", *levels, *filesystems)))
+    return tuple(dict.fromkeys(("md_mod", "dm_mod", "dm_crypt", *levels, *filesystems)))
 
 
 def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
@@ -34,6 +34,7 @@ def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
         ("mdadm", "--version"): ("mdadm",),
         ("sfdisk", "--version"): ("sfdisk", "mkswap", "wipefs", "blkid", "lsblk", "mount", "swapon"),
         **{each.version: each.package.programs for each in FILESYSTEMS.values()},
+        ("cryptsetup", "--version"): ("cryptsetup",),
         ("pvcreate", "--version"): ("pvcreate", "vgcreate", "lvcreate"),
         ("udevadm", "--version"): ("udevadm", "systemctl"),
         ("dracut", "--version"): ("dracut",),
@@ -178,12 +179,37 @@ def _file(file: Path) -> Properties | None:
         return None
 
 
+def read_key_files(root: Path, paths: Iterable[str]) -> Objects:
+    """`secret`: a key file is there, and nobody but root can read it. What it holds is not read."""
+    return {
+        path: {"secret": _is_secret(root / path.lstrip("/"))}
+        for path in paths
+        if (root / path.lstrip("/")).exists()
+    }
+
+
+def _is_secret(file: Path) -> bool:
+    found = file.lstat()
+    return (
+        stat.S_ISREG(found.st_mode) and found.st_uid == 0 and not found.st_mode & 0o077 and found.st_size > 0
+    )
+
+
 def read_initramfs(root: Path, kernel: str) -> Objects:
     """`fresh`: every initramfs holds our configuration as it is, and none is being made; nothing without an image."""
     images = [image for by in GENERATORS.values() for image in initramfs.images(root, kernel, by)]
     unfinished = (root / INITRAMFS_ASIDE.lstrip("/")).exists()
     fresh = not unfinished and not any(_outdated(image, root) for image in images)
-    return {"current": {"fresh": fresh}} if images else {}
+    opened = [_opened(image) for image in images]
+    common = sorted(frozenset.intersection(*opened)) if opened else []
+    return {"current": {"fresh": fresh, **{f"opens {uuid}": True for uuid in common}}} if images else {}
+
+
+def _opened(image: Path) -> frozenset[str]:
+    try:
+        return initramfs.encryptions_opened(image)
+    except initramfs.Unreadable:
+        return frozenset()
 
 
 def _outdated(image: Path, root: Path) -> str:

@@ -57,9 +57,10 @@ def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
 
 
 class Held(NamedTuple):
-    """The configuration in an image: mdadm.conf, and our rules of udev by file name."""
+    """The configuration in an image: mdadm.conf, the lines of crypttab, and our rules of udev by file name."""
 
     conf: str
+    crypttab: str
     rules: Mapping[str, str]
 
 
@@ -80,17 +81,20 @@ _known: dict[tuple[int, ...], Held] = {}
 
 
 def _held(image: Path) -> Held:
-    conf, rules, empty = "", {}, True
+    conf, crypttab, rules, empty = "", "", {}, True
     confs = {each.conf for each in GENERATORS.values()}
+    crypttabs = {each.crypttab for each in GENERATORS.values()}
     for name, data in _files(image):
         empty = False
         if name in confs:
             conf = data.decode(errors="replace")
+        elif name in crypttabs:
+            crypttab = data.decode(errors="replace")
         elif fnmatch(PurePath(name).name, OUR_RULES.name):
             rules[PurePath(name).name] = data.decode(errors="replace")
     if empty:
         raise Unreadable(f"{image} holds no file")
-    return Held(conf, rules)
+    return Held(conf, crypttab, rules)
 
 
 def outdated(image: Path, root: Path) -> str:
@@ -122,6 +126,16 @@ def arrays_named(image: Path) -> frozenset[str]:
         if words and words[0].upper() == "ARRAY"
         for word in words[1:]
         if word.upper().startswith("UUID=")
+    )
+
+
+def encryptions_opened(image: Path) -> frozenset[str]:
+    """The UUIDs of the encryptions that a kernel would open with this image. Raises Unreadable."""
+    lines = (line.split() for line in held(image).crypttab.splitlines())
+    return frozenset(
+        words[1].partition("=")[2].lower()
+        for words in lines
+        if len(words) > 1 and words[1].startswith("UUID=")
     )
 
 

@@ -111,7 +111,7 @@ class BlockFact:
     """A block device with its place in the stack, its users and its content.
 
     `name` and `below` are kernel names. `identity` is its name in proofs: `{d00}`, `partition:<uuid>`,
-    `array:<uuid>`, `volume:vg0/home`.
+    `array:<uuid>`, `volume:vg0/home`, `mapping:<uuid>`.
     """
 
     name: str
@@ -119,7 +119,7 @@ class BlockFact:
     node: str
     """The name for commands: a link that names the thing itself where there is one; empty if no command may name it."""
     kind: str
-    """`disk`, `partition`, `array`, `volume` (of LVM), or the kernel's name for anything else."""
+    """`disk`, `partition`, `array`, `volume` (of LVM), `mapping` (an opened encryption), or the kernel's name for anything else."""
     size: int
     start: int = 0
     """For a partition: its start on the disk."""

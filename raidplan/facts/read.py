@@ -15,6 +15,7 @@ from raidplan.facts.block_devices import read_block_devices
 from raidplan.facts.boot_loaders import read_answers, read_boot_loaders, read_boot_menu
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.efi import read_boot_entries, read_secure_boot
+from raidplan.facts.luks import encryption_objects, mapping_objects
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import below, mount_objects, read_mounts, read_swaps
 from raidplan.facts.readings import Readings
@@ -43,6 +44,7 @@ def read_machine(
     known: Iterable[str] = (),
     written: Iterable[str] = (),
     *,
+    keys: Iterable[str] = (),
     target: str = "",
     root: Path = Path("/"),
     ask: Ask = read_only,
@@ -51,7 +53,7 @@ def read_machine(
 
     `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
     bytes) are where partitions are to be, `known` the GUIDs of tables whose disks are as they should be:
-    the rest of those is not read, but what is `written` over (by identity). Configuration, images of kernels, units and mounts are
+    the rest of those is not read, but what is `written` over (by identity), `keys` are key files. Configuration, images of kernels, units and mounts are
     those below `target`, of a system that does not run. `root` and `ask` stand in for the machine in tests.
     """
     paths, units, kernel = tuple(paths), tuple(units), os.uname().release
@@ -72,6 +74,7 @@ def read_machine(
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects = _contents(readings, md, names, paths, must)
         objects |= host.read_paths(system, paths)
+        objects["key_file"] = host.read_key_files(system, keys)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
         objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}
@@ -134,6 +137,8 @@ def _contents(
         "array": {array.uuid: arrays.properties(array, names, links) for array in md},
         "tuning": {array.uuid: arrays.tuning(array) for array in md},
         **(lvm.read_lvm(names, ask) if has_lvm else {}),
+        "encryption": encryption_objects(readings, names),
+        "mapping": mapping_objects(readings.blocks, names, ask),
         "filesystem": contents.filesystem_objects(readings, names),
         "swap": contents.swap_objects(readings, names, paths),
         "mount": mount_objects(readings.mounts, names),
@@ -167,6 +172,8 @@ def _names(
             identities[name] = f"array:{uuids[name]}"
         elif block.volume:
             identities[name] = f"volume:{block.volume}"
+        elif block.mapping:
+            identities[name] = f"mapping:{block.mapping}"
         else:
             uuid = _partition_uuid(block, tables.get(block.disk))
             identities[name] = f"partition:{uuid}" if uuid else block.node

@@ -72,7 +72,7 @@ class CommandFailed(Exception):
 
 def run(
     argv: Sequence[str],
-    stdin: str = "",
+    stdin: str | bytes = "",
     *,
     timeout: float | None = None,
     check: bool = False,
@@ -142,7 +142,12 @@ def _executable(path: Path) -> bool:
 
 
 def _run(
-    program: str, argv: Sequence[str], stdin: str, timeout: float | None, keep: Sequence[int], clock: int
+    program: str,
+    argv: Sequence[str],
+    stdin: str | bytes,
+    timeout: float | None,
+    keep: Sequence[int],
+    clock: int,
 ) -> Result:
     if not program:
         return Result(tuple(argv), NOT_FOUND, "", f"{argv[0]} is not installed")
@@ -206,11 +211,11 @@ def _expired(running: sh.RunningCommand, timeout: float) -> bool:
     return late.is_set()
 
 
-def _memory(name: str, content: str = "") -> BinaryIO:
+def _memory(name: str, content: str | bytes = "") -> BinaryIO:
     """A file without a place on any disk, read from its start."""
     file = os.fdopen(os.memfd_create(name), "w+b", buffering=0)
     # The kernel may take large texts in parts; nothing is written to a disk, so a loop is all it needs.
-    rest = content.encode()
+    rest = content.encode() if isinstance(content, str) else content
     while rest:
         rest = rest[file.write(rest) or 0 :]
     file.seek(0)

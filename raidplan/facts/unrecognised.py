@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 from raidplan.base.reader import Reader
-from raidplan.facts.block import PAGE, Block, Names, read_at
+from raidplan.facts.block import PAGE, Block, Names
 from raidplan.facts.machine import Trace
 from raidplan.facts.readings import Readings
 from raidplan.facts.traces import Place, read_traces
+from raidplan.facts.written import reader_of
 
 
 def read_unrecognised(
@@ -36,18 +36,17 @@ def read_unrecognised(
     ]
     # Side by side: a sleeping disk takes ten seconds to answer.
     with ThreadPoolExecutor(max_workers=16) as pool:
-        found = pool.map(partial(_look, readings.root), silent)
+        found = pool.map(partial(_look, readings), silent)
         return dict(zip((block.name for block in silent), found, strict=True))
 
 
-def _look(root: Path, block: Block) -> tuple[Trace, ...]:
-    node = root / "dev" / block.name
-    return unrecognised(node, block.size, block.logical, joined=bool(block.slaves))
+def _look(readings: Readings, block: Block) -> tuple[Trace, ...]:
+    read = reader_of(readings.root, block.name, readings.blocks)
+    return unrecognised(read, block.size, block.logical, joined=bool(block.slaves))
 
 
-def unrecognised(node: str | Path, size: int, sector: int, *, joined: bool) -> tuple[Trace, ...]:
+def unrecognised(read: Reader, size: int, sector: int, *, joined: bool) -> tuple[Trace, ...]:
     """Everything on a device of `size` bytes on which libblkid finds nothing; `joined`: the kernel builds it from others."""
-    read = partial(read_at, node)
     return read_traces(_alike(read) if joined else read, sector, Place(0, size, told=()))
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.disk import Disk
+from raidplan.layout.kinds.encryption import Encryption
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.hardware import Bus, Controller, Enclosure, Expander, Multiplier, Power
 from raidplan.layout.kinds.host import Allow, Boot, Monitoring
@@ -54,6 +55,8 @@ class Layout(Model):
     """The machine, or the name of a file beside this one that holds these keys: `box.hardware.yaml`."""
     arrays: Mapping[Name, Array] = {}
     """md arrays, by name: the name is that of /dev/md/NAME."""
+    encryption: Mapping[Name, Encryption] = {}
+    """Encrypted devices, by name: the name is that of /dev/mapper/NAME. No key stands in a layout."""
     volume_groups: Mapping[Name, VolumeGroup] = {}
     """LVM volume groups, by name."""
     filesystems: Mapping[Name, Filesystem] = {}

@@ -8,7 +8,7 @@ NOT_DONE = {
     "write_mostly": f"raidplan has no key for it; {STATE.format('writemostly')}",
     "failfast": f"raidplan has no key for it; {STATE.format('failfast')}",
     "integrity": "raidplan makes no dm-integrity, and takes disks, partitions, arrays and volumes only",
-    "luks": "raidplan encrypts nothing: leave the file system out, and make LUKS and what stands on it after apply",
+    "luks": "write encryption: {crypt0: {device: s0, key: ask}}, and let the file system be on crypt0",
     "bitmap_chunk": "raidplan leaves it to mdadm; after apply: mdadm --grow --bitmap=none, then --bitmap=internal --bitmap-chunk",
     "rmw_level": "raidplan has no key for it; write /sys/block/mdN/md/rmw_level after each boot",
     "journal_mode": "raidplan has no key for it; write /sys/block/mdN/md/journal_mode after each boot",

@@ -83,10 +83,13 @@ def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
 def _action_to_data(action: Action) -> dict[str, Any]:
     match action:
         case Run():
-            return {"argv": list(action.argv), **_filled({"stdin": action.stdin, "inside": action.inside})}
-        case RenewInitramfs(arrays, generator):
+            return {
+                "argv": list(action.argv),
+                **_filled({"stdin": action.stdin, "inside": action.inside, "key": action.key}),
+            }
+        case RenewInitramfs(arrays, generator, encrypted):
             other = {"generator": generator} if generator != INITRAMFS_TOOLS.name else {}
-            return {"initramfs": list(arrays), **other}
+            return {"initramfs": list(arrays), **other, **_filled({"encrypted": list(encrypted)})}
         case WriteFile():
             return {"file": action.file, "content": action.content, "mode": f"{action.mode:04o}"}
         case WriteBlock():
@@ -180,9 +183,10 @@ def _action_from_data(data: dict[str, Any]) -> Action:
             f"the step {data['id']} says {' and '.join(forms)}, and does one: make it again with `raidplan plan`"
         )
     if "initramfs" in data:
-        return RenewInitramfs(_texts(data["initramfs"]), _generator(data))
+        return RenewInitramfs(_texts(data["initramfs"]), _generator(data), _texts(data.get("encrypted", [])))
     if "argv" in data:
-        return Run(_texts(data["argv"]), _text(data.get("stdin", "")), _of(bool, data.get("inside", False)))
+        stdin, key = (_text(data.get(name, "")) for name in ("stdin", "key"))
+        return Run(_texts(data["argv"]), stdin, _of(bool, data.get("inside", False)), key)
     if "zero" in data:
         ranges = tuple((_of(int, start), _of(int, size)) for start, size in data["ranges"])
         return Zero(_text(data["zero"]), ranges, None if data["found"] is None else _texts(data["found"]))

@@ -15,7 +15,7 @@ def made_nodes(plan: Plan) -> dict[str, str]:
     return {
         node: f"{step.proof.kind}:{step.proof.key}"
         for step in plan.steps
-        if step.proof and step.proof.kind in ("array", "volume")
+        if step.proof and step.proof.kind in ("array", "mapping", "volume")
         for node in step.awaits
     }
 

@@ -30,6 +30,10 @@ class Generator:
     """A folder of programs that are to hear of a new image, such as boot loaders that keep a copy; they get kernel and image."""
     conf: str
     """The path in an image of its copy of mdadm.conf."""
+    crypttab: str
+    """The path in an image of its lines of crypttab."""
+    encrypting: str
+    """A file of the package without which no image opens an encryption, and the name of that package."""
     updater: str
     """The system's own program to renew images, whose text names `program`; several packages share the path."""
     settings: str
@@ -66,6 +70,8 @@ INITRAMFS_TOOLS = Generator(
     image="initrd.img-{}",
     hooks="/etc/initramfs/post-update.d",
     conf=str(PurePath(MDADM_CONF).relative_to("/")),
+    crypttab="cryptroot/crypttab",
+    encrypting="/usr/share/initramfs-tools/hooks/cryptroot cryptsetup-initramfs",
     updater="/usr/sbin/update-initramfs",
     settings="/etc/initramfs-tools/update-initramfs.conf",
     switched_off="update_initramfs=no",

@@ -20,7 +20,7 @@ MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
 """Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
 FSTAB = "/etc/fstab"
 CRYPTTAB = "/etc/crypttab"
-"""Never written, only read."""
+"""The lines by which encryptions are opened at boot; Debian's initramfs and systemd read it."""
 DEFAULTS = "/etc/default/mdadm"
 """A file that Debian's scripts of mdadm read; of two lines the later one counts."""
 CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")

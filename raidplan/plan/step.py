@@ -24,6 +24,8 @@ class Run:
     stdin: str = ""
     inside: bool = False
     """It is a program of the machine's own system, also where that lies below a target."""
+    key: str = ""
+    """The encryption whose passphrase it gets on its standard input, which no plan holds; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class RenewInitramfs:
     arrays: tuple[str, ...] = ()
     generator: str = INITRAMFS_TOOLS.name
     """A key of `GENERATORS`."""
+    encrypted: tuple[str, ...] = ()
+    """The UUIDs of the LUKS headers that each image has to open."""
 
     @property
     def by(self) -> Generator:

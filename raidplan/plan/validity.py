@@ -14,10 +14,10 @@ from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
 
 MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate": "physical_volume"}
 """Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
-MADE = ("table", "array", "filesystem", "swap", "physical_volume")
+MADE = ("table", "array", "encryption", "filesystem", "swap", "physical_volume")
 MAKING = ("partition", "array", "volume", "format")
-FILE = "file:"
-"""The beginning of the key of a swap file: another step proves that there was no such file, and makes it."""
+FILE, MAPPING = "file:", "mapping:"
+"""The beginning of the key of a swap file: another step proves that there was no such file, and makes it; or of swap on what has a random key."""
 
 
 def faults(plan: Plan) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _unguarded(step: Step) -> Iterator[str]:
         yield f"the step {step.id} makes a {made.replace('_', ' ')} and does not prove it"
     if not made and not (kind in MADE and step.phase in MAKING and not step.changes):
         return
-    in_file = step.proof is not None and step.proof.key.startswith(FILE)
+    in_file = step.proof is not None and step.proof.key.startswith((FILE, MAPPING))
     if not step.guard and not in_file:
         yield f"the step {step.id} writes over a device and has no guard that proves it blank"
     for device in _devices(step):
@@ -72,6 +72,10 @@ def makes(step: Step) -> str:
     match step.action:
         case Run(("mdadm", "--create", *_)):
             return "array"
+        case Run(("cryptsetup", "luksFormat", *_)):
+            return "encryption"
+        case Run(("mke2fs", *_)) if step.proof and step.proof.kind == "encryption":
+            return "encryption"  # the label of what has a random key
         case Run((program, *_)):
             return "filesystem" if program.startswith("mkfs.") else MAKERS.get(program, "")
     return ""
@@ -115,7 +119,11 @@ def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:
             return True
         if step.id in other.needs and isinstance(other.action, Run):
             argv = other.action.argv
-            if argv == ("mdadm", "--stop", device) or argv[:3] == ("vgchange", "--activate", "n"):
+            if argv in (("mdadm", "--stop", device), ("cryptsetup", "close", device)) or argv[:3] == (
+                "vgchange",
+                "--activate",
+                "n",
+            ):
                 return True
     return False
 

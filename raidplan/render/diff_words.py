@@ -19,7 +19,7 @@ NAMES = 8
 """So many names are written out."""
 NOT_KNOWN = "not known"
 NOUNS = {
-    "arrays": "array", "volume_groups": "volume group", "filesystems": "file system", "swap": "swap area",
+    "arrays": "array", "encryption": "encrypted device", "volume_groups": "volume group", "filesystems": "file system", "swap": "swap area",
     "disks": "disk", "buses": "bus", "controllers": "controller", "multipliers": "multiplier",
     "expanders": "expander", "enclosures": "enclosure", "power": "power supply", "boot": "boot",
     "monitoring": "monitoring", "layout": "the server", "hardware": "the machine",

@@ -14,6 +14,7 @@ from raidplan.render.command import disk_name
 MADE = {
     "table": "partition table",
     "array": "array",
+    "encryption": "encrypted device",
     "physical_volume": "physical volume",
     "volume_group": "volume group",
     "volume": "volume",

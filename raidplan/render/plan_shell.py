@@ -175,6 +175,8 @@ def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
     match step.action:
         case RenewInitramfs(arrays):
             yield _wrapped(["renew_initramfs", BOOT, quoted(" ".join(arrays)), step.action.by.hooks])
+        case Run(argv, key=str(key)) if key:
+            yield _wrapped([_word(word, variables) for word in typed(argv)]) + " </dev/tty"
         case Run(argv, stdin):
             command = _wrapped([_word(word, variables) for word in argv])
             yield from _with_input(command, stdin_of(stdin) if stdin else ("", ""))
@@ -197,6 +199,12 @@ def _action(step: Step, variables: Mapping[str, str]) -> Iterator[str]:
             yield _wrapped(["zero_ranges", _word(device, variables), *places])
         case SetAttribute(file, content):
             yield f"set_attribute {quoted(file)} {quoted(content)}"
+
+
+def typed(argv: Sequence[str]) -> list[str]:
+    """A command of cryptsetup that asks for the passphrase itself, twice for a new one."""
+    twice = ("--verify-passphrase",) if "luksFormat" in argv else ()
+    return [word for each in argv for word in ((each,) if each != "--key-file=-" else twice)]
 
 
 def _with_input(command: str, given: tuple[str, str]) -> Iterator[str]:

@@ -133,6 +133,8 @@ def _destroys(step: Step, style: Styles) -> Iterator[str]:
 def action_lines(step: Step) -> Iterator[str]:
     """The command or the change, as a person would write it down."""
     match step.action:
+        case Run(argv, key=str(key)) if key:
+            yield f"$ {command_text(argv)}  # the passphrase of {key} on its standard input"
         case Run(argv, stdin):
             yield "$ " + command_text(argv) + (" <<" if stdin else "")
             yield from _content(stdin)

@@ -108,6 +108,25 @@ CODES: Mapping[str, tuple[str, str]] = {
         "A disk outside the layout has the UUID of a planned object.",
         "Disconnect that disk, or give it another UUID.",
     ),
+    # encryption
+    "terminal-missing": (
+        "A passphrase has to be typed, and there is no terminal.",
+        "Run it from a terminal, or name a key file.",
+    ),
+    "passphrase-unfit": (
+        "A new passphrase has fewer than 15 characters, or more bytes than cryptsetup reads.",
+        "Choose another: several words are easily remembered.",
+    ),
+    "passphrase-differs": ("A new passphrase was typed twice, not the same way.", "Apply again."),
+    "passphrase-wrong": (
+        "No key of an encryption is the passphrase that was typed.",
+        "Find the right one, or restore a copy of the header for which it is known.",
+    ),
+    "key-file": (
+        "A key file is missing, empty, not root's, or others can read it.",
+        "Make it, or mend its mode, by the command in the sentence.",
+    ),
+    "key-wrong": ("A key file does not open its encryption.", "Put the right one in its place."),
     # the journal, and plans in files
     "undo-interrupted": ("An undo was interrupted.", "Finish it with `raidplan undo`."),
     "interrupted-elsewhere": (

@@ -104,6 +104,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "or clear them by hand if nobody misses it; then try again",
         "not-assembled-incomplete": f"{THERE}, but it is not assembled, {UNSEEN}: bring {{missing}} back, or assemble it without with "
         "`mdadm --assemble --run {node} --uuid={uuid}`, or clear them by hand if nobody misses it; then try again",
+        "encryption": f"{AT}: the encryption is not open, {UNSEEN}: open it with `cryptsetup open {{node}} {{name}}`"
+        "{target:?, or `raidplan mount` with --target %}; then try again",
         "volume": f"{AT}: the volume is not active, {UNSEEN}: activate it with `lvchange --activate y {{volume}}`; then try again",
     },
     "superblocks-lost": {
@@ -111,6 +113,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "changed": f"{LOST} (the layout or a disk was changed since: compare every value with what the array had, first): {LOOKED_AT}",
     },
     "differs": {
+        "header-damaged": f"{DIFFERS}; by hand: `cryptsetup repair {{node}}` writes a damaged header again from the other",
+        "no-key": f"{DIFFERS}; no key opens it, and whatever it held is lost: clear it by hand if nobody misses it (wipefs --all)",
+        "discards": f"{DIFFERS}; by hand: cryptsetup refresh, with --allow-discards or without, or close it; then apply again",
+        "opened-otherwise": f"{DIFFERS}; close it (cryptsetup close), then apply again",
         "other-mount": f"{DIFFERS}; another file system is mounted there: umount it, then apply again",
         "swap-file": f"{DIFFERS}; by hand: swapoff {{node}} and remove the file, then apply again",
         "swap-in-use": f"{DIFFERS}; swap in use keeps its label: swapoff it, then apply again",
@@ -167,17 +173,40 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "journal": "the journal {place} did not take its last record: {error}",
     },
     "not-whole": {"": f"not whole: {AT}: {{command}} returned {{returned}}"},
-    "not-looked-at": {"": f"not looked at: {AT}: {{command}} returned {{returned}}"},
+    "not-looked-at": {
+        "": f"not looked at: {AT}: {{command}} returned {{returned}}",
+        "closed": f"not looked at: {AT}: nobody knows whether its key is known: open it with cryptsetup open, then adopt again",
+    },
     "name-taken": {
         "array": "the name {place} is taken by the array {uuid} ({node})",
         "group": "there is a volume group {place} already",
         "folder": "there is a /dev/{place}, so no volume group can have that name",
+        "mapping": "there is a {place} already, which is not the encryption of line {line}",
     },
     "uuid-taken": {
         "member": f"{{part:?% of }}{{place}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
         "partition": f"{{place}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
         "copy": "{devices: and } have the same {name} {uuid}: give the copy another one ({command}), or unplug it",
     },
+    # encryption
+    "terminal-missing": {
+        "": "{place}{line:? (line %)}: its passphrase is asked for on a terminal, and there is none: run it from one, or name a key file"
+    },
+    "passphrase-unfit": {
+        "short": f"{AT}: a passphrase has at least {{least}} characters (NIST SP 800-63B-4, 3.1.1.2), and this one has {{count}}",
+        "long": f"{AT}: a passphrase has at most {{most}} bytes, which cryptsetup reads from a terminal, and this one has {{count}}",
+    },
+    "passphrase-differs": {"": f"{AT}: the two passphrases differed {{times}} times"},
+    "passphrase-wrong": {"": f"{AT}: no key of it is the passphrase that was typed {{times}} times"},
+    "key-file": {
+        "unreadable": "the key file {place} cannot be read ({error}): make it, for example with {command}, and keep a copy elsewhere",
+        "no-file": "the key file {place} is no regular file",
+        "size": "the key file {place} has {count} bytes: cryptsetup reads 1 to {most}",
+        "owner": "the key file {place} belongs to user {user}, who can read it: chown root {place}",
+        "mode": "the key file {place} can be read by others than root (mode {mode}): chmod 0400 {place}",
+        "folder": "others than root can replace the key file {place}: chown root {folder}; chmod go-w {folder}",
+    },
+    "key-wrong": {"": f"{AT}: the key file {{file}} does not open it: put the right one in its place"},
     # the journal, and plans in files
     "undo-interrupted": {"": "an undo of the last apply was interrupted: finish it with `raidplan undo`"},
     "interrupted-elsewhere": {
@@ -252,6 +281,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "inodes": "{folder} has {free} inodes left, too few to replace {place}",
     },
     "initramfs": {
+        "opens-nothing": "the system in {place} lacks {package}, without which its initramfs opens no encryption: install it",
         "none": "there is no initramfs in {place}, so the names of the arrays cannot be put into it: mount {place}, or make one ({command})",
         "other-generator": "{place} is not that of {name}, and images of other programs ({others}) are not made: install it",
         "switched-off": "{place} says {setting}, and a boot would not know the arrays by name: take that out",

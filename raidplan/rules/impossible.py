@@ -134,3 +134,28 @@ def impossible_volume_group() -> None:
 
     Source: vgcreate(8).
     """
+
+
+@stated(Severity.ERROR)
+def impossible_encryption() -> None:
+    """No device can be encrypted as the layout says.
+
+    Why: LUKS2 takes 16 MiB in front, up to a full stripe, for its two headers and the key slots. Behind them
+    there has to be a whole number of the sectors that are encrypted as one: cryptsetup refuses the rest.
+
+    Bad:
+        hardware:
+          disks: {d0: {serial: S0, size: 1GB, partitions: {small: {size: 16MiB}, data: {size: rest}}}}
+        encryption:
+          crypt:
+            device: d0.small    # <-- here
+            key: ask
+
+    Good:
+        hardware:
+          disks: {d0: {serial: S0, size: 1GB, partitions: {small: {size: 16MiB}, data: {size: rest}}}}
+        encryption:
+          crypt: {device: d0.data, key: ask}
+
+    Source: cryptsetup, lib/luks2/luks2_json_format.c and lib/setup.c.
+    """

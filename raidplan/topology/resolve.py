@@ -15,7 +15,7 @@ from raidplan.layout.kinds.disk import partition_for
 from raidplan.layout.model import Layout
 from raidplan.topology.wiring import Wiring
 
-SECTIONS = ("hardware.disks", "arrays", "volume_groups", "filesystems", "swap")
+SECTIONS = ("hardware.disks", "arrays", "encryption", "volume_groups", "filesystems", "swap")
 """The sections of a layout that are built, whatever they hold."""
 DISKS: Path = ("hardware", "disks")
 MANY = 20
@@ -82,6 +82,11 @@ class Topology:
         """The EFI system partitions, named or mounted as one, and the members of arrays that are one."""
         return self.once(_esps)
 
+    @property
+    def system(self) -> frozenset[str]:
+        """The devices below file systems without which the machine does not start."""
+        return self.once(_system)
+
     def below(self, device: str) -> Iterator[Item]:
         """Every item that a device stands on, the one that offers it first; sizes need not be known."""
         seen, waiting = set[Path](), [device]
@@ -121,6 +126,12 @@ def _esps(topology: Topology) -> frozenset[str]:
     named = dict.fromkeys((*topology.layout.boot.esp, *mounted))
     members = (member for name in named if name in arrays for member in arrays[name].named_members)
     return frozenset((*named, *members))
+
+
+def _system(topology: Topology) -> frozenset[str]:
+    entries = topology.layout.filesystems.values()
+    below = (item for entry in entries if entry.stops_boot for item in topology.below(entry.device))
+    return frozenset(device for item in below for device in item.kind.provides(item.name))
 
 
 def sections(layout: Layout) -> Iterator[tuple[Path, Mapping[str, Kind]]]:

@@ -21,22 +21,22 @@ from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths, read_system, versions
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Proof, Run, SetAttribute, Step, Zero
-from raidplan.plan.places import INITRAMFS_ASIDE, UDEV_RULES
+from raidplan.plan import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
+from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
 from tests.apply.changed import changed, half_changed
 from tests.apply.others import Others
 from tests.initramfs import cpio
 
 T = TypeVar("T")
 CARRIED = {"table": ["PMBR", "gpt"], "array": ["linux_raid_member {}"], "filesystem": ["ext4 {}"], "swap": ["swap {}"],
-           "physical_volume": ["LVM2_member {}"]}  # fmt: skip
+           "physical_volume": ["LVM2_member {}"], "encryption": ["crypto_LUKS {}"]}  # fmt: skip
 """What wipefs shows of each kind of object on the devices that it stands on."""
 SWITCHED = {"enable": "enabled", "disable": "disabled", "mask": "masked"}
 """What `systemctl is-enabled` says after each verb."""
 
 BOOKWORM = {
     "mdadm": "4.2", "sfdisk": "2.38.1", "mke2fs": "1.47.0", "mkfs.xfs": "6.1.0", "mkfs.btrfs": "6.2", "mkfs.vfat": "4.2", "mkfs.f2fs": "1.15.0",
-    "pvcreate": "2.03.16", "udevadm": "252", "mkinitramfs": "",
+    "pvcreate": "2.03.16", "cryptsetup": "2.6.1", "udevadm": "252", "mkinitramfs": "",
 }  # fmt: skip
 TOOLS = {
     tool: {"path": f"/usr/sbin/{tool}", "version": BOOKWORM[tools[0]]}
@@ -45,6 +45,9 @@ TOOLS = {
     for tool in tools
 }
 """The programs of Debian 12 and their versions."""
+
+
+SECRET = b"a passphrase that nobody may find"
 
 
 class AtOnce(Executor):
@@ -103,6 +106,7 @@ class Simulated(World):
         self.watch: Callable[[str, str, str], None] = lambda when, kind, what: None
         """Is told of every effect, before and after it: when, of which kind, what."""
         self.executed: list[str] = []
+        self.passphrases = {step.action.key: SECRET for step in plan.steps if isinstance(step.action, Run)}
         self.looked_at: tuple[set[str], int] = (set(), 0)
         """What udev looked at last, and after how many effects."""
 
@@ -146,7 +150,12 @@ class Simulated(World):
         for key in objects.get("directory", {}):
             objects["directory"][key] = {"exists": True}
         if not self.target or any(self.path("/boot").glob("initrd.img-*")):
-            objects["initramfs"] = {"current": {"fresh": self._initramfs_is_new()}}
+            fresh = self._initramfs_is_new()
+            crypttab = file.read_text() if (file := self.path(CRYPTTAB)).exists() and fresh else ""
+            opened = {
+                f"opens {line.split()[1][5:]}": True for line in crypttab.splitlines() if "UUID=" in line
+            }
+            objects["initramfs"] = {"current": {"fresh": fresh, **opened}}
         disks = tuple(
             DiskFact(f"/dev/{d.name}", d.name, d.size, serial=d.serial, wwn=d.wwn, path=d.path, model=d.model,
                      logical_block=d.logical_block, instance="1",
@@ -204,7 +213,7 @@ class Simulated(World):
     def path(self, file: str) -> Path:
         return self.root / str(super().path(file)).lstrip("/")
 
-    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+    def run(self, argv: Sequence[str], stdin: str | bytes = "") -> Result:
         line = " ".join(argv)
 
         def act() -> Result:
@@ -282,6 +291,11 @@ class Simulated(World):
         conf = file.read_bytes() if (file := self.path("/etc/mdadm/mdadm.conf")).exists() else b""
         rules = sorted(self.path("/etc/udev/rules.d").glob("*.rules"))
         copies = {f"usr/lib/udev/rules.d/{file.name}": file.read_bytes() for file in rules}
+        opens = any(
+            isinstance(step.action, RenewInitramfs) and step.action.encrypted for step in self.plan.steps
+        )
+        if opens and (file := self.path(CRYPTTAB)).exists():
+            copies["cryptroot/crypttab"] = file.read_bytes()
         return cpio({"etc/mdadm/mdadm.conf": conf, **copies})
 
     def _initramfs_is_new(self) -> bool:
@@ -378,7 +392,7 @@ class Simulated(World):
         if node.startswith("/dev/disk/by-partuuid/"):
             return f"partition:{node.rpartition('/')[2]}"
         for step in self.plan.steps:
-            if step.proof and node in step.awaits and step.proof.kind in ("array", "volume"):
+            if step.proof and node in step.awaits and step.proof.kind in ("array", "mapping", "volume"):
                 return f"{step.proof.kind}:{step.proof.key}"
         return f"{{{node.removeprefix('/dev/')}}}"
 

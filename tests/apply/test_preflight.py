@@ -65,7 +65,7 @@ def plan(tmp_path: Path) -> Plan:
 def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "find_tool", lambda tool: f"/sbin/{tool}")
     for name in ELSEWHERE:
-        monkeypatch.setattr(checks, name, lambda *arguments: iter(()))
+        monkeypatch.setattr(checks, name, lambda *arguments, **more: iter(()))
     monkeypatch.setattr("os.sysconf", lambda name: 4096)
 
 
@@ -192,7 +192,9 @@ def test_a_program_that_is_missing(tool: str, plan: Plan, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_what_looks_at_this_machine_is_asked(name: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        checks, name, lambda *arguments: iter((refusal("machine-unclear", problem=f"{name} says no"),))
+        checks,
+        name,
+        lambda *arguments, **more: iter((refusal("machine-unclear", problem=f"{name} says no"),)),
     )
     assert set(said(plan, ready())) == {f"{name} says no"}
     assert preflight(Situation(plan, ready(), {}), here=False) == []

@@ -37,7 +37,7 @@ def test_modules(modules, answering):
     found = host.read_modules(modules, "6.1", answering({ALL: (0, "", "")}))
     yes, can, no = ({"loaded": a, "loadable": b} for a, b in ((True, True), (False, True), (False, False)))
     assert found == {
-        "md_mod": yes, "raid1": yes, "raid0": can, "raid456": can, "raid10": no, "linear": no, "dm_mod": no, "f2fs": no,
+        "md_mod": yes, "raid1": yes, "raid0": can, "raid456": can, "raid10": no, "linear": no, "dm_mod": no, "dm_crypt": no, "f2fs": no,
     }  # fmt: skip
 
 

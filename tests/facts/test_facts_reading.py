@@ -15,7 +15,7 @@ def test_few_processes(server):
     assert len(server.asked) < 20
     assert {argv[0] for argv in server.asked} <= {
         "lsblk", "wipefs", "lvm", "mdadm", "sfdisk", "mke2fs", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "pvcreate", "udevadm",
-        "mkfs.f2fs", "grub-install", "dracut", "systemctl",
+        "mkfs.f2fs", "grub-install", "dracut", "systemctl", "cryptsetup",
     }  # fmt: skip
 
 

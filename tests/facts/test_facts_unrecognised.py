@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from raidplan.facts import unrecognised as module
-from raidplan.facts.block import Block, Names
+from raidplan.facts import written as module
+from raidplan.facts.block import Block, Names, read_at
 from raidplan.facts.block_devices import read_block_devices
 from raidplan.facts.machine import Trace
 from raidplan.facts.readings import Readings
@@ -64,7 +65,7 @@ def test_what_something_speaks_for_is_not_read(readings: Readings, spoken_for, m
 
 def test_data_between_blank_ends_is_found(tmp_path: Path) -> None:
     put(image(tmp_path, SIZE), 12 * MIB, RAW)
-    (found,) = unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
+    (found,) = unrecognised(partial(read_at, tmp_path / "disk"), SIZE, 512, joined=False)
     assert found.type == "data" and 12 * MIB <= found.offset < 20 * MIB
 
 
@@ -72,12 +73,12 @@ def test_data_between_blank_ends_is_found(tmp_path: Path) -> None:
 def test_blank_is_zeroes_or_erased_flash(tmp_path: Path, joined: bool) -> None:
     for name, byte in (("zeroes", b"\0"), ("flash", b"\xff")):
         put(image(tmp_path, SIZE, name), 0, byte * SIZE)
-        assert unrecognised(tmp_path / name, SIZE, 512, joined=joined) == ()
+        assert unrecognised(partial(read_at, tmp_path / name), SIZE, 512, joined=joined) == ()
 
 
 def test_an_array_of_disks_that_are_blank_in_their_own_ways_is_blank(tmp_path: Path) -> None:
     put(image(tmp_path, SIZE), 0, (bytes(65536) + b"\xff" * 65536) * (SIZE // 131072))
-    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True) == ()
-    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=False)
+    assert unrecognised(partial(read_at, tmp_path / "disk"), SIZE, 512, joined=True) == ()
+    assert unrecognised(partial(read_at, tmp_path / "disk"), SIZE, 512, joined=False)
     put(tmp_path / "disk", 70_000, b"\xfe")
-    assert unrecognised(tmp_path / "disk", SIZE, 512, joined=True)
+    assert unrecognised(partial(read_at, tmp_path / "disk"), SIZE, 512, joined=True)

@@ -23,6 +23,7 @@ from raidplan.plan import Zero
 
 ALWAYS = (
     "sfdisk",
+    "cryptsetup",
     "mke2fs",
     "mkfs.xfs",
     "mkfs.btrfs",
@@ -77,7 +78,7 @@ def kill_all() -> None:
     time.sleep(60)
 
 
-def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
+def killing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
     """Does it, or starts it and dies with it."""
     with one:
         line = argv[0] if only else " ".join(argv)
@@ -86,7 +87,7 @@ def killing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
                 list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True
             )
             assert child.stdin
-            child.stdin.write(stdin.encode())
+            child.stdin.write(stdin.encode() if isinstance(stdin, str) else stdin)
             child.stdin.close()
             time.sleep(seconds)
             kill_all()

@@ -30,7 +30,7 @@ def wait() -> None:
         time.sleep(0.05)
 
 
-def pausing(argv: Sequence[str], stdin: str = "", **more: object) -> Result:
+def pausing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
     """Runs it to its end, with a rest if it is the one."""
     if not " ".join(argv).startswith(point):
         return really_run(argv, stdin, **more)  # type: ignore[arg-type]

@@ -23,6 +23,10 @@ class Advice:
 
 
 HINTS = {
+    ("encryption", "headers"): "header-damaged",
+    ("encryption", "keyed"): "no-key",
+    ("mapping", "discard"): "discards",
+    ("mapping", "name"): "opened-otherwise",
     ("mount", "source"): "other-mount",
     ("mount", "type"): "other-mount",
     ("swap", "size"): "swap-file",

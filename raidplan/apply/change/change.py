@@ -26,7 +26,7 @@ from raidplan.facts import Machine
 from raidplan.facts.prove import Deviation, differing
 from raidplan.plan import Plan, Step
 
-MADE_ONCE = ("volume", "volume_group")
+MADE_ONCE = ("mapping", "volume", "volume_group")
 """Objects that no step may make again, although nothing shows through them that a guard could see."""
 IN_USE = ("mount", "swap")
 """Objects that are not brought into line by the step that begins their use, once they are in use."""

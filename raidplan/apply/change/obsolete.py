@@ -20,7 +20,7 @@ from raidplan.facts.block_devices import SAFE_NAME
 from raidplan.plan import Plan, WriteBlock
 from raidplan.plan.places import FSTAB, UDEV_RULES
 
-STANDING = ("array", "volume_group", "volume", "filesystem", "swap")
+STANDING = ("array", "encryption", "volume_group", "volume", "filesystem", "swap")
 UNTUNED = {
     "md/stripe_cache_size": "256",
     "md/group_thread_cnt": "0",

@@ -11,6 +11,7 @@ from raidplan.apply.configuration.lines import (
     Line,
     assignments,
     continuing,
+    crypttab,
     device,
     fstab,
     mdadm_conf,
@@ -25,10 +26,10 @@ from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, WriteBlock
 from raidplan.plan.identities import made_nodes
-from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.places import CRYPTTAB, DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
-GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, MDADM_CONF: mdadm_conf}
+GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, CRYPTTAB: crypttab, MDADM_CONF: mdadm_conf}
 
 
 def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
@@ -126,6 +127,8 @@ def _spoken_of(kind: str, key: str) -> Key:
     """The name by which our own lines refer to an object that was made."""
     if kind == "array":
         return "array", key.replace("-", "")
+    if kind == "mapping" or key.startswith("mapping:"):
+        return "node", f"/dev/mapper/{key.removeprefix('mapping:')}"
     return ("node", key.removeprefix("file:")) if key.startswith("file:") else device(f"UUID={key}")
 
 

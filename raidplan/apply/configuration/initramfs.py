@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.block import Names, text_of
-from raidplan.facts.initramfs import Unreadable, arrays_named, images, outdated, unpacker
+from raidplan.facts.initramfs import Unreadable, arrays_named, encryptions_opened, images, outdated, unpacker
 from raidplan.facts.mounts import read_mounts
 from raidplan.facts.run import find_tool
 from raidplan.plan import RenewInitramfs
@@ -53,7 +53,7 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
     present = {image: _appearance(image) for image in found}
     try:
         problem = "; ".join(
-            _not_made(action, found, world) or unproven(made.values(), action.arrays, world.path("/"))
+            _not_made(action, found, world) or unproven(made.values(), action, world.path("/"))
         )
         if not problem:
             for image, new in made.items():
@@ -86,7 +86,7 @@ def _keep(image: Path, begun: bool, action: RenewInitramfs, world: World) -> Non
     """Keeps the image, unless an interrupted run has kept it already and an image with the new configuration is that
     run's own."""
     kept = world.path(INITRAMFS_KEPT) / image.name
-    if not begun or not kept.exists() or any(unproven([image], action.arrays, world.path("/"))):
+    if not begun or not kept.exists() or any(unproven([image], action, world.path("/"))):
         world.keep_beside(image, kept, how=_second_name)
 
 
@@ -143,11 +143,12 @@ def _empty(aside: Path, by: Generator, world: World) -> None:
         world.effect("remove", str(left), left.unlink)
 
 
-def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterator[str]:
+def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterator[str]:
     """Content that the images lack, in words."""
     for image in made:
         try:
-            missing = sorted(set(arrays) - arrays_named(image))
+            missing = sorted(set(action.arrays) - arrays_named(image))
+            closed = sorted(set(action.encrypted) - encryptions_opened(image))
             behind = outdated(image, root)
         except Unreadable as error:
             yield str(error)
@@ -157,13 +158,18 @@ def unproven(made: Iterable[Path], arrays: Sequence[str], root: Path) -> Iterato
                 f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
                 "know the arrays by name"
             )
+        elif closed:
+            yield f"{image} does not open the encryption {', '.join(closed)}, and the system could not start from it"
         elif behind:
             yield behind
 
 
-def cannot_be_renewed(root: Path, kernel: str, by: Generator) -> Iterator[Refusal]:
-    """Why the initramfs should not be touched, known before anything is written."""
+def cannot_be_renewed(root: Path, kernel: str, by: Generator, *, opens: bool = False) -> Iterator[Refusal]:
+    """Why the initramfs should not be touched, known before anything is written; `opens`: it is to open an encryption."""
     boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)
+    hook, package = by.encrypting.split()
+    if opens and not (root / hook.lstrip("/")).exists():
+        yield refusal("initramfs", "opens-nothing", place=str(root), package=package)
     if not found:
         yield refusal("initramfs", "none", place=str(boot), command=by.create.format(kernel=kernel))
         return

@@ -56,6 +56,13 @@ def rows(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
             yield number, words
 
 
+def crypttab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
+    """Line by line, the name and the device of an encryption, and the words for them (crypttab(5))."""
+    for number, words in rows(lines):
+        keys: dict[Key, str] = {("node", f"/dev/mapper/{words[0]}"): words[0]}
+        yield number, keys | ({device(words[1]): words[1]} if len(words) > 1 else {})
+
+
 def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
     """ARRAY by ARRAY, what its line and those that continue it speak of, and the words that they have for that."""
     for number, (keyword, *words) in statements(lines):

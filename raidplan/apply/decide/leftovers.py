@@ -17,6 +17,8 @@ from raidplan.plan import Loss, Proof
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """The signatures that sfdisk writes; libblkid reads no identity from them."""
 
+ENCRYPTED = frozenset({"crypto_LUKS", "ext2"})
+"""A LUKS header, or the label in front of what has a random key."""
 TYPES = {"array": "linux_raid_member", "swap": "swap", "physical_volume": "LVM2_member"}
 """libblkid's words for what steps make; swap that holds a suspended system has the same UUID and another word."""
 
@@ -42,6 +44,8 @@ def _ours(word: str, proof: Proof) -> bool:
     kind, _, uuid = word.partition(" ")
     if proof.kind == "table":
         return kind in TABLE_SIGNATURES
+    if proof.kind == "encryption":
+        return uuid == proof.key and kind in ENCRYPTED
     return uuid == proof.key and kind == TYPES.get(proof.kind, kind)
 
 

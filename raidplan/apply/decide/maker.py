@@ -14,14 +14,14 @@ from functools import partial
 from shutil import disk_usage
 from tempfile import TemporaryFile
 
-from raidplan.apply.decide.own_sectors import of_physical_volume
+from raidplan.apply.decide.own_sectors import of_encryption, of_physical_volume
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import FilesystemType
 from raidplan.base.reader import Own, Reader, either, same_as, without
-from raidplan.base.size import MIB
+from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
-from raidplan.facts.traces import read_all
+from raidplan.facts.traces import Place, read_all, read_traces
 from raidplan.plan import Run, Step
 
 SCRATCH = "/var/tmp"
@@ -41,7 +41,14 @@ def foreign(step: Step, size: int, clock: int, read: Reader, *, carried: bool = 
         return
     with own_sectors(step, size, clock, read) as own:
         if own or not carried:
-            yield from read_all(partial(without, own, read) if own else read, size)
+            others = partial(without, own, read) if own else read
+            yield from read_all(others, size)
+            if start := int(str(step.proof.expect.get("data_offset", 0))) if step.proof else 0:
+                yield from read_traces(partial(_behind, others, start), SECTOR, Place(0, size - start))
+
+
+def _behind(read: Reader, start: int, offset: int, size: int) -> bytes:
+    return read(start + offset, size)
 
 
 @contextmanager
@@ -51,6 +58,8 @@ def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own
     own = kind.own(read, proof.key) if kind and proof else None
     if proof and proof.kind == "physical_volume":
         yield of_physical_volume(proof, read)
+    elif proof and proof.kind == "encryption":
+        yield of_encryption(proof, read)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
         with _made_again(step, size, clock) as again:
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))

@@ -30,10 +30,46 @@ STATES = ("clear", "inactive")
 def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Each existing array and volume of the plan that does not run, with the remedy; not those of an interrupted step."""
     yield from _arrays(plan, machine, past)
+    yield from _closed(plan, machine, past)
     for step in plan.steps:
         if _is_hidden(step, plan, machine, past):
             assert step.proof
             yield refusal("not-started", "volume", place=step.because, line=step.line, volume=step.proof.key)
+
+
+def _closed(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
+    """Encryptions that are not open, and on which something was made."""
+    steps = {step.id: step for step in plan.steps}
+    for step in plan.steps:
+        if step.proof is None or step.proof.kind != "mapping" or machine.observe("mapping", step.proof.key):
+            continue
+        make = next(steps[need] for need in step.needs if need in steps and steps[need].creates)
+        found = machine.observe("encryption", make.proof.key if make.proof else "")
+        if found is None or found.get("type") == "plain" or half_done(make, machine, past):
+            continue
+        if _used(step, plan, past, not _known(make, past)):
+            node = make.guard[0] if make.guard[0].startswith("/") else str(found.get("device"))
+            name, target = str(step.proof.expect["name"]), plan.target
+            yield refusal(
+                "not-started",
+                "encryption",
+                place=step.because,
+                line=step.line,
+                node=node,
+                name=name,
+                target=target,
+            )
+
+
+def _known(make: Step, past: Past) -> bool:
+    return make.id in past.ended or made_by(make) in past.made
+
+
+def _used(step: Step, plan: Plan, past: Past, otherwise: bool) -> bool:
+    """A step was begun, or ended, that writes over what this one brings up; `otherwise`: nobody knows, and it may be."""
+    on_it = [each for each in plan.steps if not {*each.guard}.isdisjoint(step.awaits)]
+    used = any(each.id in past.begun | past.ended or made_by(each) in past.made for each in on_it)
+    return used or (bool(on_it) and otherwise)
 
 
 def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
@@ -48,9 +84,7 @@ def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
     groups = (each.proof for each in plan.steps if each.proof and each.proof.kind == "volume_group")
     if any(differences(proof, machine) != [] for proof in groups if proof.key == group):
         return False  # of an earlier owner, by the same name
-    on_it = [each for each in plan.steps if not {*each.guard}.isdisjoint(step.awaits)]
-    used = any(each.id in past.begun | past.ended or made_by(each) in past.made for each in on_it)
-    return used or (bool(on_it) and step.id not in past.begun)
+    return _used(step, plan, past, step.id not in past.begun)
 
 
 def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from raidplan.base.reader import Own, Reader, little
 from raidplan.base.size import SECTOR
+from raidplan.facts.luks import header_on
 from raidplan.facts.tables import GPT, ROW, entry_of, extent
 from raidplan.plan import Proof
 
@@ -91,6 +92,15 @@ def of_physical_volume(proof: Proof, read: Reader) -> Own:
         return False
 
     return own
+
+
+def of_encryption(proof: Proof, read: Reader) -> Own | None:
+    """The sectors in front of the data, where a copy of the header is the step's own: luksFormat fills its key slots with random bytes.
+
+    None without one: before the header it writes nothing by which anybody could know it.
+    """
+    header, start = header_on(read), int(str(proof.expect.get("data_offset", 0)))
+    return (lambda offset, data: offset < start) if header and header.uuid == proof.key else None
 
 
 def _not_committed(places: bytes, size: int) -> bool:

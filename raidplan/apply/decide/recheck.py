@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from raidplan.apply.decide.half_made import others_on
 from raidplan.apply.decide.maker import foreign, pristine
@@ -16,13 +17,14 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.base.reader import Reader, without
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.block import read_at
+from raidplan.facts.block import read_at, read_blocks
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.in_use import used_by_others
 from raidplan.facts.machine import Properties, Trace
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.facts.swap_area import is_swap
 from raidplan.facts.traces import Place, read_all, read_small, read_traces, words
+from raidplan.facts.written import reader_of
 from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import identity_of, made_nodes
 
@@ -61,7 +63,7 @@ def _device(
     if block is None or not block.size:
         return {}
     node = f"/dev/{block.name}"
-    read = partial(read_at, node)
+    read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
     disk = disks.get(identity[1:-1])
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from raidplan.base.reader import Reader
 from raidplan.base.size import SECTOR
 from raidplan.facts import block
 from raidplan.facts.block import SYS_BLOCK, number_of, read_at
@@ -16,6 +17,7 @@ from raidplan.facts.run import run
 from raidplan.facts.tables import read_table
 from raidplan.facts.traces import words
 from raidplan.facts.unrecognised import unrecognised
+from raidplan.facts.written import reader_of
 from raidplan.plan.identities import PARTITION
 
 
@@ -108,7 +110,10 @@ def _unrecognised(target: str, number: int) -> list[str]:
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     whole = sys.parent if (sys / "partition").exists() else sys
     size, sector = number_of(sys / "size") * SECTOR, number_of(whole / "queue/logical_block_size")
-    found = unrecognised(target, size, sector, joined=any((sys / "slaves").glob("*")))
+    read: Reader = partial(read_at, target)
+    if (sys / "dm").exists():
+        read = reader_of(Path("/"), sys.name, block.read_blocks(Path("/")))
+    found = unrecognised(read, size, sector, joined=any((sys / "slaves").glob("*")))
     return [f"{target} is not blank: {words(trace)}" for trace in found]
 
 

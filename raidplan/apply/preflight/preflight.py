@@ -12,6 +12,7 @@ from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
+from raidplan.apply.preflight.keys import unusable
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
@@ -103,9 +104,10 @@ def modules_loadable(situation: Situation) -> Iterator[Refusal]:
 
 def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
-    actions = (step.action for step in situation.plan.steps)
-    for by in {action.by for action in actions if isinstance(action, RenewInitramfs)}:
-        yield from cannot_be_renewed(situation.at("/"), situation.machine.kernel, by)
+    actions = [step.action for step in situation.plan.steps if isinstance(step.action, RenewInitramfs)]
+    for action in dict.fromkeys(actions):
+        opens, kernel = bool(action.encrypted), situation.machine.kernel
+        yield from cannot_be_renewed(situation.at("/"), kernel, action.by, opens=opens)
 
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
@@ -185,11 +187,14 @@ def uuids_free(situation: Situation) -> Iterator[Refusal]:
     yield from copied(whole, situation.machine)
 
 
-def group_folders_free(situation: Situation) -> Iterator[Refusal]:
-    """vgcreate refuses a name that stands in /dev, whatever it is there."""
+def nodes_free(situation: Situation) -> Iterator[Refusal]:
+    """vgcreate refuses a name that stands in /dev, whatever it is there, and cryptsetup one in /dev/mapper."""
     for step in _created(situation, "volume_group"):
         if step.proof and os.path.lexists(f"/dev/{step.proof.key}"):
             yield refusal("name-taken", "folder", place=step.proof.key)
+    for step in situation.plan.steps:
+        if step.proof and step.proof.kind == "mapping" and os.path.lexists(step.awaits[0]):
+            yield refusal("name-taken", "mapping", place=step.awaits[0], line=step.line)
 
 
 def _created(situation: Situation, kind: str) -> Iterator[Step]:
@@ -214,6 +219,11 @@ def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
     """Changes of fstab that would take effect after the next mount only."""
     for step in situation.plan.steps:
         yield from kept_as_mounted(step, situation.machine)
+
+
+def keys_are_secret(situation: Situation) -> Iterator[Refusal]:
+    """A key file that is missing, that others may read, or that does not open what stands already."""
+    yield from unusable(situation)
 
 
 def mount_points_empty(situation: Situation) -> Iterator[Refusal]:
@@ -285,9 +295,10 @@ OF_THIS_MACHINE: tuple[Check, ...] = (
     systemd_runs,
     files_can_be_written,
     other_targets_blank,
-    group_folders_free,
+    nodes_free,
     nobody_else_uses_what_is_cleared,
     nobody_else_writes_to_what_is_blank,
+    keys_are_secret,
     target_is_mounted,
     mount_points_empty,
     initramfs_can_be_made,

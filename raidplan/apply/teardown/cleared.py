@@ -134,7 +134,15 @@ def _after(
                 return f"array:{key}" not in higher
             case "volume":
                 return key.partition("/")[0] not in groups
-            case "table" | "filesystem" | "swap" | "physical_volume" | "volume_group":
+            case (
+                "table"
+                | "encryption"
+                | "mapping"
+                | "filesystem"
+                | "swap"
+                | "physical_volume"
+                | "volume_group"
+            ):
                 return not _devices(found) & gone
             case "content":
                 return key not in gone

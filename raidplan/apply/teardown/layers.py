@@ -48,7 +48,8 @@ class Layers:
         if block.name not in self._ends:
             self._ends[block.name] = ()  # a circle, which only a forged snapshot has, ends here
             free = self.free(block.name)
-            self._ends[block.name] = self._array(block, free) if block.kind == "array" else free
+            take = {"array": self._array, "mapping": self._mapping}.get(block.kind)
+            self._ends[block.name] = take(block, free) if take else free
         return self._ends[block.name]
 
     def _array(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
@@ -66,6 +67,15 @@ class Layers:
                 block.name,
                 words,
             ),
+        )
+
+    def _mapping(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
+        """The steps after which an opened encryption is closed; its content goes with the header, which is cleared below it."""
+        key, called = block.identity.partition(":")[2], self.given.stack.called(block)
+        words = losses.on_layer(self.given.stack, block, self.own)
+        close = Run(("cryptsetup", "close", block.node))
+        return (
+            self._add(f"teardown.mapping.{key}.close", f"close {called}", close, free, block.name, *words),
         )
 
     def _groups(self) -> dict[str, tuple[str, Properties]]:

@@ -17,7 +17,7 @@ TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi",
 
 def own_identities(plan: Plan) -> frozenset[str]:
     """The UUIDs of everything with content that the plan makes: who destroys these, destroys what it made itself."""
-    kinds = ("array", "physical_volume", "filesystem", "swap")
+    kinds = ("array", "encryption", "physical_volume", "filesystem", "swap")
     return frozenset(step.proof.key for step in plan.steps if step.proof and step.proof.kind in kinds)
 
 

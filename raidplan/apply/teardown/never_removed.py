@@ -44,7 +44,7 @@ def reasons_to_keep(given: Cleared) -> Iterator[Refusal]:
 
 def _not_understood(given: Cleared, block: BlockFact) -> Iterator[Refusal]:
     called = given.stack.called(block)
-    if block.kind not in ("disk", "partition", "array", "volume"):
+    if block.kind not in ("disk", "partition", "array", "mapping", "volume"):
         on = tuple(given.stack.named(disk) for disk in sorted(given.stack.base(block.name)))
         yield refusal("not-understood", "layer", place=called, disks=on)
     elif not block.node:

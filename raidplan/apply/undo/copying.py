@@ -46,7 +46,7 @@ END = MIB
 MOST = 256 * MIB
 """Bytes of all copies of one run, packed."""
 HARMLESS = ("modprobe", "udevadm", "systemctl", "rm")
-STOPS = (("mdadm", "--stop"), ("vgchange", "--activate", "n"))
+STOPS = (("mdadm", "--stop"), ("vgchange", "--activate", "n"), ("cryptsetup", "close"))
 """Commands that remove nothing for good: a boot brings it back, or an undo repeats or reverses it."""
 
 

@@ -76,9 +76,13 @@ def structure(topology: Topology) -> Structure:
         path: [_provider(device, topology) for group in each for device in group.devices]
         for path, each in groups.items()
     }
+    keys = dict(_key_files(topology))
+    for path, home in keys.items():
+        below[path].append(home)
     stands: dict[Path, tuple[Stand, ...]] = {}
     for path in _bottom_up(below):
-        stands[path] = tuple(_stands(groups[path], stands, topology))
+        key = (Stand((keys[path],)),) if keys.get(path) in stands else ()
+        stands[path] = (*_stands(groups[path], stands, topology), *key)
     stands |= _swap_files(stands, topology)
     stands[MACHINE] = tuple(Stand((path,)) for path in _running(topology))
     if boot := tuple(_booting(topology)):
@@ -115,15 +119,26 @@ def _stands(groups: Iterable[Group], known: Mapping[Path, object], topology: Top
             yield Stand(parts, group.may_lose, group.then == "read-only")
 
 
-def _swap_files(known: Mapping[Path, object], topology: Topology) -> Iterator[tuple[Path, tuple[Stand, ...]]]:
-    """A swap file stands on the file system whose mount point is nearest above it."""
+def _key_files(topology: Topology) -> Iterator[tuple[Path, Path]]:
+    """The encryptions that nothing opens without the file system on which their key file lies."""
+    for name, entry in topology.layout.encryption.items():
+        if home := _home(entry.key_file, topology):
+            yield ("encryption", name), home
+
+
+def _home(file: str, topology: Topology) -> Path:
+    """The file system whose mount point is nearest above a file; empty if it is none of the layout's."""
     mounts: dict[str | None, Path] = {
         entry.mount: ("filesystems", name) for name, entry in topology.layout.filesystems.items()
     }
+    return next((mounts[folder] for folder in _upwards(file) if folder in mounts), ())
+
+
+def _swap_files(known: Mapping[Path, object], topology: Topology) -> Iterator[tuple[Path, tuple[Stand, ...]]]:
+    """A swap file stands on the file system whose mount point is nearest above it."""
     for name, swap in topology.layout.swap.items():
-        folders = _upwards(swap.file) if swap.file else ()
-        home = next((mounts[folder] for folder in folders if folder in mounts), None)
-        if home is not None and home in known:
+        home = _home(swap.file or "", topology)
+        if home in known:
             yield ("swap", name), (Stand((home,)),)
 
 

@@ -26,7 +26,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A block device as it will be: a disk, a partition, an array, a volume."""
+    """A block device as it will be: a disk, a partition, an array, a volume, an opened encryption."""
 
     name: str
     """In the layout: `d00`, `d00.root`, `s0`, `vg0.home`."""
@@ -49,6 +49,8 @@ class Device:
     data_disks: int = 0
     """Members' worth of data in a stripe; 0 without striping."""
     rotational: bool | None = None
+    volatile: bool = False
+    """What is on it is lost with each boot."""
 
     @property
     def stripe(self) -> int:
@@ -76,9 +78,9 @@ class Impossible(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line for a configuration file of the host: `fstab`, `mdadm.conf` or `udev`."""
+    """A line for a configuration file of the host: `fstab`, `crypttab`, `mdadm.conf` or `udev`."""
 
-    file: Literal["fstab", "mdadm.conf", "udev", "udev of members"]
+    file: Literal["fstab", "crypttab", "mdadm.conf", "udev", "udev of members"]
     text: str
 
 
@@ -103,6 +105,10 @@ class Site(Protocol):
     @property
     def target(self) -> str:
         """The folder below which the host's files lie, in a rescue system; empty on the host itself."""
+
+    @property
+    def system(self) -> frozenset[str]:
+        """The devices below file systems without which the machine does not start."""
 
     @property
     def esps(self) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from raidplan.base.findings import Path, shortened
 from raidplan.base.identity import derived_uuid
@@ -79,7 +80,8 @@ class Swap(Model, Kind):
         return ("swapon", *(("--priority", str(self.priority)) if self.priority is not None else ()), target)
 
     def _device_steps(self, name: str, because: str, device: Device, uuid: str) -> Iterator[Step]:
-        yield Step(
+        key = identity(device) if device.volatile else uuid
+        make = Step(
             id=f"swap.{name}.make",
             phase="format",
             say=f"format {device.name} as swap {name}, {human(device.size)}",
@@ -90,8 +92,14 @@ class Swap(Model, Kind):
             destroys=(everything_on(device.name),),
             guard=(device.node,),
             awaits=(f"/dev/disk/by-uuid/{uuid}",),
-            proof=Proof("swap", uuid, {"device": identity(device), "label": self.label or ""}),
+            proof=Proof("swap", key, {"device": identity(device), "label": self.label or ""}),
         )
+        if (
+            device.volatile
+        ):  # the boot makes it again, with another UUID and no label; nobody can miss what is on it
+            proof = Proof("swap", key, {"device": identity(device)})
+            make = replace(make, destroys=(), guard=(), awaits=(device.node,), proof=proof)
+        yield make
         yield Step(
             id=f"swap.{name}.on",
             phase="activate",
@@ -100,7 +108,7 @@ class Swap(Model, Kind):
             because=because,
             needs=(f"swap.{name}.make", "config.fstab.reload"),
             targets=(device.name,),
-            proof=Proof("swap", uuid, {"active": True, **self._priority()}),
+            proof=Proof("swap", key, {"active": True, **self._priority()}),
         )
 
     def _file_steps(self, name: str, because: str, point: str, uuid: str, site: Site) -> Iterator[Step]:
@@ -156,5 +164,7 @@ class Swap(Model, Kind):
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
         source = fstab_field(self.file) if self.file else f"UUID={derived_uuid(site.host, 'swap', name)}"
+        if self.device and (device := site.taken(next(self.uses(name, path)))).volatile:
+            source = device.node
         priority = f",pri={self.priority}" if self.priority is not None else ""
         yield Line("fstab", f"{source} none swap sw,nofail{priority} 0 0")

@@ -1,12 +1,16 @@
-"""Changes of LVM, swap and mounts in place; those of file systems, by type, stand in `base/filesystems/`.
+"""Changes of encryption, LVM, swap and mounts in place; those of file systems, by type, stand in `base/filesystems/`.
 
-Sources: lvm(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
+Sources: cryptsetup-luksChangeKey(8), cryptsetup-refresh(8), cryptsetup-resize(8),
+lvm(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
 """
 
 from __future__ import annotations
 
 from raidplan.plan.changes.answer import Before, by_apply, by_hand
 
+KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
+ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {name}")
+ENCRYPTION_RESIZED = by_hand("cryptsetup resize {name}")
 GROUP_EXTENDED = by_hand("vgextend {group} {new}")
 GROUP_REDUCED = by_hand("pvmove {old}", "vgreduce {group} {old}", before=(Before.DEVICE_LATER,))
 PHYSICAL_GROWN = by_hand("pvresize {node}")

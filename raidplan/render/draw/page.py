@@ -93,6 +93,7 @@ def _summary(topology: Topology) -> str:
     layout = topology.layout
     counts = (
         (len(layout.arrays), "array"),
+        (len(layout.encryption), "encrypted device"),
         (len(layout.volume_groups), "volume group"),
         (len(layout.filesystems), "file system"),
         (len(layout.swap), "swap area"),

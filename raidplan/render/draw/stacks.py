@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from raidplan.base.findings import Path
 from raidplan.render.draw.things import Thing
 
-SECTIONS = ("arrays", "volume_groups", "filesystems", "swap")
+SECTIONS = ("arrays", "encryption", "volume_groups", "filesystems", "swap")
 
 
 @dataclass(frozen=True, slots=True)

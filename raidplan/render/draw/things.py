@@ -11,6 +11,7 @@ from raidplan.base.size import human
 from raidplan.base.words import counted
 from raidplan.estimate.survival import structure
 from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.encryption import Encryption
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
@@ -88,7 +89,7 @@ def tags(disks: Mapping[str, tuple[Slice, ...]], order: Mapping[Path, Thing], lo
     users = [path for path in order if path in used]
     lettered = any(len(str(path[-1])) > longest for path in users)
     names = {path: _letters(n) if lettered else str(path[-1]) for n, path in enumerate(users)}
-    coloured = [path for path in users if path[0] in ("arrays", "volume_groups")]
+    coloured = [path for path in users if path[0] in ("arrays", "encryption", "volume_groups")]
     return Tags(names, {path: number for number, path in enumerate(coloured)}, lettered)
 
 
@@ -140,6 +141,10 @@ def _things(item: Item, topology: Topology) -> Iterator[Thing]:
     match kind:
         case Array():
             yield Thing(path, item.name, _array(kind), _size(item.name, topology), parts, on_disks)
+        case Encryption():
+            key = {"ask": "passphrase", "random": "random key"}.get(str(kind.key), "key file")
+            detail = f"{'dm-crypt' if kind.is_random else 'LUKS2'}, {key}"
+            yield Thing(path, item.name, detail, _size(item.name, topology), parts, on_disks)
         case VolumeGroup():
             count = counted(len(kind.volumes), "volume")
             yield Thing(path, item.name, f"LVM, {count}", "", parts, on_disks)

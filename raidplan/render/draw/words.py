@@ -113,6 +113,8 @@ def kind_of(path: Path) -> str:
     match path:
         case ("arrays", _):
             return "array"
+        case ("encryption", _):
+            return "encrypted device"
         case ("volume_groups", _):
             return "volume group"
         case ("volume_groups", *_):

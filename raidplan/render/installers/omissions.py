@@ -79,6 +79,8 @@ def omissions(topology: Topology, installer: Installer) -> Iterator[Omission]:
         yield from _of_array(("arrays", name), array, layout, installer)
     if not installer.nested:
         yield from _called_twice(layout)
+    for name in layout.encryption:
+        yield Omission(("encryption", name), "encryption", True)
     for name, group in layout.volume_groups.items():
         if "extent" in group.given:
             yield Omission(("volume_groups", name, "extent"), f"extents of {human(group.extent)}", True)

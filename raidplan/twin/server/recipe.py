@@ -16,6 +16,8 @@ from raidplan.base.filesystems import packages
 
 PACKAGES = (
     *(package.name for package in packages()),
+    "cryptsetup",
+    "cryptsetup-initramfs",
     "dbus",
     "fdisk",
     "gdisk",

@@ -1,0 +1,74 @@
+"""Key files of encryptions, looked at before anything is written with them; no key is read here."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from raidplan.apply.preflight.situation import Situation
+from raidplan.apply.refusal import Refusal, refusal
+from raidplan.facts.run import run
+from raidplan.plan import Run, Step
+from raidplan.plan.validity import makes
+
+RANDOM = "/dev/urandom"
+LARGEST = 8 * 2**20
+"""Bytes of a key file that cryptsetup reads (cryptsetup(8), notes on passphrase processing)."""
+
+
+def unusable(situation: Situation) -> Iterator[Refusal]:
+    """The key files that must not be used, or that do not open what stands."""
+    for file, steps in key_files(situation).items():
+        yield from [*unfit(file)] or unopened(steps, situation.nodes)
+
+
+def key_files(situation: Situation) -> dict[str, list[Step]]:
+    """The steps that read each key file."""
+    found: dict[str, list[Step]] = {}
+    for step in situation.plan.steps:
+        if file := key_file(step):
+            found.setdefault(file, []).append(step)
+    return found
+
+
+def key_file(step: Step) -> str:
+    """The key file that a step reads; empty if none."""
+    argv = step.action.argv if isinstance(step.action, Run) else ()
+    named = argv[argv.index("--key-file") + 1] if "--key-file" in argv else ""
+    return "" if named == RANDOM else named
+
+
+def unfit(file: str) -> Iterator[Refusal]:
+    """Why a key file must not be used."""
+    path = Path(file)
+    try:
+        found = path.lstat()
+    except OSError as error:
+        make = f"(umask 077; mkdir -p {path.parent}; head -c 64 /dev/urandom >{file})"
+        yield refusal("key-file", "unreadable", place=file, error=error.strerror or "", command=make)
+        return
+    folder = path.parent.stat()
+    if not stat.S_ISREG(found.st_mode):
+        yield refusal("key-file", "no-file", place=file)
+    elif not 0 < found.st_size <= LARGEST:
+        yield refusal("key-file", "size", place=file, count=found.st_size, most=LARGEST)
+    elif found.st_uid != 0:
+        yield refusal("key-file", "owner", place=file, user=found.st_uid)
+    elif found.st_mode & 0o077:
+        yield refusal("key-file", "mode", place=file, mode=f"{found.st_mode & 0o7777:04o}")
+    elif folder.st_uid != 0 or folder.st_mode & 0o022:
+        yield refusal("key-file", "folder", place=file, folder=str(path.parent))
+
+
+def unopened(steps: list[Step], nodes: Mapping[str, str]) -> Iterator[Refusal]:
+    """Headers that stand already, of which no key slot has the key in the file; asked of cryptsetup without opening any."""
+    if any(makes(step) for step in steps):
+        return
+    for step in steps:
+        assert isinstance(step.action, Run)
+        program, verb, *words, device, _ = step.action.argv
+        node = nodes.get(device.strip("{}"), device)
+        if os.path.exists(node) and not run((program, verb, "--test-passphrase", *words, node)).ok:
+            yield refusal("key-wrong", place=step.because, line=step.line, file=key_file(step))

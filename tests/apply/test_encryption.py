@@ -1,0 +1,455 @@
+"""Encryption: killed at any effect, with keys that are wrong, too short, readable by others, or nowhere to be found."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import signal
+import subprocess
+from argparse import Namespace
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.adopt import look
+from raidplan.apply.configuration.initramfs import cannot_be_renewed, unproven
+from raidplan.apply.decide.maker import foreign
+from raidplan.apply.decision import decide
+from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight.keys import unfit
+from raidplan.apply.preflight.preflight import keys_are_secret, nodes_free, preflight
+from raidplan.apply.preflight.situation import Situation
+from raidplan.base.size import MIB
+from raidplan.cli import REFUSED, passphrase
+from raidplan.cli import apply as apply_command
+from raidplan.cli.passphrase import NoPassphrase, passphrases
+from raidplan.facts import Machine
+from raidplan.facts.block import Block, read_at
+from raidplan.facts.initramfs import encryptions_opened
+from raidplan.facts.luks import header_on, parse_tables
+from raidplan.facts.run import run
+from raidplan.facts.written import reader_of
+from raidplan.plan import Plan, RenewInitramfs, Run, Step, plan_from_json, plan_to_json
+from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.render.plan_markdown import plan_markdown
+from raidplan.render.plan_shell import plan_shell
+from raidplan.render.plan_text import render_plan
+from raidplan.render.refusals import adoption_text, refusal_text
+from tests.apply.runs import apply, end, impatient, machine
+from tests.apply.simulated import SECRET, Killed, Simulated
+from tests.apply.stacks import plan_of
+from tests.geometry.test_luks import UUID, formatted
+from tests.images import put
+from tests.initramfs import boot, cpio
+
+__all__ = ["impatient"]
+
+LAYOUT = """\
+version: 1
+host: safe
+hardware:
+  disks: {{d<0-1>: {{serial: S-<1>, size: 100GB, partitions: {{swap: {{size: 4GiB}}, data: {{size: rest}}}}}}}}
+arrays:
+  data: {{level: raid1, members: [d<0-1>.data], initial_sync: assume-clean}}
+encryption:
+  crypt: {{device: data, key: {key}}}
+  cryptswap: {{device: d0.swap, key: random}}
+volume_groups:
+  vg0: {{devices: [crypt], volumes: {{home: {{size: 100%free}}}}}}
+filesystems:
+  home: {{device: vg0.home, type: ext4, mount: /home}}
+swap:
+  swap0: {{device: cryptswap}}
+"""
+LONG = b"correct horse battery staple"
+PASSPHRASE = b"long enough a passphrase"
+"""The one of the images that `formatted` makes."""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(LAYOUT.format(key="ask"), tmp_path)
+
+
+def step(plan: Plan, id: str) -> Step:
+    return next(each for each in plan.steps if each.id == id)
+
+
+def killed_and_resumed(plan: Plan, folder: Path, every: bool) -> int:
+    """The number of kills after which a second apply ended as one that nobody disturbed."""
+    whole = Simulated(plan, folder / "whole", machine(folder / "whole"))
+    assert apply(plan, whole) == "done"
+    assert apply(plan, Simulated(plan, folder / "whole", whole.state)) == "nothing to do"
+    kills = 0
+    for at, (_, what) in enumerate(whole.effects, 1):
+        near = "cryptsetup" in what or "/headers/" in what or "mke2fs -q -F" in what or "mkswap" in what
+        for how in ("before", "during", "after") if every or near else ():
+            root = folder / f"{at}-{how}"
+            state = machine(root)
+            with pytest.raises(Killed):
+                apply(plan, Simulated(plan, root, state, (at, how)))
+            resumed = Simulated(plan, root, state)
+            assert apply(plan, resumed) in ("done", "nothing to do"), (what, how)
+            assert end(resumed) == end(whole), (what, how)
+            kills += 1
+    return kills
+
+
+def test_killed_wherever_keys_and_headers_are_written_and_resumed(plan: Plan, tmp_path: Path) -> None:
+    assert killed_and_resumed(plan, tmp_path, every=False) >= 20
+
+
+@pytest.mark.long
+def test_killed_at_every_effect_and_resumed(plan: Plan, tmp_path: Path) -> None:
+    assert killed_and_resumed(plan, tmp_path, every=True) > 500
+
+
+def test_a_passphrase_stands_nowhere(plan: Plan, tmp_path: Path) -> None:
+    """Not in the journal or any other file, not in a plan of any form, not among arguments."""
+    world = Simulated(plan, tmp_path / "root", machine(tmp_path / "root"))
+    assert apply(plan, world) == "done" and world.passphrases["crypt"] == SECRET
+    files = [file.read_bytes() for file in (tmp_path / "root").rglob("*") if file.is_file()]
+    assert len(files) > 5 and not [data for data in files if SECRET in data]
+    texts = (plan_to_json(plan), plan_shell(plan), render_plan(plan, {}, every=True), plan_markdown(plan))
+    assert not [text for text in (*texts, *world.executed) if SECRET.decode() in text]
+    assert plan_from_json(plan_to_json(plan)) == plan
+
+
+def test_a_key_reaches_a_program_by_its_standard_input_alone(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    program = tmp_path / "cryptsetup"
+    program.write_text(
+        f"#!/bin/sh\ntr '\\0' '\\n' </proc/$$/cmdline >{told}.argv\ntr '\\0' '\\n' </proc/$$/environ >{told}.env\ncat >{told}.stdin\n"
+    )
+    program.chmod(0o755)
+    binary = bytes(range(256))
+    assert run((str(program), "open", "--key-file=-"), LONG + binary).ok
+    assert Path(f"{told}.stdin").read_bytes() == LONG + binary
+    assert LONG not in Path(f"{told}.argv").read_bytes() + Path(f"{told}.env").read_bytes()
+
+
+def test_the_shell_form_lets_cryptsetup_ask(plan: Plan) -> None:
+    lines = plan_shell(plan).replace("\\\n\t", "").splitlines()
+    asking = [line for line in lines if line.endswith("</dev/tty")]
+    assert [line.split()[:2] for line in asking] == [["cryptsetup", "luksFormat"], ["cryptsetup", "open"]]
+    assert "--verify-passphrase" in asking[0] and not any("--key-file" in line for line in asking)
+
+
+def answering(*answers: bytes) -> passphrase.Ask:
+    left = list(answers)
+    return lambda question: left.pop(0)
+
+
+def test_a_passphrase_is_typed_twice(plan: Plan) -> None:
+    assert passphrases(plan, {}, answering(LONG, LONG)) == {"crypt": LONG}
+    assert passphrases(plan, {}, answering(b"short", LONG, b"another one that is long", LONG, LONG)) == {
+        "crypt": LONG
+    }
+
+
+def no_terminal(question: str) -> bytes:
+    raise OSError(6, "No such device or address")
+
+
+@pytest.mark.parametrize(
+    "ask, code, words",
+    [
+        (answering(*[b"fourteen chars"] * 3), "passphrase-unfit", "has at least 15 characters (NIST SP 800-63B-4, 3.1.1.2), and this one has 14"),
+        (answering(*[b"x" * 513] * 3), "passphrase-unfit", "has at most 512 bytes"),
+        (answering(*[LONG, LONG + b"!"] * 3), "passphrase-differs", "differed 3 times"),
+        (no_terminal, "terminal-missing", "its passphrase is asked for on a terminal, and there is none"),
+    ],
+    ids=["too short", "too long", "typed otherwise", "no terminal"],
+)  # fmt: skip
+def test_without_a_fit_passphrase_nothing_begins(
+    plan: Plan, ask: passphrase.Ask, code: str, words: str
+) -> None:
+    with pytest.raises(NoPassphrase) as refused:
+        passphrases(plan, {}, ask)
+    said = refusal_text(refused.value.refusal)
+    assert (
+        refused.value.refusal.code == code
+        and words in said
+        and said.startswith("encryption.crypt (line 8): ")
+    )
+
+
+def opening(plan: Plan, image: Path, *words: str) -> Plan:
+    """A plan that opens the header in an image."""
+    made = step(plan, "encryption.crypt.open")
+    assert isinstance(made.action, Run)
+    argv = ("cryptsetup", "open", "--type", "luks2", *words, str(image), "crypt")
+    return replace(plan, steps=(replace(made, action=replace(made.action, argv=argv)),))
+
+
+def test_a_passphrase_of_a_header_that_is_there_is_tried_on_it(plan: Plan, tmp_path: Path) -> None:
+    left = opening(plan, formatted(tmp_path / "image", 32 * MIB), "--key-file=-")
+    assert passphrases(left, {}, answering(b"wrong", PASSPHRASE)) == {"crypt": PASSPHRASE}
+    with pytest.raises(NoPassphrase) as refused:
+        passphrases(left, {}, answering(*[b"wrong"] * 3))
+    assert "no key of it is the passphrase that was typed 3 times" in refusal_text(refused.value.refusal)
+
+
+def test_it_is_not_shown_on_the_terminal() -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        signal.alarm(60)
+        os._exit(0 if passphrase.ask("Passphrase: ") == LONG else 1)
+    shown = os.read(terminal, 100)
+    os.write(terminal, LONG + b"\n")
+    while True:
+        try:
+            more = os.read(terminal, 100)
+        except OSError:
+            break  # its other end is closed
+        if not more:
+            break
+        shown += more
+    assert os.waitpid(pid, 0)[1] == 0
+    assert shown.strip() == b"Passphrase:"
+
+
+@pytest.mark.parametrize(
+    "mode, size, words",
+    [
+        (0o400, 64, ""),
+        (0o600, 64, ""),
+        (0o440, 64, "can be read by others than root (mode 0440): chmod 0400"),
+        (0o604, 64, "can be read by others than root (mode 0604)"),
+        (0o400, 0, "has 0 bytes"),
+        (0o400, 2**23 + 1, "has 8388609 bytes"),
+    ],
+)
+def test_a_key_file_is_roots_alone(tmp_path: Path, mode: int, size: int, words: str) -> None:
+    file = tmp_path / "key"
+    with file.open("wb") as made:
+        made.truncate(size)
+    file.chmod(mode)
+    found = [*map(refusal_text, unfit(str(file)))]
+    assert len(found) == bool(words) and all(words in each for each in found)
+
+
+def test_a_key_file_that_is_missing_or_a_link_or_not_roots_is_refused(tmp_path: Path) -> None:
+    (missing,) = map(refusal_text, unfit(str(tmp_path / "none")))
+    assert "cannot be read (No such file or directory): make it, for example with (umask 077; " in missing
+    (tmp_path / "link").symlink_to("/dev/zero")
+    assert "is no regular file" in refusal_text(next(unfit(str(tmp_path / "link"))))
+    (tmp_path / "theirs").write_bytes(b"key")
+    (tmp_path / "theirs").chmod(0o400)
+    os.chown(tmp_path / "theirs", 1000, 0)
+    assert "belongs to user 1000, who can read it" in refusal_text(next(unfit(str(tmp_path / "theirs"))))
+
+
+def test_a_key_file_that_does_not_open_its_header_is_refused(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(b"another key")
+    (tmp_path / "key").chmod(0o400)
+    image = formatted(tmp_path / "image", 32 * MIB)
+    left = opening(plan, image, "--key-file", str(tmp_path / "key"))
+    (refused,) = keys_are_secret(Situation(left, Machine(), {}))
+    assert refused.code == "key-wrong" and f"{tmp_path}/key does not open it" in refusal_text(refused)
+    (tmp_path / "key").chmod(0o600)
+    (tmp_path / "key").write_bytes(PASSPHRASE)
+    assert not [*keys_are_secret(Situation(left, Machine(), {}))]
+
+
+def test_a_key_file_in_a_folder_of_others_can_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(b"key")
+    (tmp_path / "key").chmod(0o400)
+    tmp_path.chmod(0o777)
+    assert "others than root can replace the key file" in refusal_text(next(unfit(str(tmp_path / "key"))))
+
+
+def test_a_name_in_dev_mapper_that_is_taken_is_refused(plan: Plan, tmp_path: Path) -> None:
+    opened = replace(step(plan, "encryption.crypt.open"), awaits=(str(tmp_path),))
+    (refused,) = nodes_free(Situation(replace(plan, steps=(opened,)), Machine(), {}))
+    assert refused.code == "name-taken" and "which is not the encryption of line 8" in refusal_text(refused)
+
+
+def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path: Path) -> None:
+    boot(tmp_path, "6.1")
+    (lacking,) = (
+        each
+        for each in cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS, opens=True)
+        if each.case == "opens-nothing"
+    )
+    assert "lacks cryptsetup-initramfs, without which its initramfs opens no encryption" in refusal_text(
+        lacking
+    )
+    hook = tmp_path / INITRAMFS_TOOLS.encrypting.split()[0].lstrip("/")
+    hook.parent.mkdir(parents=True)
+    hook.touch()
+    cases = [each.case for each in cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS, opens=True)]
+    assert "opens-nothing" not in cases
+    image = tmp_path / "image"
+    image.write_bytes(cpio({"cryptroot/crypttab": f"crypt UUID={UUID} none luks\n".encode()}))
+    assert encryptions_opened(image) == {UUID}
+    assert [*unproven([image], RenewInitramfs(encrypted=(UUID,)), tmp_path)] == []
+    (closed,) = unproven([image], RenewInitramfs(encrypted=(UUID, "another")), tmp_path)
+    assert "does not open the encryption another, and the system could not start from it" in closed
+
+
+def test_a_header_whose_key_nobody_has_shown_is_not_adopted(plan: Plan, tmp_path: Path) -> None:
+    world = stood(plan, tmp_path)
+    key = step(plan, "encryption.crypt.open").proof
+    assert key
+    del world.state.objects["mapping"][key.key]
+    seen = Simulated(plan, world.root, world.state).read(plan)
+    looks = {
+        each.step.id: each for each in look(plan, seen, Past(), lambda argv: pytest.fail("nothing to ask"))
+    }
+    assert "nobody knows whether its key is known: open it" in adoption_text(
+        looks["encryption.crypt.make"].reasons
+    )
+    assert looks["encryption.cryptswap.make"].reasons == ()
+
+
+def test_the_preflight_asks_for_key_files(plan: Plan, tmp_path: Path) -> None:
+    left = opening(plan, tmp_path, "--key-file", str(tmp_path / "none"))
+    situation = Situation(left, Machine(), {})
+    codes = [each.code for each in preflight(situation)]
+    assert "key-file" in codes and "key-wrong" not in codes
+
+
+def test_without_a_passphrase_the_command_ends_with_4(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refusing(*_: object) -> int:
+        passphrases(plan, {}, no_terminal)
+        return 0
+
+    monkeypatch.setattr(apply_command, "plan_of", lambda arguments: plan)
+    monkeypatch.setattr(apply_command, "only_one", nullcontext)
+    monkeypatch.setattr(apply_command, "_apply", refusing)
+    assert apply_command.run(Namespace()) == REFUSED
+    assert (
+        "refused: encryption.crypt (line 8): its passphrase is asked for on a terminal"
+        in capsys.readouterr().err
+    )
+
+
+# headers
+
+
+def test_one_damaged_header_is_told_by_the_other(tmp_path: Path) -> None:
+    image = formatted(tmp_path / "image", 32 * MIB)
+    read = partial(read_at, image)
+    before = header_on(read)
+    assert before and before.headers == 2
+    put(image, 5000, b"\xff")
+    assert header_on(read) == replace(before, headers=1)
+    put(image, 0x4000 + 5000, b"\xff")
+    assert header_on(read) is None
+
+
+def test_a_header_without_a_key_slot_is_no_finished_one(tmp_path: Path) -> None:
+    image = formatted(tmp_path / "image", 32 * MIB)
+    subprocess.run(["cryptsetup", "erase", "--batch-mode", image], check=True)
+    found = header_on(partial(read_at, image))
+    assert found and found.uuid == UUID and not found.keyed
+
+
+def test_what_luks_format_left_is_told_from_what_came_later(plan: Plan, tmp_path: Path) -> None:
+    make = step(plan, "encryption.crypt.make")
+    assert make.proof
+    make = replace(make, proof=replace(make.proof, key=UUID))
+    image = formatted(tmp_path / "image", 64 * MIB)
+    read = partial(read_at, image)
+    assert [*foreign(make, 64 * MIB, 0, read, carried=True)] == [], (
+        "header, key slots, and nothing behind them"
+    )
+    put(image, 17 * MIB, b"of somebody")
+    assert [*foreign(make, 64 * MIB, 0, read, carried=True)], "data behind the header"
+    image = formatted(tmp_path / "other", 64 * MIB)
+    assert make.proof
+    other = replace(make, proof=replace(make.proof, key="11111111-2222-4333-8444-555555555555"))
+    assert [*foreign(other, 64 * MIB, 0, partial(read_at, image))], "the header of somebody else"
+
+
+def test_key_slots_without_a_header_could_be_anybodys(plan: Plan, tmp_path: Path) -> None:
+    """luksFormat fills them with random bytes before it writes a header: a person has to say that they may go."""
+    image = tmp_path / "image"
+    with image.open("wb") as made:
+        made.truncate(64 * MIB)
+    put(image, 0x8000, random.Random(1).randbytes(MIB))
+    assert [*foreign(step(plan, "encryption.crypt.make"), 64 * MIB, 0, partial(read_at, image))]
+
+
+def test_what_was_never_written_to_an_encryption_reads_as_zeroes(tmp_path: Path) -> None:
+    """The opened device here is a file of random bytes, as decrypted zeroes are."""
+    (tmp_path / "dev").mkdir()
+    formatted(tmp_path / "dev/md0", 32 * MIB, "--sector-size", "4096")
+    (tmp_path / "dev/dm-0").write_bytes(random.Random(2).randbytes(16 * MIB))
+    blocks = {
+        "md0": Block("md0", "9:0", 32 * MIB),
+        "dm-0": Block("dm-0", "253:0", 16 * MIB, slaves=("md0",), dm_name="crypt", dm_uuid=f"CRYPT-LUKS2-{UUID.replace('-', '')}-crypt"),
+    }  # fmt: skip
+    read = reader_of(tmp_path, "dm-0", blocks)
+    assert read(0, MIB) == bytes(MIB) and read(5, 7) == bytes(7)
+    put(tmp_path / "dev/md0", 16 * MIB + 8192, b"\x01")
+    plain = read_at(tmp_path / "dev/dm-0", 0, 16384)
+    assert read(0, 16384) == bytes(8192) + plain[8192:12288] + bytes(4096)
+    assert read(9000, 10) == plain[9000:9010]
+    assert reader_of(tmp_path, "md0", blocks)(0, 6) == b"LUKS\xba\xbe"
+
+
+def test_of_the_kernels_table_no_key_is_looked_at() -> None:
+    key = "0" * 128
+    text = f"crypt: 0 4096 crypt aes-xts-plain64 {key} 0 9:0 32768 2 allow_discards sector_size:4096\nvg0-home: 0 8 linear 253:0 2048\n"
+    assert parse_tables(text) == {"crypt": ["allow_discards", "sector_size:4096"]}
+
+
+# what stands
+
+
+def stood(plan: Plan, tmp_path: Path) -> Simulated:
+    world = Simulated(plan, tmp_path / "root", machine(tmp_path / "root"))
+    assert apply(plan, world) == "done"
+    return world
+
+
+def refusals(plan: Plan, world: Simulated) -> dict[str, str]:
+    again = Simulated(plan, world.root, world.state)
+    found = decide(plan, again.read(plan), Past(made=frozenset()), here=False).refusals
+    return {each.code: refusal_text(each) for each in found}
+
+
+def test_what_is_not_open_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
+    world = stood(plan, tmp_path)
+    key = step(plan, "encryption.crypt.open").proof
+    assert key
+    del world.state.objects["mapping"][key.key]
+    said = refusals(plan, world)
+    assert (
+        "the encryption is not open, and what stands on it cannot be seen: open it with `cryptsetup open /dev/md/data crypt`"
+        in said["not-started"]
+    )
+
+
+@pytest.mark.parametrize(
+    "name, value, words",
+    [
+        ("headers", 1, "`cryptsetup repair /dev/md/data` writes a damaged header again"),
+        ("keyed", False, "no key opens it, and whatever it held is lost"),
+        ("sector_size", 4096, "sector size is 4096, planned 512"),
+    ],
+)
+def test_a_header_that_is_not_as_planned_is_refused_in_words(
+    plan: Plan, tmp_path: Path, name: str, value: object, words: str
+) -> None:
+    world = stood(plan, tmp_path)
+    proof = step(plan, "encryption.crypt.make").proof
+    assert proof
+    world.state.objects["encryption"][proof.key][name] = value
+    assert words in refusals(plan, world)["differs"]
+
+
+def test_an_opened_encryption_that_passes_discards_is_changed_by_hand(plan: Plan, tmp_path: Path) -> None:
+    world = stood(plan, tmp_path)
+    proof = step(plan, "encryption.crypt.open").proof
+    assert proof
+    world.state.objects["mapping"][proof.key]["discard"] = True
+    assert "cryptsetup refresh" in refusals(plan, world)["differs"]
