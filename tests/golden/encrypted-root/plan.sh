@@ -193,9 +193,9 @@ mdadm --create /dev/md/boot --run --quiet --readonly --metadata=1.2 --homehost=s
 	/dev/disk/by-partuuid/a5eaffc9-db12-5bbc-ad5e-9a4134d44311
 await_node /dev/md/boot
 
-# hold the initial sync of boot, so that it does not slow down what follows
+# pause the initial sync of boot, so that it does not slow down what follows
 # layout line 24 (arrays.boot)
-step 14/51 'hold the initial sync of boot, so that it does not slow down what follows'
+step 14/51 'pause the initial sync of boot, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/boot}/md/sync_action' frozen
 
 # open boot for writing
@@ -218,9 +218,9 @@ mdadm --create /dev/md/swap --run --quiet --readonly --metadata=1.2 --homehost=s
 	/dev/disk/by-partuuid/54b6ecf8-ef7a-59f8-9dcd-e17eedb6cbab
 await_node /dev/md/swap
 
-# hold the initial sync of swap, so that it does not slow down what follows
+# pause the initial sync of swap, so that it does not slow down what follows
 # layout line 25 (arrays.swap)
-step 17/51 'hold the initial sync of swap, so that it does not slow down what follows'
+step 17/51 'pause the initial sync of swap, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' frozen
 
 # open swap for writing
@@ -243,9 +243,9 @@ mdadm --create /dev/md/os --run --quiet --readonly --metadata=1.2 --homehost=saf
 	/dev/disk/by-partuuid/54a3d83d-3908-5689-a51c-84b3ed44791f
 await_node /dev/md/os
 
-# hold the initial sync of os, so that it does not slow down what follows
+# pause the initial sync of os, so that it does not slow down what follows
 # layout line 26 (arrays.os)
-step 20/51 'hold the initial sync of os, so that it does not slow down what follows'
+step 20/51 'pause the initial sync of os, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/os}/md/sync_action' frozen
 
 # open os for writing
@@ -282,9 +282,9 @@ step 25/51 'open crypt'
 cryptsetup open --type luks2 /dev/md/os crypt </dev/tty
 await_node /dev/mapper/crypt
 
-# make ext4 boot on boot, 511 MiB, 130,560 inodes
+# format boot as ext4 boot, 511 MiB, 130,560 inodes
 # layout line 33 (filesystems.boot); destroys everything on boot
-step 26/51 'make ext4 boot on boot, 511 MiB, 130,560 inodes'
+step 26/51 'format boot as ext4 boot, 511 MiB, 130,560 inodes'
 require_blank /dev/md/boot
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -293,15 +293,15 @@ mke2fs -q -t ext4 -O \
 	9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /dev/md/boot 523264
 await_node /dev/disk/by-uuid/9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /dev/md/boot
 
-# make swap swap on cryptswap, 510 MiB
+# format cryptswap as swap swap, 510 MiB
 # layout line 37 (swap.swap)
-step 27/51 'make swap swap on cryptswap, 510 MiB'
+step 27/51 'format cryptswap as swap swap, 510 MiB'
 mkswap --quiet --uuid e6cf731f-5d39-50a3-aa2e-19b159125bbb /dev/mapper/cryptswap
 await_node /dev/mapper/cryptswap
 
-# make ext4 root on crypt, 14.0 GiB, 915,712 inodes, stride 128, stripe width 256
+# format crypt as ext4 root, 14.0 GiB, 915,712 inodes, stride 128, stripe width 256
 # layout line 34 (filesystems.root); destroys everything on crypt
-step 28/51 'make ext4 root on crypt, 14.0 GiB, 915,712 inodes, stride 128, stripe width 256'
+step 28/51 'format crypt as ext4 root, 14.0 GiB, 915,712 inodes, stride 128, stripe width 256'
 require_blank /dev/mapper/crypt
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -318,9 +318,9 @@ cryptswap UUID=5648e059-182b-55ea-9cad-ed673dd11580 /dev/urandom plain,swap,ciph
 crypt UUID=309a9bd7-54dc-590f-b10b-59f1fa21bd98 none luks
 END
 
-# put the new configuration into the initramfs, so that arrays keep their names and it opens the encryption at boot
+# update the initramfs, so that arrays keep their names and it opens the encryption at boot
 # layout line 23 (arrays)
-step 30/51 'put the new configuration into the initramfs, so that arrays keep their names and it opens the encryption at boot'
+step 30/51 'update the initramfs, so that arrays keep their names and it opens the encryption at boot'
 renew_initramfs /boot \
 	'949377c2:c96157e1:8495e3e8:7ab1e06e 9c80e40f:807f5d8f:841c2650:04b73b41 9eeb6eea:f4435151:82dc0dbb:9086e66e' \
 	/etc/initramfs/post-update.d
@@ -342,9 +342,9 @@ write_block /etc/default/mdadm safe bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# enter 3 lines into /etc/fstab
+# add 3 lines to /etc/fstab
 # layout line 32 (filesystems)
-step 34/51 'enter 3 lines into /etc/fstab'
+step 34/51 'add 3 lines to /etc/fstab'
 write_block /etc/fstab safe bottom 0644 <<'END'
 UUID=9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /boot ext4 defaults 0 2
 /dev/mapper/cryptswap none swap sw,nofail 0 0
@@ -486,9 +486,9 @@ write_file /etc/dpkg/dpkg.cfg.d/raidplan 0644 <<'END'
 post-invoke=if [ -x /usr/local/sbin/raidplan-boot-loaders ]; then /usr/local/sbin/raidplan-boot-loaders; fi
 END
 
-# make the folder /
+# create directory /
 # layout line 34 (filesystems.root)
-step 44/51 'make the folder /'
+step 44/51 'create directory /'
 mkdir --parents /
 
 # mount root at /
@@ -496,9 +496,9 @@ mkdir --parents /
 step 45/51 'mount root at /'
 systemctl start /
 
-# make the folder /boot
+# create directory /boot
 # layout line 33 (filesystems.boot)
-step 46/51 'make the folder /boot'
+step 46/51 'create directory /boot'
 mkdir --parents /boot
 
 # mount boot at /boot
@@ -506,24 +506,24 @@ mkdir --parents /boot
 step 47/51 'mount boot at /boot'
 systemctl start /boot
 
-# use swap swap
+# enable swap swap
 # layout line 37 (swap.swap)
-step 48/51 'use swap swap'
+step 48/51 'enable swap swap'
 swapon /dev/mapper/cryptswap
 
-# let the initial sync of boot run
+# start the initial sync of boot
 # layout line 24 (arrays.boot)
-step 49/51 'let the initial sync of boot run'
+step 49/51 'start the initial sync of boot'
 set_attribute '/sys/block/{/dev/md/boot}/md/sync_action' idle
 
-# let the initial sync of swap run
+# start the initial sync of swap
 # layout line 25 (arrays.swap)
-step 50/51 'let the initial sync of swap run'
+step 50/51 'start the initial sync of swap'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' idle
 
-# let the initial sync of os run
+# start the initial sync of os
 # layout line 26 (arrays.os)
-step 51/51 'let the initial sync of os run'
+step 51/51 'start the initial sync of os'
 set_attribute '/sys/block/{/dev/md/os}/md/sync_action' idle
 
 complete=yes
