@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-AT = "{place} (line {line})"
+from raidplan.render.key_words import AT, KEYS
+
 UNSEEN = "and what stands on it cannot be seen"
 AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
 STAYS = "which this plan does not write over"
@@ -188,25 +189,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "partition": f"{{place}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
         "copy": "{devices: and } have the same {name} {uuid}: give the copy another one ({command}), or unplug it",
     },
-    # encryption
-    "terminal-missing": {
-        "": "{place}{line:? (line %)}: its passphrase is asked for on a terminal, and there is none: run it from one, or name a key file"
-    },
-    "passphrase-unfit": {
-        "short": f"{AT}: a passphrase has at least {{least}} characters (NIST SP 800-63B-4, 3.1.1.2), and this one has {{count}}",
-        "long": f"{AT}: a passphrase has at most {{most}} bytes, which cryptsetup reads from a terminal, and this one has {{count}}",
-    },
-    "passphrase-differs": {"": f"{AT}: the two passphrases differed {{times}} times"},
-    "passphrase-wrong": {"": f"{AT}: no key of it is the passphrase that was typed {{times}} times"},
-    "key-file": {
-        "unreadable": "the key file {place} cannot be read ({error}): make it, for example with {command}, and keep a copy elsewhere",
-        "no-file": "the key file {place} is no regular file",
-        "size": "the key file {place} has {count} bytes: cryptsetup reads 1 to {most}",
-        "owner": "the key file {place} belongs to user {user}, who can read it: chown root {place}",
-        "mode": "the key file {place} can be read by others than root (mode {mode}): chmod 0400 {place}",
-        "folder": "others than root can replace the key file {place}: chown root {folder}; chmod go-w {folder}",
-    },
-    "key-wrong": {"": f"{AT}: the key file {{file}} does not open it: put the right one in its place"},
+    **KEYS,
     # the journal, and plans in files
     "undo-interrupted": {"": "an undo of the last apply was interrupted: finish it with `raidplan undo`"},
     "interrupted-elsewhere": {
