@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 AT = "{place} (line {line})"
+CLOSED = (
+    f"{AT}: the encryption is not open, and what stands on it cannot be seen: open it with `cryptsetup open {{node}} {{name}}`"
+    "{target:?, or `raidplan mount` with --target %}; then try again"
+)
 
 KEYS: Mapping[str, Mapping[str, str]] = {
     "terminal-missing": {

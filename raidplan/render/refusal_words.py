@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidplan.render.key_words import AT, KEYS
+from raidplan.render.key_words import AT, CLOSED, KEYS
 
 UNSEEN = "and what stands on it cannot be seen"
 AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
@@ -105,8 +105,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "or clear them by hand if nobody misses it; then try again",
         "not-assembled-incomplete": f"{THERE}, but it is not assembled, {UNSEEN}: bring {{missing}} back, or assemble it without with "
         "`mdadm --assemble --run {node} --uuid={uuid}`, or clear them by hand if nobody misses it; then try again",
-        "encryption": f"{AT}: the encryption is not open, {UNSEEN}: open it with `cryptsetup open {{node}} {{name}}`"
-        "{target:?, or `raidplan mount` with --target %}; then try again",
+        "encryption": CLOSED,
         "volume": f"{AT}: the volume is not active, {UNSEEN}: activate it with `lvchange --activate y {{volume}}`; then try again",
     },
     "superblocks-lost": {

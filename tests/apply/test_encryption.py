@@ -42,9 +42,9 @@ from raidplan.render.refusals import adoption_text, refusal_text
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import SECRET, Killed, Simulated
 from tests.apply.stacks import plan_of
-from tests.geometry.test_luks import UUID, formatted
 from tests.images import put
 from tests.initramfs import boot, cpio
+from tests.luks_images import UUID, formatted
 
 __all__ = ["impatient"]
 

@@ -6,18 +6,16 @@ And disks that are pulled out while raidplan works. One server for all of it, si
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import sleep
 
 import pytest
 
-from raidplan.twin.server import Disk, Twin, UnreachableError, install_raidplan
+from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents, open_steps, serials_by_node
+from tests.machine.pausing import command, paused
 from tests.machine.servers import decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
@@ -28,7 +26,6 @@ PULLED = ("p", "q")
 DISKS = [Disk(f"{name}{leg}", 2**28, f"{name}-{leg}") for name in (*PAIRS, *PULLED) for leg in (0, 1)]
 DECOYS = decoys(2**28)
 OTHERS = [disk.name for disk in DECOYS]
-PAUSE = "/root/pause"
 LEFT = "/run/mdadm/creating-md127"
 """What mdadm puts there while it makes the array, and a killed one leaves there: udev takes the array for unfinished."""
 
@@ -45,31 +42,8 @@ def layout(host: str, *names: str) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-def command(host: str) -> list[str]:
-    return ["apply", f"/root/{host}.yaml", "--confirm", host]
-
-
 def apply(twin: Twin, host: str) -> Result:
     return twin.run(["raidplan", *command(host)], check=False, timeout=300)
-
-
-@contextmanager
-def paused(twin: Twin, host: str, point: str) -> Iterator[Future[Result]]:
-    """An apply that stands at a point until the block ends; then its result."""
-    twin.run(f"rm -rf {PAUSE}; mkdir {PAUSE}; sync")
-    pauser = ["python3", "-I", "/root/pauser.py", PAUSE, point]
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(twin.run, [*pauser, *command(host)], check=False, timeout=300)
-        while twin.run(["test", "-e", f"{PAUSE}/here"], check=False).returncode:
-            assert not running.done(), running.result().stderr[-3000:]
-            sleep(0.2)
-        try:
-            yield running
-        finally:
-            with suppress(UnreachableError):  # there is nothing to go on with after a power cut
-                twin.run(f"touch {PAUSE}/go")
-            with suppress(UnreachableError):
-                running.result()
 
 
 @dataclass(frozen=True)

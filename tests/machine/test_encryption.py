@@ -12,7 +12,7 @@ from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import open_steps
-from tests.machine.test_boots import paused
+from tests.machine.pausing import paused
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 

@@ -50,7 +50,7 @@ class Device:
     """Members' worth of data in a stripe; 0 without striping."""
     rotational: bool | None = None
     volatile: bool = False
-    """What is on it is lost with each boot."""
+    """Its content is lost with each boot."""
 
     @property
     def stripe(self) -> int:
