@@ -10,7 +10,7 @@ from pathlib import Path
 
 from raidplan.base.words import counted, duration
 from raidplan.estimate.survival import survive
-from raidplan.plan import Plan
+from raidplan.plan import Plan, plan_to_json
 from raidplan.twin.rehearsal.cases import Case, cases_of, control, untried
 from raidplan.twin.rehearsal.faults import Rig, members_of, play, prepare
 from raidplan.twin.rehearsal.report import Report, Stage
@@ -19,7 +19,7 @@ from raidplan.twin.server import Twin, TwinError, find_or_build, install_raidpla
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.wiring import disks_of
 
-LAYOUT = "/root/layout.yaml"
+PLAN = "/root/plan.json"
 APPLY_SECONDS = 3600.0
 VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1; cat /etc/debian_version"
 Say = Callable[[str], None]
@@ -89,7 +89,7 @@ def _rehearsed(
             accelerator=wish.accelerator, boot_timeout=900,
         )  # fmt: skip
     with twin:
-        _made(twin, subject, run)
+        _made(twin, plan, run)
         versions = dict(
             zip(("kernel", "mdadm", "Debian"), twin.run(VERSIONS).stdout.splitlines(), strict=False)
         )
@@ -112,23 +112,23 @@ def _rehearsed(
     return replace(report, stages=tuple(run.stages), tried=tuple(tried), control=controlled)
 
 
-def _made(twin: Twin, subject: Subject, run: _Run) -> None:
-    """The layout applied, applied again, booted, and read back."""
+def _made(twin: Twin, plan: Plan, run: _Run) -> None:
+    """The plan applied, applied again, booted, and read back; what rules say of the layout keeps nobody from rehearsing it."""
     with run.stage("install", "raidplan in the twin"):
         install_raidplan(twin)
-        twin.put(subject.text.encode(), LAYOUT)
+        twin.put(plan_to_json(plan).encode(), PLAN)
     with run.stage("apply", "the layout"):
-        _applied(twin, subject.host, "every property was read back")
+        _applied(twin, plan.host, "every property was read back")
     with run.stage("apply again", "there must be nothing to do"):
-        _applied(twin, subject.host, "nothing to do")
+        _applied(twin, plan.host, "nothing to do")
     with run.stage("reboot", "with the initramfs that apply made"):
         twin.shut_down(timeout=900)
         twin.start_again(timeout=900, snapshots=True)
     with run.stage("read back", "there must be nothing to do"):
-        _applied(twin, subject.host, "nothing to do")
+        _applied(twin, plan.host, "nothing to do")
 
 
 def _applied(twin: Twin, host: str, ending: str) -> None:
-    done = twin.run(["raidplan", "apply", LAYOUT, "--confirm", host], check=False, timeout=APPLY_SECONDS)
+    done = twin.run(["raidplan", "apply", PLAN, "--confirm", host], check=False, timeout=APPLY_SECONDS)
     if done.returncode or ending not in done.stdout + done.stderr:
         raise _Failed(f"raidplan apply ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")

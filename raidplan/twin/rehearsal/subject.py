@@ -35,7 +35,7 @@ class Subject:
 
     topology: Topology
     text: str
-    """The layout file that the guest applies."""
+    """The layout as a file."""
     memory_mib: int
     differences: tuple[str, ...]
     """The differences between the twin and the server that the layout describes, in sentences for the report."""
