@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide.fingerprint import changed, seen
+from raidplan.apply.decide.fingerprint import changed, state_of
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import guard
 from raidplan.apply.devices.guard import not_blank
@@ -163,9 +163,9 @@ def test_a_plan_for_what_is_left_is_applied_where_it_was_made(plan: Plan) -> Non
 
 def test_f19_every_property_of_the_machine_counts(plan: Plan) -> None:
     disks = {"d0": box("PAIR-0").disks[0]}
-    before = seen(plan.tools, disks, box("PAIR-0"))
+    before = state_of(plan.tools, disks, box("PAIR-0"))
     for name, other in {"serial": "X", "wwn": "X", "size": 1, "logical_block": 4096}.items():
-        now = seen(plan.tools, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
+        now = state_of(plan.tools, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
         assert [each.place for each in changed(before, now)] == [f"d0.{name}"]
 
 

@@ -235,7 +235,7 @@ def test_a_journal_that_cannot_be_closed_says_so(journal: Journal, monkeypatch: 
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(journal.world, "append", full)
-    assert not_closed(journal) == [
-        f"the journal {journal.file} did not take its last record: No space left on device"
-    ]
+    (reason,) = not_closed(journal)
+    assert (reason.code, reason.case, reason.place) == ("not-as-planned", "journal", str(journal.file))
+    assert reason.figures == {"error": "No space left on device"}
     assert read_past(journal.folder).is_open

@@ -120,7 +120,7 @@ def test_what_it_does_not_say_is_refused(tmp_path: Path) -> None:
     made = in_file(later, world)
     (tmp_path / "root/etc/fstab").write_text("")
     said = apply(made, world)
-    assert "is to be done as well, which the plan does not say: make it anew" in said
+    assert "is to be done as well, which the plan does not say: make it again" in said
     assert not world.effects
 
 
@@ -136,8 +136,8 @@ def test_the_machine_is_read_as_for_the_whole_plan(
     (tmp_path / "plan.json").write_text(plan_to_json(made))
     asked: list[object] = []
 
-    def read(*what: object, target: str) -> Machine:
-        asked.append(what)
+    def read(*what: object, **more: object) -> Machine:
+        asked.append((what, more))
         return box.machine()
 
     monkeypatch.setattr(reading, "read_machine", read)

@@ -153,9 +153,9 @@ def test_events(tmp_path: Path) -> None:
         Event("running", step, 1.0, percent=40),
         Sync("md127", "resync", 1, 10, 0),
         Sync("md127", "rebuild", 1, 10, 5),
-        Refusal("disk-not-blank", "x", "d00", 3, {"size": 5}),
-        Refusal("disk-not-blank"),
-        Outcome(done=["a"], failed={"b": "no"}, left=["c"], unproven=["d"]),
+        Refusal("disk-not-blank", "", "d00", 3, {"node": "/dev/sda", "found": ("ext4",)}),
+        Refusal("not-root"),
+        Outcome(done=["a"], failed={"b": "no"}, left=["c"], unproven=[Refusal("not-as-planned", "journal", "/j", figures={"error": "full"})]),
     ]
     with events_to(str(tmp_path / "events")) as note:
         for event in told:

@@ -237,11 +237,11 @@ def test_this_machine_decides(
         for_machine,
         "decide",
         lambda plan, machine, past, here: Decision(
-            plan, plan, {}, (Refusal("disk-unmatched", "d0 is not there"),), machine
+            plan, plan, {}, (Refusal("disk-unmatched", "no-identifier", "d0"),), machine
         ),
     )
     assert run(["plan", layout]) == 4
-    assert "refused: d0 is not there" in capsys.readouterr().err
+    assert "refused: d0: nothing tells which disk it is" in capsys.readouterr().err
     done = replace(whole(layout), steps=())
     monkeypatch.setattr(
         for_machine, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)

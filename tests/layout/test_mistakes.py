@@ -101,7 +101,7 @@ ONE = {
     "1e999": (disk("size: 1e999"), "5:16 invalid-value", "'1e999' is not a size", "write one such as"),
     "arabic digits": (disk("size: ٣TB"), "5:16 invalid-value", "'٣TB' is not a size", "write one such as"),
     "a size or a word": (
-        disk("partitions: {a: {size: all}}"), "5:33 invalid-value", "'all' is neither a size nor 'rest'", "write 512KiB, 3TB or rest",
+        disk("partitions: {a: {size: all}}"), "5:33 invalid-value", "'all' is neither a size nor 'rest'", "write a size such as 500GiB, or rest for all that is left",
     ),
     "a bare letter or a word": (disk("partitions: {a: {size: 3T}}"), "5:33 invalid-value", "'3T' can be read in two", "write the one"),
     "half of what is free": (

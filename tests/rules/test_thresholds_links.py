@@ -220,7 +220,7 @@ def test_the_array_that_is_left_least_is_told(tmp_path: Path) -> None:
         "arrays: {s<0-1>: {level: raid0, members: [a<0-1><1>]}, t<0-2>: {level: raid0, members: [b<0-1><1>]}}"
     )
     ((message, _),) = said("arrays-share-links", text, tmp_path)
-    assert figures(message) == "s0 s1 t0 t1 1 pm0 pm1 pm2 pm3 240 MB/s 83"
+    assert figures(message) == "0-1 0-2 pm0 pm1 pm2 pm3 240 MB/s 83"
 
 
 REBUILD = """\

@@ -43,6 +43,7 @@ STEP = record("One change. Its action is `argv`, `initramfs`, `zero` or `file` w
     "argv?": texts("a command; `{d00}` stands for the device of the disk d00"),
     "stdin?": text("its input"),
     "inside?": flag("a program of the system below the target"),
+    "key?": text("the encryption whose passphrase the command gets as its input; no plan holds it"),
     "initramfs?": texts("UUIDs of the arrays that the initramfs must hold"),
     "generator?": text("the program that makes it, where it is not initramfs-tools"),
     "zero?": text("a device that is written over with zeroes, in `ranges`"),
@@ -74,6 +75,10 @@ DISK_OF_PLAN = record("A disk of the layout; empty texts are not compared.", {
     "name": text("in the layout"), "size": whole("bytes, the least"), "logical_block": whole("bytes"), "serial": text(""),
     "wwn": text(""), "path": text("udev's ID_PATH"), "model": text(""), "device": text("from `--devices`"),
     "wipe": flag("its content may be destroyed"),
+    "keep?": flag("it is described, and never written to"),
+    "partitions?": listed("what is described on a kept disk", record("A partition; what is empty or 0 is not compared.", {
+        "number": whole("in the table"), "name": text("in the layout"), "size": whole("bytes"), "type": text("of GPT"),
+        "holds": text("by libblkid's word"), "mount": text("where it is mounted")})),
 })  # fmt: skip
 PLAN = record("A plan.", {
     "format_version": constant(2, "the form; 1 without a plan"),
