@@ -89,10 +89,12 @@ def more(array: Estimate) -> Iterator[str]:
     if rebuild.read_error_bound:
         desktop, server = map(percent, rebuild.read_error_bound)
         repaired = "; it can be repaired" if (array.fate.losses_always_survived or 0) > 1 else ""
-        yield (
-            f"unreadable sector in a rebuild: {desktop} at 1 bit in 10^14, {server} at 10^15, "
-            f"the most that data sheets allow for{repaired}"
+        odds = (
+            f"{desktop} at 1 bit in 10^14"
+            if desktop == server
+            else f"{desktop} at 1 bit in 10^14, {server} at 10^15"
         )
+        yield f"unreadable sector in a rebuild: {odds}, the most that data sheets allow for{repaired}"
     if array.stripe_cache_bytes:
         yield f"stripe cache: {human(array.stripe_cache_bytes)} of memory"
     yield from array.notes

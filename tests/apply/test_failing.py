@@ -397,12 +397,12 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 3
     said = capsys.readouterr().err
     assert said.endswith(
-        "the initial sync of data is held, and without it data is not redundant: `apply` again or a reboot lets it run; to let "
+        "the initial sync of data is paused, and without it data is not redundant: `apply` again or a reboot lets it run; to let "
         "it run now, echo idle > /sys/block/data/md/sync_action\n"
     )
     world.lie = {}
     monkeypatch.setattr("raidplan.cli.apply.carry_out", carry_out)
     decision = decide(plan, world.read(plan), read_past(tmp_path / "state"), here=False)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 0
-    assert "held" not in capsys.readouterr().err
+    assert "paused" not in capsys.readouterr().err
     assert not list(held(plan, world))

@@ -87,7 +87,10 @@ def test_what_is_not_known_is_null(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_text_is_one_screen(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["estimate", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= (52 if "mount: /," in file.read_text() or "mount: /}" in file.read_text() else 42) and max(map(len, lines)) <= 130
+    assert (
+        len(lines) <= (52 if "mount: /," in file.read_text() or "mount: /}" in file.read_text() else 42)
+        and max(map(len, lines)) <= 130
+    )
     assert "upper bounds" in lines[0]
     assert any(line.split()[:1] == ["survives"] for line in lines)
     assert not [line for line in lines if line != line.rstrip()]

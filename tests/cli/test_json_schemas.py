@@ -155,7 +155,12 @@ def test_events(tmp_path: Path) -> None:
         Sync("md127", "rebuild", 1, 10, 5),
         Refusal("disk-not-blank", "", "d00", 3, {"node": "/dev/sda", "found": ("ext4",)}),
         Refusal("not-root"),
-        Outcome(done=["a"], failed={"b": "no"}, left=["c"], unproven=[Refusal("not-as-planned", "journal", "/j", figures={"error": "full"})]),
+        Outcome(
+            done=["a"],
+            failed={"b": "no"},
+            left=["c"],
+            unproven=[Refusal("not-as-planned", "journal", "/j", figures={"error": "full"})],
+        ),
     ]
     with events_to(str(tmp_path / "events")) as note:
         for event in told:
