@@ -77,6 +77,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applied]:
         twin.run(f"chmod 0400 {KEY}")
         killer = "env KILLED_IN=cryptsetup python3 -I /root/killer.py /root/seen 1 " + " ".join(COMMAND)
         killed = twin.run(killer, check=False, timeout=900)
+        assert killed.returncode not in (0, 3, 4), killed.stderr[-3000:]
         in_format = open_steps(twin, "lock")
         header = twin.run(
             "raidplan plan --offline /root/lock.yaml --format json | python3 -c 'import json, sys; "
