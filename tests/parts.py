@@ -41,6 +41,7 @@ IN_SERVERS = {
     "drift": ("machine/test_drift.py", "machine/test_foreign.py"),
     "random-kills": ("kills/test_cases.py",),
     "fleet": ("machine/test_fleet.py",),
+    "encryption": ("machine/test_encryption.py",),
     "rehearsal": ("machine/test_rehearsal.py",),
     "boot-from-disks": ("machine/test_boot_from_disks.py",),
 }
