@@ -20,7 +20,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at, read_blocks
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.in_use import used_by_others
-from raidplan.facts.machine import Properties, Trace
+from raidplan.facts.machine import BlockFact, Properties, Trace
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.facts.swap_area import is_swap
 from raidplan.facts.traces import Place, read_all, read_small, read_traces, words
@@ -63,7 +63,9 @@ def _device(
     if block is None or not block.size:
         return {}
     node = f"/dev/{block.name}"
-    read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
+    read: Reader = partial(read_at, node)
+    if _on_encryption(block, machine):
+        read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
     disk = disks.get(identity[1:-1])
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
@@ -76,6 +78,20 @@ def _device(
     return more | {
         ("content", identity): {"carries": [], **(machine.observe("content", identity) or {}), **amiss}
     }
+
+
+def _on_encryption(block: BlockFact, machine: Machine) -> bool:
+    """The device is an opened encryption, or stands on one: what nobody wrote to it is no zero."""
+    blocks = {each.name: each for each in machine.blocks}
+    waiting, seen = [block.name], set[str]()
+    while waiting:
+        each = blocks.get(waiting.pop())
+        if each and each.kind == "mapping":
+            return True
+        if each and each.name not in seen:
+            seen.add(each.name)
+            waiting += each.below
+    return False
 
 
 def _as_made(step: Step, identity: str, read: Reader, size: int, machine: Machine, clock: int) -> Found:
