@@ -18,6 +18,10 @@ LENGTH = 32
 """Hexadecimal digits that are kept of a SHA-256."""
 
 
+LATER = (("inside", False), ("key", ""), ("encrypted", ()))
+"""Fields of actions that came later, empty."""
+
+
 def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
     """The fingerprints of every step of the whole plan that writes over a device; `disks` by layout name."""
     below = disks_below(plan)
@@ -44,7 +48,7 @@ def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
 
 def _does(action: Action) -> dict[str, object]:
     """The values of an action, without those that journals of earlier versions did not know, where they are empty."""
-    return {name: value for name, value in asdict(action).items() if (name, value) != ("inside", False)}
+    return {name: value for name, value in asdict(action).items() if (name, value) not in LATER}
 
 
 def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
