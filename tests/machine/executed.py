@@ -19,7 +19,7 @@ STARTED = re.compile(r"execve\(\"[^\"]*\", (?P<argv>\[.*?\]), 0x\S+ /\* \d+ vars
 
 
 PROBES = (
-    r"(mdadm|sfdisk|mkfs\.btrfs|pvcreate|udevadm|dracut|grub-install) --version",
+    r"(mdadm|sfdisk|mkfs\.btrfs|pvcreate|udevadm|dracut|grub-install|cryptsetup) --version",
     r"(mke2fs|mkfs\.xfs|mkfs\.f2fs) -V",
     r"mkfs\.vfat --help",
     r"lsblk --json --nodeps --output \S+",
