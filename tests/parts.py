@@ -27,6 +27,7 @@ IN_SERVERS = {
     "changes": ("machine/test_converge.py",),
     "boots": (
         "machine/test_boots.py",
+        "machine/test_names_at_boot.py",
         "machine/test_power.py",
         "machine/test_power_jbod.py",
         "machine/test_links.py",
