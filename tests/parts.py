@@ -22,7 +22,12 @@ RECORDS = ROOT / ".results" / "test-all.jsonl"
 CODE = ("raidplan", "ansible", "tests", "examples", "schemas", "pyproject.toml")
 """The tests' results hang on these."""
 IN_SERVERS = {
-    "servers": ("machine/test_servers.py", "machine/test_test_machines.py", "twin/test_machine.py"),
+    "servers": (
+        "machine/test_servers.py",
+        "machine/test_test_machines.py",
+        "machine/test_group_stripes.py",
+        "twin/test_machine.py",
+    ),
     "kills": ("machine/test_killed.py",),
     "changes": ("machine/test_converge.py",),
     "boots": (
