@@ -33,7 +33,7 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
     made = made_nodes(plan)
     for step in plan.steps:
         known = made_by(step) in past.made and not half_done(step, machine, past)
-        if not known or step.proof is None or step.proof.kind != "array" or given_up(step, past):
+        if not known or step.proof is None or step.proof.kind != "array" or is_given_up(step, past):
             continue
         blocks = [_block(identity_of(node, made), machine) for node in step.guard]
         if machine.observe("array", step.proof.key) or not all(blocks):
@@ -53,7 +53,7 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             )
 
 
-def given_up(step: Step, past: Past) -> bool:
+def is_given_up(step: Step, past: Past) -> bool:
     """The open run stopped the array, which a person gave up, and has not made it since."""
     assert step.proof is not None
     return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from raidplan.apply.decide.leftovers import TYPES
-from raidplan.apply.decide.lost_superblocks import given_up
+from raidplan.apply.decide.lost_superblocks import is_given_up
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
@@ -96,7 +96,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         if (found and found.get("state") not in STATES) or half_done(step, machine, past):
             continue
         missing = missing_members(step, machine, made)
-        if not found and (len(missing) == len(step.guard) or given_up(step, past)):
+        if not found and (len(missing) == len(step.guard) or is_given_up(step, past)):
             continue
         there = len(step.guard) - len(missing)
         figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from raidplan.base.words import counted, duration
-from raidplan.estimate.survival import survive
+from raidplan.estimate.survival import Survival, survive
 from raidplan.plan import Plan, plan_to_json
 from raidplan.twin.rehearsal.cases import Case, cases_of, control, untried
 from raidplan.twin.rehearsal.faults import Rig, members_of, play, prepare
@@ -73,13 +73,13 @@ def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say)
     report = replace(report, untried=tuple(untried(survival)))
     run = _Run(say)
     try:
-        return _rehearsed(subject, plan, report, wish, run, cases)
+        return _rehearsed(subject, plan, report, wish, run, survival, cases)
     except _Failed:
         return replace(report, stages=tuple(run.stages))
 
 
 def _rehearsed(
-    subject: Subject, plan: Plan, report: Report, wish: Wish, run: _Run, cases: list[Case]
+    subject: Subject, plan: Plan, report: Report, wish: Wish, run: _Run, survival: Survival, cases: list[Case]
 ) -> Report:
     with run.stage("build", f"the image of {wish.suite}, once"):
         find_or_build(Recipe(wish.suite), say=lambda line: run.say(f"{'':10}  {line}"))
@@ -94,7 +94,7 @@ def _rehearsed(
             zip(("kernel", "mdadm", "Debian"), twin.run(VERSIONS).stdout.splitlines(), strict=False)
         )
         report = replace(report, versions=versions)
-        rig = Rig(twin, subject, survive(subject.topology), members_of(plan))
+        rig = Rig(twin, subject, survival, members_of(plan))
         tried, controlled = [], None
         if cases:
             with run.stage("prepare", "writers on every file system, pages in swap, a snapshot"):
