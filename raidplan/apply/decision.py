@@ -9,10 +9,11 @@ from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
-from raidplan.apply.decide.host_name import called_otherwise
+from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.decide.stale_signatures import written_over
 from raidplan.apply.journal.past import Past
+from raidplan.apply.note import Note
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.clearing import clear
@@ -36,7 +37,7 @@ class Decision:
     refusals: tuple[Refusal, ...]
     machine: Machine
     """The machine as it was read, with its disks by their names in the layout."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Facts to know before, of versions for example, that are no reason to refuse."""
     standing: tuple[Obsolete, ...] = ()
     """Objects and settings of an earlier version of the layout: they are left as they are."""
@@ -83,7 +84,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         refusals=refusals,
         machine=resumed.machine,
         notes=(
-            *called_otherwise(left, matched.disks, resumed.machine),
+            *host_name_differs(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
             *ignored_lines(left, resumed.machine),
             *kept_for_others(remaining.whole, resumed.machine),

@@ -29,6 +29,7 @@ from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, target_of, waiting
 from raidplan.plan import Plan, plan_digest, plan_from_json
+from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
@@ -83,7 +84,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if past.is_open:
         talk(f"resuming the apply that started at {past.began} and was interrupted")
     for note in (*decision.notes, *in_memory(folder, decision.machine, plan.target)):
-        talk(f"note: {note}")
+        talk(f"note: {note_text(note)}")
     _show(decision.left, decision.nodes, arguments)
     if not confirmed(decision.left, arguments):
         talk("not confirmed; nothing was written")

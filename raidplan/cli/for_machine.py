@@ -18,6 +18,7 @@ from raidplan.cli.target import waiting
 from raidplan.facts import Machine
 from raidplan.plan import Plan
 from raidplan.render.findings_json import json_text
+from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.refusals import refusal_text, refusals_to_data
 
@@ -35,7 +36,7 @@ def for_machine(
     past = past_of_host(arguments.state, plan.host, plan.target) if here else Past()
     decision = decide(plan, machine, past, here=here)
     for note in decision.notes:
-        talk(f"note: {note}")
+        talk(f"note: {note_text(note)}")
     for words in (*map(obsolete_text, decision.standing), *waiting(decision)):
         talk(words)
     return decision.left, decision.nodes, decision.refusals

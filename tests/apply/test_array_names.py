@@ -10,6 +10,7 @@ import pytest
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.plan import Plan, WriteBlock, plan_from_json, plan_to_json
+from raidplan.render.note_words import note_text
 from tests.apply.earlier import plan_of, set_to
 from tests.apply.recorded_runs import Recorded
 from tests.apply.runs import apply, impatient, machine
@@ -80,8 +81,8 @@ def test_a_line_that_needs_such_a_name_keeps_it(file: str, line: str, tmp_path: 
     path.write_text(f"{before}{line}\n")
     decision = left.decide(left.layout)
     assert decision.refusals == () and all(step.id != "config.mdadm.conf" for step in decision.left.steps)
-    (note,) = (note for note in decision.notes if "names=yes stays" in note)
-    assert f"/{file}" in note and "write UUID= there" in note
+    (note,) = (note for note in decision.notes if note.code == "names-stay")
+    assert str(note.figures["line_at"]).startswith(f"/{file}") and "write UUID= there" in note_text(note)
     assert left.apply(left.layout) == "done" and "create names=yes" in (left.root / CONF).read_text()
     assert left.apply(left.layout) == "nothing to do"
     path.write_text(before)
@@ -113,15 +114,15 @@ def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Pat
         "/etc/fstab line 1 calls an array /dev/md127, a number that it gets by chance at each boot"
     )
     held = beside(tmp_path, plan, etc__fstab=FSTAB_LINE, **{"etc__mdadm__mdadm.conf": HELD})
-    assert held.refusals == () and not any("numbers" in note for note in held.notes)
+    assert held.refusals == () and not any(note.code == "numbers-free" for note in held.notes)
 
 
 def test_numbers_of_others_that_nothing_holds_are_told(tmp_path: Path) -> None:
     plan = plan_of(tmp_path / "plan")
     found = beside(tmp_path, plan)
-    (note,) = (note for note in found.notes if "nothing holds their numbers" in note)
-    assert note.startswith("the arrays md127 are not of this layout") and found.refusals == ()
-    assert not any("numbers" in note for note in beside(tmp_path, plan, device="md_theirs").notes)
+    (note,) = (note for note in found.notes if note.code == "numbers-free")
+    assert note.figures == {"arrays": ("md127",)} and found.refusals == ()
+    assert not any(note.code == "numbers-free" for note in beside(tmp_path, plan, device="md_theirs").notes)
 
 
 def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
     assert beside(tmp_path, plan, **{conf: "MAILADDR root@example.org\n"}).refusals == ()
     silent = plan_of(tmp_path / "silent", set_to("monitoring", None))
     assert beside(tmp_path, silent, **{conf: "MAILADDR root\n"}).refusals == ()
-    notes = beside(tmp_path, plan, **{conf: ""}).notes
+    notes = map(note_text, beside(tmp_path, plan, **{conf: ""}).notes)
     assert (
         "alarms of /dev/md99, /dev/md127 go to root@example.org as well: mdadm takes one address for all arrays"
         in notes
@@ -149,7 +150,8 @@ def test_without_arrays_of_others_nobody_misses_an_alarm(tmp_path: Path) -> None
     alone = replace(there, disks=there.disks[4:], objects=there.objects | {"array": {}}, blocks=())
     decision = decide(plan, alone, Past(), here=False)
     assert decision.refusals == () and any(
-        "will be overridden: alarms go to root@example.org" in note for note in decision.notes
+        note.code == "alarms-overridden" and note.figures["ours"] == "root@example.org"
+        for note in decision.notes
     )
 
 

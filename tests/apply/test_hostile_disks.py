@@ -18,6 +18,7 @@ from raidplan.facts.machine import Trace
 from raidplan.facts.signatures import plain
 from raidplan.plan import Plan, Run, WriteBlock, WriteFile
 from raidplan.render.losses import loss_texts
+from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from tests.apply.sentences import sentences
 from tests.apply.stacks import GIB, GROUP, LAYOUT, MIB, OLD, OTHER, PHOTOS, Box, old_pair, plan_of
@@ -126,7 +127,7 @@ def test_f68_whatever_is_decided_is_said_in_harmless_words(
         decision = decide(which, box(text).machine(), past, here=False)
         said = (
             *sentences(decision.refusals),
-            *decision.notes,
+            *map(note_text, decision.notes),
             *map(obsolete_text, decision.standing),
             *loss_texts(decision.left.lost),
         )

@@ -370,5 +370,5 @@ def test_a_journal_in_memory_is_noted(mounts: dict[str, str], folder: str, noted
     found = box()
     for point, kind in mounts.items():
         found = found.put("mount", point, type=kind, source="x", options=[], flags=[])
-    words = [*in_memory(Path(folder), found.machine())]
-    assert len(words) == noted and all("--state" in each and folder in each for each in words)
+    notes = [(each.code, each.place) for each in in_memory(Path(folder), found.machine())]
+    assert notes == [("journal-in-memory", folder)] * noted

@@ -236,8 +236,8 @@ def test_files_are_written_below_a_folder_where_something_is_mounted(tmp_path: P
 
 
 def test_a_journal_that_the_rescue_system_keeps_is_noted() -> None:
-    said = [*in_memory(Path("/var/lib/raidplan/fresh"), Machine(()), "/mnt")]
-    assert [words for words in said if "of this rescue system until the system in /mnt gets it" in words]
+    (said,) = in_memory(Path("/var/lib/raidplan/fresh"), Machine(()), "/mnt")
+    assert (said.code, said.figures) == ("journal-below-rescue", {"target": "/mnt"})
     assert not [*in_memory(Path("/mnt/var/lib/raidplan/fresh"), Machine(()), "/mnt")]
 
 

@@ -34,6 +34,7 @@ from raidplan.facts.magic import Found, recognised
 from raidplan.facts.run import Result, told_clock
 from raidplan.plan import Plan, Run, Step, Value
 from raidplan.plan.changes import by_hand
+from raidplan.render.note_words import note_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
@@ -168,7 +169,7 @@ def test_the_versions_of_its_package_are_known(tmp_path: Path) -> None:
     def told(version: str) -> tuple[list[str], list[str]]:
         tools = {"mkfs.tinyfs": {"path": "/sbin/mkfs.tinyfs", "version": version}}
         machine = Machine((), {"tool": tools, "kernel": {"6.1": {}}}, kernel="6.1")  # type: ignore[dict-item]
-        return [*sentences(too_old(plan, machine))], [*notes(plan, machine)]
+        return [*sentences(too_old(plan, machine))], [*map(note_text, notes(plan, machine))]
 
     assert told("1.2") == ([], [])
     assert "older than 1.2" in told("1.1")[0][0]

@@ -25,6 +25,7 @@ from raidplan.apply.preflight.versions import (
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version, versions
 from raidplan.plan import Plan
+from raidplan.render.note_words import note_text
 from tests.apply.sentences import sentences
 from tests.apply.stacks import plan_of
 
@@ -73,9 +74,13 @@ OLD = {
 }  # fmt: skip
 
 
+def said(plan: Plan, machine: Machine) -> list[str]:
+    return [*map(note_text, notes(plan, machine))]
+
+
 def test_versions_that_fit_get_no_word(tmp_path: Path) -> None:
     made = plan(tmp_path)
-    assert [*sentences(too_old(made, machine(**FINE))), *notes(made, machine(**FINE))] == []
+    assert [*sentences(too_old(made, machine(**FINE))), *said(made, machine(**FINE))] == []
     assert list(sentences(too_old(made, Machine()))) == [], "what nobody knows is left to the program"
 
 
@@ -112,57 +117,57 @@ NEW = {
 def test_what_is_newer_than_the_tables_is_noted_and_not_refused(tool: str, tmp_path: Path) -> None:
     known, new = NEW[tool]
     made, name = plan(tmp_path), tool.replace("_", ".")
-    newer = [words for words in notes(made, machine(**{**FINE, tool: new})) if "is newer than" in words]
+    newer = [words for words in said(made, machine(**{**FINE, tool: new})) if "is newer than" in words]
     assert newer == [
         f"{name} {new} is newer than {known.rpartition('.')[0]}, the last version that raidplan was made for"
     ]
     assert not list(sentences(too_old(made, machine(**{**FINE, tool: new}))))
-    assert not [words for words in notes(made, machine(**{**FINE, tool: known})) if "is newer than" in words]
+    assert not [words for words in said(made, machine(**{**FINE, tool: known})) if "is newer than" in words]
 
 
 def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
     made = plan(tmp_path)
     writes = "arrays.os (line 6): the logical block size in the superblock, as mdadm writes it here, can be read by Linux 6.19 or later"
-    assert list(notes(made, machine("6.19.6+deb14-amd64", **FINE))) == [
+    assert list(said(made, machine("6.19.6+deb14-amd64", **FINE))) == [
         f"{writes}, and no kernel is installed here: the one that will boot must be at least that"
     ]
     both = ("6.19.6+deb14-amd64", "6.1.0-38-amd64")
-    assert list(notes(made, machine(both[0], both, **FINE))) == [
+    assert list(said(made, machine(both[0], both, **FINE))) == [
         f"{writes}, and this machine has 6.1.0-38-amd64"
     ]
-    assert not list(notes(made, machine(both[0], both[:1], **FINE)))
-    assert not list(notes(made, machine("6.18.15", ("6.18.15", "5.10.0"), **FINE)))
+    assert not list(said(made, machine(both[0], both[:1], **FINE)))
+    assert not list(said(made, machine("6.18.15", ("6.18.15", "5.10.0"), **FINE)))
 
 
 def test_file_systems_that_older_kernels_and_boot_loaders_refuse(tmp_path: Path) -> None:
     later = {**FINE, "mkfs_xfs": "6.6.0", "mkfs_btrfs": "6.19"}
     writes = "filesystems.os (line 10): nrext64, as mkfs.xfs writes it here, can be read by"
     tree = "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can be read by"
-    assert list(notes(plan(tmp_path), machine("5.10.0-30", ("5.10.0-30",), **later))) == [
+    assert list(said(plan(tmp_path), machine("5.10.0-30", ("5.10.0-30",), **later))) == [
         f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30",
         f"{tree} Linux 6.1 or later, and this machine has 5.10.0-30",
     ]
     unknown = "and no kernel is installed here: the one that will boot must be at least that"
-    assert list(notes(plan(tmp_path), machine("6.12.0", **later))) == [
+    assert list(said(plan(tmp_path), machine("6.12.0", **later))) == [
         f"{writes} Linux 5.19 or later, {unknown}",
         f"{tree} Linux 6.1 or later, {unknown}",
     ], "in a rescue system; but not what 5.10 can read"
     installed = machine(installed=("6.1.0-38-amd64",), **later)
-    assert not list(notes(plan(tmp_path), installed))
+    assert not list(said(plan(tmp_path), installed))
     boots = plan(tmp_path, mount="/boot")
-    grub = [words for words in notes(boots, machine(**later)) if "GRUB" in words]
+    grub = [words for words in said(boots, machine(**later)) if "GRUB" in words]
     assert f"{writes} GRUB 2.12 or later" in grub and len(grub) == 2
     older = installed
     older = replace(
         older,
         objects={**older.objects, "tool": {**older.objects["tool"], "grub-install": {"version": "2.06"}}},
     )
-    assert list(notes(boots, older)) == [f"{writes} GRUB 2.12 or later, and this machine has 2.06"]
+    assert list(said(boots, older)) == [f"{writes} GRUB 2.12 or later, and this machine has 2.06"]
     newer = replace(
         older,
         objects={**older.objects, "tool": {**older.objects["tool"], "grub-install": {"version": "2.12"}}},
     )
-    assert list(notes(boots, newer)) == []
+    assert list(said(boots, newer)) == []
 
 
 # What the installed programs do, held against the tables whatever their versions are.

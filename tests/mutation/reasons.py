@@ -34,7 +34,6 @@ NONE_GIVEN = {
     "change_contents.py:remount_words": "words of mount",
     "conflicts.py:_files": "files and their lines",
     "conflicts.py:_meant": "what lines of ours mean",
-    "conflicts.py:ignored_lines": "told of, and left",
     "copying.py:_names": "names of files",
     "copying.py:no_way_back": "the steps after which there is none",
     "execute.py:_act": "after the write",

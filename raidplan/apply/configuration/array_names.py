@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections, wanted_text
 from raidplan.apply.configuration.lines import Line, device, mdadm_conf, numbered, rows, statements
+from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
@@ -62,15 +63,13 @@ def inside_without_names(lines: Iterable[Line]) -> Iterator[str]:
     yield from (line for _, line in lines if line.lower().split() != NAMES.lower().split())
 
 
-def kept_for_others(whole: Plan, machine: Machine) -> Iterator[str]:
-    """Reasons why names=yes stays in our block, in words."""
+def kept_for_others(whole: Plan, machine: Machine) -> Iterator[Note]:
+    """The line because of which names=yes stays in our block."""
     block = next((step.action for step in whole.steps if _is_conf(step)), None)
     if isinstance(block, WriteBlock) and block.content.startswith(NAMES):
-        places = (f"{place} ({plain(node)})" for place, node in _spoken_of(machine) if BY_NAME.match(node))
-        yield (
-            f"names=yes stays in {MDADM_CONF}, which gives all arrays of the machine such names: {next(places, 'a line')} needs "
-            "it; write UUID= there, and the next `apply` shows the step that takes it out"
-        )
+        lines = (each for each in _spoken_of(machine) if BY_NAME.match(each[1]))
+        line_at, node = next(lines, ("", ""))
+        yield note("names-stay", place=MDADM_CONF, line_at=line_at, node=node)
 
 
 def numbers_needed(left: Plan, machine: Machine) -> Iterator[Refusal]:
@@ -79,13 +78,10 @@ def numbers_needed(left: Plan, machine: Machine) -> Iterator[Refusal]:
         yield from (refusal("lines-conflict", "number", place=place, node=f"/dev/{name}") for place in places)
 
 
-def numbers_free(left: Plan, machine: Machine) -> Iterator[str]:
+def numbers_free(left: Plan, machine: Machine) -> Iterator[Note]:
     """The same of numbers that no line needs."""
-    if names := [name for name, places in _by_chance(left, machine) if not places]:
-        yield (
-            f"the arrays {', '.join(names)} are not of this layout, and nothing holds their numbers: from the next boot on they may "
-            "have others, as the new arrays take numbers too; their links below /dev/md and /dev/disk stay"
-        )
+    if names := tuple(name for name, places in _by_chance(left, machine) if not places):
+        yield note("numbers-free", arrays=names)
 
 
 def _by_chance(left: Plan, machine: Machine) -> Iterator[tuple[str, list[str]]]:

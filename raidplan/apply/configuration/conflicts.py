@@ -20,6 +20,7 @@ from raidplan.apply.configuration.lines import (
     unit,
 )
 from raidplan.apply.journal.past import Past
+from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.facts import Machine
@@ -132,18 +133,18 @@ def _spoken_of(kind: str, key: str) -> Key:
     return ("node", key.removeprefix("file:")) if key.startswith("file:") else device(f"UUID={key}")
 
 
-def ignored_lines(left: Plan, machine: Machine) -> Iterator[str]:
+def ignored_lines(left: Plan, machine: Machine) -> Iterator[Note]:
     """Lines that mdadm ignores (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices missing from a list."""
     for action, text in _of_mdadm(left, machine):
         found = [*_statements(text.others, action, machine)]
         listed = [(place, words[1:]) for place, words in found if words[0] == "DEVICE"]
         if listed and not any("partitions" in words for _, words in listed):
             place, words = listed[0]
-            yield f"{place} lets mdadm look at {plain(' '.join(words))} only: no array with members elsewhere is assembled at boot"
+            yield note("devices-limited", place=place, devices=tuple(words))
         ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
         for place, words in found:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
-                yield f"{place} will be overridden: alarms go to {ours[0][1]}, not to {plain(' '.join(words[1:]))}"
+                yield note("alarms-overridden", place=place, ours=ours[0][1], theirs=tuple(words[1:]))
         others = _arrays_of_others(left.complete, machine)
         if (
             ours
@@ -151,7 +152,7 @@ def ignored_lines(left: Plan, machine: Machine) -> Iterator[str]:
             and all(words[0] != "MAILADDR" for _, words in found)
             and not _addresses(text.inside)
         ):
-            yield f"alarms of {', '.join(others)} go to {ours[0][1]} as well: mdadm takes one address for all arrays"
+            yield note("alarms-of-others", arrays=tuple(others), ours=ours[0][1])
 
 
 def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:

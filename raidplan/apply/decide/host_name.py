@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from raidplan.apply.note import Note, note
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.signatures import plain
 from raidplan.plan import Plan
 
 UNNAMED = ("", "localhost", "(none)")
@@ -13,7 +13,7 @@ UNNAMED = ("", "localhost", "(none)")
 LOOP = "loop"
 
 
-def called_otherwise(left: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[str]:
+def host_name_differs(left: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[Note]:
     """A note, and no refusal: disks are found by their identity, whatever the machine around them is called.
 
     Nothing of a rescue system, which has no kernel installed and is called as its maker called it, nor of a layout that is tried
@@ -23,10 +23,7 @@ def called_otherwise(left: Plan, disks: Mapping[str, DiskFact], machine: Machine
     rescue = not machine.objects.get("kernel")
     tried = all(disk.kernel_name.startswith(LOOP) for disk in disks.values())
     if left.steps and itself != host and itself not in UNNAMED and not rescue and not tried:
-        yield (
-            f"this machine calls itself {plain(machine.host)}, and the layout is for {left.host}: whatever names the host here (arrays, "
-            "the journal, the blocks in configuration files) will say the latter; if another machine is meant, stop here"
-        )
+        yield note("host-name-differs", name=machine.host, host=left.host)
 
 
 def _first_label(name: str) -> str:

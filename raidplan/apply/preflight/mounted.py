@@ -7,6 +7,7 @@ from pathlib import Path
 
 from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
+from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Step, WriteBlock
@@ -51,23 +52,17 @@ def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[Refusal]:
             yield refusal("journal-hidden", place=str(folder), point=left.target + point)
 
 
-def in_memory(folder: Path, machine: Machine, target: str = "") -> Iterator[str]:
+def in_memory(folder: Path, machine: Machine, target: str = "") -> Iterator[Note]:
     """A note, and no refusal: a journal that the next reboot takes away, as in a rescue system."""
     if target:
         if not folder.is_relative_to(target):
-            yield (
-                f"the journal lies in {folder} of this rescue system until the system in {target} gets it: if it is booted "
-                "before, `apply` refuses what stands until `raidplan adopt` has looked at it; --state names another folder"
-            )
+            yield note("journal-below-rescue", place=str(folder), target=target)
         return
     place = folder.resolve()
     points = (point for point in machine.objects.get("mount", {}) if place.is_relative_to(point))
     nearest = machine.observe("mount", max(points, key=len, default="")) or {}
     if nearest.get("type") in IN_MEMORY or place.is_relative_to("/run"):
-        yield (
-            f"the journal in {folder} lies in memory: if this machine is booted before all is done, `apply` refuses what stands "
-            "until `raidplan adopt` has looked at it; name a folder on a disk with --state"
-        )
+        yield note("journal-in-memory", place=str(folder))
 
 
 def _lines(rows: Mapping[str, list[str]]) -> dict[str, tuple[str, frozenset[str]]]:

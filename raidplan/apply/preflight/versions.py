@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS, packages
@@ -122,14 +123,14 @@ def too_old(plan: Plan, machine: Machine) -> Iterator[Refusal]:
             yield Refusal("version", "option", step.because, step.line, figures)
 
 
-def notes(plan: Plan, machine: Machine) -> Iterator[str]:
+def notes(plan: Plan, machine: Machine) -> Iterator[Note]:
     """Notes that are no reason to refuse: programs newer than these tables, and formats that others could not read."""
     for package in known_packages():
         last = numbers(package.newest)
         for program in package.programs:
             found = _installed(program, plan, machine)
             if found and numbers(found)[: len(last)] > last:
-                yield f"{program} {found} is newer than {package.newest}, the last version that raidplan was made for"
+                yield note("program-newer", program=program, version=found, newest=package.newest)
     for row in written():
         step = _first(plan, row.program, row.words)
         if step and is_written(row, plan, machine):
@@ -143,19 +144,22 @@ def is_written(row: Written, plan: Plan, machine: Machine) -> bool:
     return enough and numbers(machine.kernel) >= numbers(row.under)
 
 
-def _unreadable(row: Written, step: Step, plan: Plan, machine: Machine) -> Iterator[str]:
+def _unreadable(row: Written, step: Step, plan: Plan, machine: Machine) -> Iterator[Note]:
+    def reader(code: str, since: str, version: str = "") -> Note:
+        figures = {"what": row.what, "program": row.program, "since": since, "version": version}
+        return note(code, place=step.because, line=step.line, **figures)
+
     installed = sorted(machine.objects.get("kernel", {}), key=numbers)
-    writes = f"{_place(step)}: {row.what}, as {row.program} writes it here, can be read by"
     old = [
         kernel for kernel in {*installed, machine.kernel} if kernel and numbers(kernel) < numbers(row.kernel)
     ]
     if old:
-        yield f"{writes} Linux {row.kernel} or later, and this machine has {min(old, key=numbers)}"
+        yield reader("kernel-cannot-read", row.kernel, min(old, key=numbers))
     elif not installed and numbers(row.kernel) > numbers(OLDEST_KERNEL):
-        yield f"{writes} Linux {row.kernel} or later, and no kernel is installed here: the one that will boot must be at least that"
+        yield reader("kernel-unknown", row.kernel)
     grub = str((machine.observe("tool", "grub-install") or {}).get("version", ""))
     if row.grub and _boots(step, plan) and numbers(grub) < numbers(row.grub):
-        yield f"{writes} GRUB {row.grub} or later" + (f", and this machine has {grub}" if grub else "")
+        yield reader("loader-cannot-read", row.grub, grub)
 
 
 def _boots(step: Step, plan: Plan) -> bool:
@@ -193,7 +197,3 @@ def runs(step: Step, program: str, words: tuple[str, ...]) -> bool:
         return False
     argv = step.action.argv
     return all(any(word.startswith(begin) for word in argv) for begin in words)
-
-
-def _place(step: Step) -> str:
-    return f"{step.because} (line {step.line})"
