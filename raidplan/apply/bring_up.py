@@ -8,10 +8,11 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from raidplan.apply.decide.not_started import STATES, missing_members
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
+from raidplan.base.figures import Figure
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.identity import md_form
-from raidplan.base.words import listed
 from raidplan.facts import Machine
 from raidplan.facts.match import match
 from raidplan.plan import Plan, Run, Step
@@ -32,8 +33,8 @@ class Wish:
     """Arrays are assembled that lack a member."""
 
 
-def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], None]) -> list[str]:
-    """Assembles the arrays of a plan with a target, activates its volumes and mounts its file systems; why not, in words.
+def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], None]) -> list[Refusal]:
+    """Assembles the arrays of a plan with a target, activates its volumes and mounts its file systems; the reasons why not.
 
     Each layer is read once the one below it is there; a command that fails ends it.
     """
@@ -41,7 +42,7 @@ def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], Non
     while True:
         machine = named(plan, world)
         commands: list[Command] = []
-        troubles: list[str] = []
+        troubles: list[Refusal] = []
         found_out = (
             *_arrays(plan, machine, wish),
             *_encryptions(plan, machine, wish, world),
@@ -49,17 +50,17 @@ def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], Non
             *_mounts(plan, machine, wish),
         )
         for found in found_out:
-            (troubles if isinstance(found, str) else commands).append(found)  # type: ignore[arg-type]
+            (troubles if isinstance(found, Refusal) else commands).append(found)  # type: ignore[arg-type]
         commands = [command for command in commands if command not in done]
         if not commands:
             return troubles
         if failed := _run(commands, world, tell, _keys_of(plan)):
-            return [failed]
+            return [refusal("not-mountable", "command", command=failed[0], error=failed[1])]
         done.update(commands)
 
 
-def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> list[str]:
-    """Unmounts the file systems of a plan with a target, deactivates its volumes and stops its arrays; why not, in words."""
+def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> list[Refusal]:
+    """Unmounts the file systems of a plan with a target, deactivates its volumes and stops its arrays; the reasons why not."""
     machine = named(plan, world)
     if troubles := [*_in_the_way(plan, machine)]:
         return troubles
@@ -69,7 +70,7 @@ def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> lis
         *_taken_down(plan, machine),
     ]
     failed = _run(commands, world, tell)
-    return [failed] if failed else []
+    return [refusal("not-unmountable", "command", command=failed[0], error=failed[1])] if failed else []
 
 
 def _taken_down(plan: Plan, machine: Machine) -> Iterator[Command]:
@@ -97,18 +98,18 @@ def _run(
     world: World,
     tell: Callable[[Command], None],
     keys: Mapping[str, str] = MappingProxyType({}),
-) -> str:
-    """Runs commands until one fails; its own last words then. `keys`: the last word of a command to whose passphrase it gets."""
+) -> tuple[Command, str] | None:
+    """Runs commands until one fails; that one and its own last words then. `keys`: the last word of a command to whose passphrase it gets."""
     for command in commands:
         tell(command)
         key = keys.get(command[-1], "") if command[:2] == OPEN else ""
         result = world.run(command, world.passphrases[key] if key else "")
         if result.returncode:
-            return f"{' '.join(command)}: {result.last_words}"
-    return ""
+            return command, result.last_words
+    return None
 
 
-def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | str]:
+def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | Refusal]:
     made = made_nodes(plan)
     for step in _steps(plan, "array"):
         assert step.proof
@@ -117,17 +118,17 @@ def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | str]
             continue
         missing = missing_members(step, machine, made)
         if missing and not wish.degraded:
-            yield f"{step.because} (line {step.line}) lacks {listed(missing)}: --degraded assembles it without"
+            yield _not_mountable("incomplete", step, missing=tuple(missing))
         elif len(missing) < len(step.guard) and found:
             yield "mdadm", "--run", str(found["node"])
         elif len(missing) < len(step.guard):
             more = (*(("--run",) if missing else ()), *(("--readonly",) if wish.read_only else ()))
             yield "mdadm", "--assemble", step.awaits[0], f"--uuid={md_form(step.proof.key)}", *more
         else:
-            yield f"{step.because} (line {step.line}) has none of its members here"
+            yield _not_mountable("no-members", step)
 
 
-def _encryptions(plan: Plan, machine: Machine, wish: Wish, world: World) -> Iterator[Command | str]:
+def _encryptions(plan: Plan, machine: Machine, wish: Wish, world: World) -> Iterator[Command | Refusal]:
     """The encryptions that a key opens; none for swap, which has another key at each boot."""
     for step in _steps(plan, "mapping"):
         assert step.proof and isinstance(step.action, Run)
@@ -139,9 +140,9 @@ def _encryptions(plan: Plan, machine: Machine, wish: Wish, world: World) -> Iter
             [each for each in dict.fromkeys((plan.target + file, file)) if world.exists(each)] if file else []
         )
         if not machine.observe("encryption", step.proof.key):
-            yield f"{step.because} (line {step.line}): its header is not there"
+            yield _not_mountable("header", step)
         elif file and not there:
-            yield f"{step.because} (line {step.line}): its key file {file} is not there"
+            yield _not_mountable("key-file", step, file=file)
         else:
             more = ("--readonly",) if wish.read_only else ()
             words = (there[0] if word == file else word for word in argv[len(OPEN) :])
@@ -154,17 +155,17 @@ def _keys_of(plan: Plan) -> dict[str, str]:
     return {action.argv[-1]: action.key for action in actions if isinstance(action, Run) and action.key}
 
 
-def _volumes(plan: Plan, machine: Machine) -> Iterator[Command | str]:
+def _volumes(plan: Plan, machine: Machine) -> Iterator[Command | Refusal]:
     for step in _steps(plan, "volume"):
         assert step.proof
         found = machine.observe("volume", step.proof.key)
         if not found:
-            yield f"{step.because} (line {step.line}): there is no volume {step.proof.key}"
+            yield _not_mountable("volume", step, volume=step.proof.key)
         elif not found.get("active"):
             yield "lvchange", "--activate", "y", step.proof.key
 
 
-def _mounts(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | str]:
+def _mounts(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | Refusal]:
     """The mounts that lack nothing but themselves, the outer ones first; none inside one that cannot be made."""
     filesystems = {
         str(step.proof.expect["device"]): step.proof.key for step in _steps(plan, "filesystem") if step.proof
@@ -180,7 +181,7 @@ def _mounts(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | str]
             yield _command(step.action.argv, str(step.proof.expect["type"]), wish)
         else:
             closed.append(PurePath(point))
-            yield f"{step.because} (line {step.line}): its file system is not there"
+            yield _not_mountable("filesystem", step)
 
 
 def _command(argv: Command, type: str, wish: Wish) -> Command:
@@ -191,16 +192,20 @@ def _command(argv: Command, type: str, wish: Wish) -> Command:
     return *argv[:at], f"{argv[at]},{FILESYSTEMS[type].unwritten}", *argv[at + 1 :]
 
 
-def _in_the_way(plan: Plan, machine: Machine) -> Iterator[str]:
+def _in_the_way(plan: Plan, machine: Machine) -> Iterator[Refusal]:
     """The users of the storage that it must not be taken away from."""
     ours = {*_keys(plan, "mount")}
     for point in machine.objects.get("mount", {}):
         if point not in ours:
-            yield f"{plan.target}{point} is mounted as well: umount it first"
+            yield refusal("not-unmountable", "mounted", place=f"{plan.target}{point}")
     for step in _steps(plan, "swap"):
         assert step.proof
         if (machine.observe("swap", step.proof.key) or {}).get("active"):
-            yield f"{step.because} (line {step.line}) is in use: swapoff it first"
+            yield refusal("not-unmountable", "swap", place=step.because, line=step.line)
+
+
+def _not_mountable(case: str, step: Step, **figures: Figure) -> Refusal:
+    return Refusal("not-mountable", case, step.because, step.line, figures)
 
 
 def _steps(plan: Plan, kind: str) -> Iterator[Step]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from raidplan.apply.bring_up import Command, Wish, bring_up
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.refusal import refusal, unmatched
+from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.apply import plan_of
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def brought(
-    arguments: argparse.Namespace, bring: Callable[[Plan, World], list[str]], *, missing: bool
+    arguments: argparse.Namespace, bring: Callable[[Plan, World], list[Refusal]], *, missing: bool
 ) -> int:
     """The exit code of bringing storage up or down; `missing`: also where a disk of the layout is not there."""
     if not arguments.target:
@@ -55,7 +55,7 @@ def brought(
         talk(f"refused: {error}")
         return REFUSED
     for trouble in troubles:
-        talk(f"stopped: {trouble}")
+        talk(f"stopped: {refusal_text(trouble)}")
     return STOPPED if troubles else OK
 
 

@@ -145,6 +145,14 @@ CODES: Mapping[str, tuple[str, str]] = {
         "A mount of this plan would hide the folder of the journal.",
         "Name another folder with --state.",
     ),
+    "not-mountable": (
+        "A layer of the storage that `mount` brings up is missing, or its command failed.",
+        "Bring the missing device back, or do what the message says.",
+    ),
+    "not-unmountable": (
+        "Storage that `umount` takes down is in use, or a command failed.",
+        "End its use, and try again.",
+    ),
     "assembly-held-off": (
         "An interrupted apply still holds off the automatic assembly of arrays.",
         "The next apply that is not refused ends that, and so does a boot.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidplan.render.key_words import AT, CLOSED, KEYS
+from raidplan.render.machine_words import MACHINE, MOUNT
 
 UNSEEN = "and what stands on it cannot be seen"
 AWAY = "a boot could take one for the other: unplug that disk, or clear it by hand if nobody misses what is on it"
@@ -277,44 +278,6 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "room": "{place} has {free:size} free, and a new initramfs for each of {images} kernels, beside the present one, takes {needed:size}: "
         "remove kernels that are not needed (apt autoremove --purge)",
     },
-    # this machine
-    "machine-unclear": {"": "{problem}"},
-    "not-root": {"": "not root: run it with sudo"},
-    "not-administrator": {
-        "no-capability": "root without CAP_SYS_ADMIN, as in a container: run it on the host",
-        "user-namespace": "root of a user namespace only, as in a container: run it on the host",
-    },
-    "program-missing": {"": "the program {place} is missing: install it"},
-    "program-not-roots": {
-        "owner": "{place} belongs to user {user}, not to root: whoever may change it would be root here",
-        "mode": "{place} can be written by others than root (mode {mode}): chmod go-w {place}",
-    },
-    "version": {
-        "unknown": "{place} does not tell its version: it is another program of that name, or a script around it",
-        "old": "{place} {version} is older than {oldest}, the first version that plans are right for",
-        "option": f"{AT} needs {{program}} {{since}} or later (for {{options: }}), here is {{version}}",
-    },
-    "module-missing": {"": "the kernel {kernel} has no module {place}"},
-    "udev-absent": {"": "udev does not run (there is no {place}), and without it no new partition gets a name: start systemd-udevd"},
-    "systemd-absent": {
-        "": "systemd does not run here (there is no {place}), and it is what mounts: run it on the booted system, in no chroot"
-    },
-    "target-not-mounted": {
-        "": "nothing is mounted at {place}, and the layout mounts nothing at /: mount the system there, or leave out --target",
-        "no-folder": "there is no folder {place}: make it (mkdir {place})",
-    },
-    "firmware-differs": {
-        "": "this machine was started by {found}, and the layout's boot loader is for {planned}: start it by that, or write firmware: "
-        "{found} under hardware"
-    },
-    "loader-cannot-read": {
-        "": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and it would be {{version}}: put /boot on "
-        "ext4",
-        "unknown": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and its version is not known: put "
-        "/boot on ext4, or install grub2-common of the same release here",
-    },
-    "loader-unsigned": {
-        "": "Secure Boot is on, and the system in {place} lacks {missing: and }: install it there, or switch Secure Boot off"
-    },
-    "memory": {"": "the stripe caches take {wanted:size}, and the machine has {memory:size}: lower stripe_cache_size"},
+    **MACHINE,
+    **MOUNT,
 }  # fmt: skip
