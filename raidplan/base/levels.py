@@ -66,6 +66,11 @@ class Level:
         return self.parity > 0
 
     @property
+    def zoned(self) -> bool:
+        """Beyond the end of its smallest member it goes on with the others, in chunks that its layout numbers."""
+        return self.unequal and bool(self.layouts)
+
+    @property
     def arranged(self) -> bool:
         """The layout of the array decides where the copies lie, and how many there are."""
         return self.copies is Copies.BY_LAYOUT
@@ -102,16 +107,20 @@ class Level:
         return frozenset()
 
     def layout_of(self, number: int) -> str:
-        """The kernel's number of a layout in mdadm's words; empty where the level has none, the number if unknown."""
+        """The kernel's number of a layout in mdadm's words; empty where the level has none, the number if unknown.
+
+        The superblock of a RAID0 need not tell its layout where all members are of one size.
+        """
         if self.arranged:
             near, far, offset = number & 0xFF, number >> 8 & 0xFF, number >> 16 & 1
             if far > 1:
                 return f"{'o' if offset else 'f'}{far}" + (f" n{near}" if near > 1 else "")
             return f"n{near}"
         words = {each: word for word, each in self.layouts.items()}
-        return words.get(number, str(number)) if words else ""
+        return words.get(number, str(number) if words and not self.zoned else "")
 
 
+ZONE_LAYOUTS = {"original": 1, "alternate": 2}
 PARITY_LAYOUTS = {
     "left-symmetric": 2, "left-asymmetric": 0, "right-symmetric": 3, "right-asymmetric": 1,
     "parity-first": 4, "parity-last": 5,
@@ -127,7 +136,7 @@ LEVELS = {
     for level in (
         Level("linear", 2, "linear", forced_minimum=1, chunked=False, unequal=True),
         # 0.90 has no field for the order of the zones of a RAID0 (mdadm 4.2).
-        Level("raid0", 2, "raid0", forced_minimum=1, unequal=True, metadata_090=False),
+        Level("raid0", 2, "raid0", forced_minimum=1, unequal=True, layouts=ZONE_LAYOUTS, metadata_090=False),
         # 64 KiB leave the way open to a later reshape to RAID5.
         Level("raid1", 2, "raid1", forced_minimum=1, copies=Copies.EVERY, chunked=False, rounding=64 * KIB),
         Level("raid4", 2, "raid456", forced_minimum=2, parity=1, force=True),

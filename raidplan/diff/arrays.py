@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Path
+from raidplan.base.levels import LEVELS
 from raidplan.diff.changes import ARRAY, Way, noted, way
 from raidplan.diff.members import Members
 from raidplan.diff.places import Place
@@ -56,16 +57,17 @@ def _shape(name: str, array: Array, members: Sequence[Place], topology: Topology
     """The shape of an array; its size if that is known and may differ."""
     device = topology.devices.get(name) if sized else None
     chunk = array.effective_chunk
+    # A zone ends with a whole chunk; what is less than that on some members does not count.
+    even = len({place.size // (chunk or 1) for place in members if place.size is not None}) < 2
     return Shape(
         array.level,
         len(members),
         chunk,
-        array.effective_layout,
+        None if LEVELS[array.level].zoned and even else array.effective_layout,
         array.metadata,
         array.policy,
         device.size if device else None,
-        # A zone ends with a whole chunk; what is less than that on some members does not count.
-        len({place.size // (chunk or 1) for place in members if place.size is not None}) < 2,
+        even,
     )
 
 

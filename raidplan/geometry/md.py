@@ -87,6 +87,11 @@ class ArrayGeometry:
     io_opt: int
     read_ahead_bytes: int
 
+    @property
+    def zones(self) -> int:
+        """The stripes of a raid0 that span ever fewer members: one for each size of a share."""
+        return len(set(self.components_bytes))
+
 
 def array(
     members_bytes: Sequence[int],

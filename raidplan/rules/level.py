@@ -89,7 +89,8 @@ def invalid_array_layout(topology: Topology) -> Iterator[Hit]:
 
     Why: mdadm refuses unknown words. raid5 and raid6 take the names of parity layouts, raid10 a letter and a
     number of copies: `n2` near, `f2` far, `o2` offset, with 2 to 200 copies and at least as many members.
-    linear, raid1 and raid4 have none; raid0's matter only for unequal members, and mdadm knows the right one.
+    linear, raid1 and raid4 have none; raid0 has `original` and `alternate`, which matter for members of unequal
+    size only.
 
     Bad:
         hardware:

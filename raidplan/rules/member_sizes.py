@@ -107,8 +107,8 @@ def unequal_raid0_members(topology: Topology) -> Iterator[Hit]:
 
     Why: raid0 uses all of each member, so towards its end it stripes over the larger ones alone, and is
     slower there. How those chunks are numbered changed in Linux 3.14; a kernel of the wrong side reads
-    garbage, so from 5.4 on it starts such an array only if its superblock tells the layout. raidplan's mdadm
-    tells it, an older rescue system may not understand it.
+    garbage, so from 5.4 on it starts such an array only if its superblock tells the layout. The plan names
+    it, `original` unless the array has `layout: alternate`; a rescue system before Linux 5.4 cannot start it.
 
     Bad:
         hardware:
@@ -124,7 +124,8 @@ def unequal_raid0_members(topology: Topology) -> Iterator[Hit]:
         arrays:
           scratch: {level: raid0, members: [d<0-1>]}
 
-    Source: md(4), "RAID0"; mdadm(8), `--layout`.
+    Source: md(4), "RAID0"; mdadm(8), `--layout`; Linux, Documentation/admin-guide/md.rst, "Multi-zone RAID0
+    Layout Migration".
     """
     for name, path, array in arrays(topology):
         parts = _parts(topology, name, array) if array.level == "raid0" else []
@@ -139,7 +140,8 @@ def unequal_raid0_members(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             (*path, "members"),
             f"{small} holds {human(least)}, {large} {human(most)}: the last "
-            f"{human(sum(share - least for share, _ in shares))} of {name} lie on {counted(len(left), 'member')} of {len(shares)}",
+            f"{human(sum(share - least for share, _ in shares))} of {name} lie on {counted(len(left), 'member')} of {len(shares)}, "
+            f"by the layout {array.effective_layout}",
             "take members of equal size, or join them in a volume group if only their space matters",
         )
 

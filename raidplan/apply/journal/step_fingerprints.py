@@ -22,6 +22,10 @@ LATER = (("inside", False), ("key", ""), ("encrypted", ()))
 """Fields of actions that came later, empty."""
 
 
+LATER_WORD = ("--level=raid0", "--layout=original")
+"""A level, and the option that its commands have had since with the value that mdadm took by itself before."""
+
+
 def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
     """The fingerprints of every step of the whole plan that writes over a device; `disks` by layout name."""
     below = disks_below(plan)
@@ -47,8 +51,12 @@ def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
 
 
 def _does(action: Action) -> dict[str, object]:
-    """The values of an action, without those that journals of earlier versions did not know, where they are empty."""
-    return {name: value for name, value in asdict(action).items() if (name, value) not in LATER}
+    """The values of an action, without those that journals of earlier versions did not know, where they change nothing."""
+    values = {name: value for name, value in asdict(action).items() if (name, value) not in LATER}
+    level, word = LATER_WORD
+    if level in values.get("argv", ()):
+        values["argv"] = tuple(each for each in values["argv"] if each != word)
+    return values
 
 
 def disks_below(plan: Plan) -> dict[str, frozenset[str]]:

@@ -28,6 +28,8 @@ class Wanted(Protocol):
     @property
     def journal(self) -> str | None: ...
     @property
+    def layout(self) -> str | None: ...
+    @property
     def effective_chunk(self) -> int | None: ...
     @property
     def effective_layout(self) -> str | None: ...
@@ -39,7 +41,9 @@ class Wanted(Protocol):
     def held(self) -> bool: ...
 
 
-def create_argv(array: Wanted, name: str, site: Site, parts: list[Device]) -> tuple[str, ...]:
+def create_argv(
+    array: Wanted, name: str, site: Site, parts: list[Device], geometry: ArrayGeometry
+) -> tuple[str, ...]:
     """Everything that mdadm would choose by itself is written out, for mdadm 4.2 to 4.6."""
     level, count, spares = LEVELS[array.level], len(array.named_members), len(array.spares)
     argv = [
@@ -60,7 +64,7 @@ def create_argv(array: Wanted, name: str, site: Site, parts: list[Device]) -> tu
         argv += [f"--spare-devices={spares}"]
     if level.chunked:
         argv += [f"--chunk={(array.effective_chunk or 0) // KIB}K"]
-    if array.effective_layout:
+    if array.effective_layout and (not level.zoned or geometry.zones > 1):
         argv += [f"--layout={array.effective_layout}"]
     if level.redundant:
         argv += _policy_argv(array)
@@ -99,7 +103,8 @@ def made(
         expect["name"] = stored_name(site.host, name)
     if array.effective_chunk:
         expect["chunk"] = array.effective_chunk
-    if array.effective_layout:
+    # A RAID0 reads back right by either layout, which its superblock tells; earlier versions named none.
+    if array.effective_layout and (not LEVELS[array.level].zoned or (array.layout and geometry.zones > 1)):
         expect["layout"] = array.effective_layout
     if LEVELS[array.level].redundant:
         # Created so (above): a member that is being rebuilt has its slot as well, and shows in this alone.

@@ -95,7 +95,7 @@ def changes(old: Shape, new: Shape) -> Iterator[Change]:
     """Each difference of two shapes, with its answer. An impossible one makes the array another one."""
     if old.level != new.level:
         yield Change("level", old.level, new.level, _level(old, new))
-    elif old.layout != new.layout:
+    elif not _same_layout(old, new):
         yield Change("layout", old.layout, new.layout, _layout(old, new))
     if old.count != new.count:
         yield Change("raid-devices", old.count, new.count, _count(old, new))
@@ -105,9 +105,14 @@ def changes(old: Shape, new: Shape) -> Iterator[Change]:
         yield Change("metadata", old.metadata, new.metadata, _metadata(old, new))
     if old.policy != new.policy and old.policy and new.policy:
         yield Change("consistency", old.policy, new.policy, _policy(old, new))
-    same = (old.level, old.count, old.layout, old.chunk) == (new.level, new.count, new.layout, new.chunk)
-    if same and old.size and new.size and old.size != new.size:
+    same = (old.level, old.count, old.chunk) == (new.level, new.count, new.chunk)
+    if same and _same_layout(old, new) and old.size and new.size and old.size != new.size:
         yield Change("size", old.size, new.size, resize(old, smaller=new.size < old.size))
+
+
+def _same_layout(old: Shape, new: Shape) -> bool:
+    """A RAID0 of members of one size has none that matters, and its superblock need not tell it."""
+    return old.layout == new.layout or (old.level == "raid0" and None in (old.layout, new.layout))
 
 
 def resize(old: Shape, *, smaller: bool) -> Answer:
@@ -198,6 +203,8 @@ def _mirrored(old: Shape, new: Shape) -> Answer:
 
 
 def _layout(old: Shape, new: Shape) -> Answer:
+    if old.level == "raid0":
+        return impossible(Reason.UNEVEN)
     if old.level == "raid10":
         if _is_far(old) or _is_far(new):
             return impossible(Reason.FAR)
