@@ -53,6 +53,12 @@ def test_the_hints_of_layouts_drawn_at_random_can_be_followed(
     assert faults == {}
 
 
+@pytest.mark.parametrize("seed", [577374607])
+def test_hints_that_led_into_another_finding_once_can_be_followed(seed: int, tmp_path: Path) -> None:
+    """577374607: a raid6 of two members was thought to survive the loss of both."""
+    assert failed_hints(drawn(Random(seed)), tmp_path) == []
+
+
 def test_what_is_left_to_a_person_begins_with_the_decision(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

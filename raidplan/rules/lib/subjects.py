@@ -24,9 +24,13 @@ def redundant(array: Array) -> bool:
 
 
 def losses(array: Array) -> int:
-    """The number of members that may be lost, whichever they are; 0 where the layout word makes no sense."""
+    """The number of members that may be lost, whichever they are: never all, as of a raid6 with too few members.
+
+    0 where the layout word makes no sense.
+    """
+    members = len(array.named_members)
     try:
-        return max(0, losses_survived(array.level, len(array.named_members), array.effective_layout))
+        return max(0, min(losses_survived(array.level, members, array.effective_layout), members - 1))
     except ValueError:
         return 0
 
