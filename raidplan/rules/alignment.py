@@ -93,13 +93,26 @@ def no_slack_for_replacement(topology: Topology) -> Iterator[Hit]:
         if disks:
             sizes = [topology.layout.hardware.disks[disk].size for disk in disks]
             slack = slack_bytes(min(size for size in sizes if size)) if any(sizes) else MOST_SLACK
+            left, above = (
+                f"a partition leaves {human(slack)} at the end of each disk",
+                _stripes_over(topology, name),
+            )
             yield Hit(
                 (*path, "whole_disks"),
                 f"{name} takes {counted(len(disks), 'disk')} to the last sector: a replacement that is smaller by "
                 "one is refused",
-                f"for a partition leaves {human(slack)} at the end of each disk",
-                edits=(Edit((*path, "whole_disks"), None),),
+                f"decide together with {above}, whose members stay equal if all do so: {left}"
+                if above
+                else f"for {left}",
+                edits=() if above else (Edit((*path, "whole_disks"), None),),
             )
+
+
+def _stripes_over(topology: Topology, name: str) -> str:
+    """The raid0 that an array is a member of; empty if it is of none."""
+    user = topology.used_by.get(name)
+    above = topology.layout.arrays.get(str(user.path[1])) if user and user.path[0] == "arrays" else None
+    return str(user.path[1]) if user and above and LEVELS[above.level].zoned else ""
 
 
 @rule(Severity.NOTE)

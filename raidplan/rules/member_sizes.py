@@ -15,10 +15,14 @@ from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
 from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, place, redundant
+from raidplan.rules.rebuild import rebuilt_in_time
 from raidplan.topology import Topology
 
 SPREAD = 0.01
 """mdadm asks before it wastes more than this part of a member."""
+
+
+LATE = "; a rebuild of so much takes over a day, so choose a level that survives a second loss meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,14 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
         small, large = min(parts, key=attrgetter("size")), max(members, key=attrgetter("size"))
         if large.size - small.size <= SPREAD * large.size:
             continue
-        edits = substitute(topology, name, small.path, small.name)
+        soon = rebuilt_in_time(topology, name, min(part.size for part in parts if part != small))
+        edits = substitute(topology, name, small.path, small.name) if soon else ()
         wasted = sum(part.size - small.size for part in members)
         yield Hit(
             small.path[:3],
             f"{small.name} has {human(small.size)}, {large.name} {human(large.size)}: {name} uses what the "
             f"smallest has of each, and {human(wasted)} of its members stay unused",
-            "" if edits else _larger(topology, small, large.size),
+            "" if edits else _larger(topology, small, large.size) + ("" if soon else LATE),
             edits=edits,
             related=tuple(
                 place("disk", ("hardware", "disks", disk)) for disk in _disks(topology, small, large)

@@ -117,6 +117,13 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
             )
 
 
+def rebuilt_in_time(topology: Topology, name: str, size: int) -> bool:
+    """Whether members of `size` bytes are rebuilt within a day, or another one may fail meanwhile; also where that is not known."""
+    array = topology.layout.arrays[name]
+    known = pace(topology, name, array)
+    return known is None or losses(array) != 1 or hours_at(known[0], size) <= DAY
+
+
 def _left(array: Array) -> str:
     """The parts that an array which survives one loss depends on in a rebuild."""
     return "no disk that holds the other copy" if LEVELS[array.level].arranged else "no other disk"
