@@ -1,13 +1,14 @@
 """What every example gives in every form, and how much of it tests/golden keeps.
 
-The findings and the estimate of each example are kept as they are; of the plans those of a few that have every
-kind of thing and step among them, and of the others a digest. `python -m tests.forms FOLDER` writes all of it out.
+The findings and the estimate of each example are kept as they are; of each plan.json a digest of its bytes, and of a few
+that have every kind of thing and step among them the whole, with each list of words on one line. `python -m tests.forms FOLDER` writes all of it out.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -34,18 +35,16 @@ GOLDEN = Path("tests/golden")
 DIGESTS = GOLDEN / "digests.txt"
 BY_NAME = {file.stem: file for file in EXAMPLES}
 
-SCRIPTS = (
-    "encrypted-root",
-    "loops",
-    "raid5-2005-lvm",
-    "raid6-journal",
-    "rio-swap-cure",
-    "root-raid1-bios",
-    "root-raid1-uefi",
-)
-"""The examples whose plan is kept as a script and as Markdown too: they run every program."""
-PLANS = (*SCRIPTS, "linear", "raid10-far", "raid5-ppl", "raid50")
+SCRIPTS = ("encrypted-root", "loops", "lvm-test-host-mistake", "root-raid1-uefi")
+"""The examples whose plan is kept as a script: they run every program."""
+MARKDOWN = ("loops", "root-raid1-uefi")
+PLANS = (
+"encrypted-root", "linear", "loops", "raid10-far", "raid5-2005-lvm", "raid5-ppl", "raid50", "raid6-journal", "rio-2007", "root-raid1-uefi",
+)  # fmt: skip
 """The examples whose plan.json is kept: they have every kind of thing and step."""
+WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w.-]+)'
+LIST = re.compile(rf"\[\n\s+({WORD}(?:,\n\s+{WORD})*)\n\s*\]")
+"""A list in indented JSON that has words and numbers only."""
 LIBRARIES = ("functions.sh", "clearing.sh", "initramfs.sh")
 """What scripts begin with: the files themselves are reviewed, and no copy of them."""
 
@@ -77,6 +76,11 @@ def forms(name: str) -> dict[str, str]:
     return texts
 
 
+def lists_on_lines(text: str) -> str:
+    """Indented JSON with each list of words on one line, for whoever reviews it."""
+    return LIST.sub(lambda found: "[" + re.sub(r",\n *", ", ", found[1]) + "]", text)
+
+
 def without_libraries(script: str) -> str:
     """A script with the name of each library that it holds in place of its text."""
     for name in LIBRARIES:
@@ -86,22 +90,26 @@ def without_libraries(script: str) -> str:
 
 def is_kept(name: str, form: str) -> bool:
     """The form is a file in tests/golden, and no line in its digests."""
-    return {"plan.json": name in PLANS, "plan.sh": name in SCRIPTS, "plan.md": name in SCRIPTS}.get(
+    return {"plan.json": name in PLANS, "plan.sh": name in SCRIPTS, "plan.md": name in MARKDOWN}.get(
         form, True
     )
 
 
 def kept(name: str, texts: Mapping[str, str]) -> dict[str, str]:
     """The forms of an example that are kept as they are."""
-    return {form: text for form, text in texts.items() if is_kept(name, form)}
+    return {
+        form: lists_on_lines(text) if form == "plan.json" else text
+        for form, text in texts.items()
+        if is_kept(name, form)
+    }
 
 
 def digests(name: str, texts: Mapping[str, str]) -> list[str]:
-    """A line for each form that is not kept: example, form, lines, digest."""
+    """A line for each form that is not kept as it is: example, form, lines, digest."""
     return [
         f"{name} {form} {text.count(chr(10))} lines {sha256(text.encode()).hexdigest()}"
         for form, text in texts.items()
-        if not is_kept(name, form)
+        if form == "plan.json" or not is_kept(name, form)
     ]
 
 

@@ -12,6 +12,7 @@ from raidplan.render.diff_markdown import diff_markdown
 from raidplan.render.diff_text import diff_text
 from raidplan.review import pipeline
 from tests.examples import EXAMPLES
+from tests.forms import lists_on_lines
 
 GOLDEN = Path(__file__).parent / "golden"
 TODAY = "2026-01-01"
@@ -33,7 +34,7 @@ def side(name: str) -> Side:
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_golden(mistake: str, request: pytest.FixtureRequest) -> None:
     made = diff(side(mistake), side(cure(mistake)))
-    texts = {"txt": diff_text(made), "json": diff_json(made), "md": diff_markdown(made)}
+    texts = {"txt": diff_text(made), "json": lists_on_lines(diff_json(made)), "md": diff_markdown(made)}
     texts["back.txt"] = diff_text(diff(side(cure(mistake)), side(mistake)))
     for ending, text in texts.items():
         file = GOLDEN / f"{mistake}.{ending}"
