@@ -73,7 +73,7 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
 
 def unplanned(plan: Plan, past: Past) -> list[str]:
     """The steps that were begun, never ended, and are not in this plan; of its own ones, nobody but it knows what to clear."""
-    # A teardown is made anew from what is still there.
+    # A teardown is made again from what is still there.
     begun = {past.planned_for(step) for step in past.begun if past.origin(step).kind in LASTING}
     return sorted(begun - {step.id for step in plan.steps})
 

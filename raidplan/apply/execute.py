@@ -199,15 +199,15 @@ class Work:
     """When each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
     """The share of its work that each step has done, for steps that report it."""
-    told: dict[str, int] = field(default_factory=dict)
+    reported: dict[str, int] = field(default_factory=dict)
 
     def news(self, step: Step) -> Event | None:
         """The progress of a running step, if it reports any and has advanced."""
         share = self.shares.get(step.id, written_share(step, self.world))
         percent = None if share is None else min(100, int(100 * share))
-        if percent is None or percent <= self.told.get(step.id, -1):
+        if percent is None or percent <= self.reported.get(step.id, -1):
             return None
-        self.told[step.id] = percent
+        self.reported[step.id] = percent
         return Event(
             "running", step, time.monotonic() - self.begun.get(step.id, time.monotonic()), percent=percent
         )

@@ -77,7 +77,7 @@ class Decided:
 
 
 def _words(step: Step) -> list[str]:
-    """The words of a step that name devices, each once; udev only looks at those that it is told of."""
+    """The words of a step that name devices, each once; udev only reads those that it is given."""
     match step.action:
         case Run(("udevadm", *_)):
             return []

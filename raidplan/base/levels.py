@@ -47,7 +47,7 @@ class Level:
     layouts: Mapping[str, int] = field(default_factory=dict)
     """The layouts it takes, mdadm's default first, and the kernel's number of each; RAID10's are checked by `raid10_copies`."""
     force: bool = False
-    """mdadm --create leaves one member out and rebuilds it, unless it is told --force."""
+    """mdadm --create leaves one member out and rebuilds it, unless it is given --force."""
     ppl: bool = False
     """Takes a partial parity log."""
     metadata_090: bool = True

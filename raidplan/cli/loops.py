@@ -92,10 +92,10 @@ def _down(arguments: argparse.Namespace) -> int:
 
 
 def _removed(done: Down) -> list[str]:
-    if done.gone and not (done.detached or done.removed):
+    if done.folder_removed and not (done.detached or done.removed):
         return [f"{done.folder}: nothing is there any more"]
     counts = f"detached {len(done.detached)} loop devices, deleted {len(done.removed)} files"
-    return [*done.left, *([f"{counts}; {done.folder} is gone"] if done.gone else [])]
+    return [*done.left, *([f"{counts}; {done.folder} is gone"] if done.folder_removed else [])]
 
 
 def _host(arguments: argparse.Namespace) -> str:

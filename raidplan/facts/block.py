@@ -129,11 +129,11 @@ def instance_of(sys: Path) -> str:
     """The appearance of the disk behind a whole device: equal as long as nobody put another one in its place.
 
     Linux 5.15 and later number every disk that ever appeared (`diskseq`); before, its place in sysfs stands for that.
-    Beside it the size of its blocks, and the serial number and WWN that the disk itself told the kernel, not udev.
+    Beside it the size of its blocks, and the serial number and WWN that the kernel read from the disk itself, not udev.
     """
     appearance = text_of(sys / "diskseq") or str(sys.resolve())
-    told = (text_of(sys / name) for name in ("queue/logical_block_size", *IDENTIFIERS))
-    return "\n".join((appearance, *told))
+    identifiers = (text_of(sys / name) for name in ("queue/logical_block_size", *IDENTIFIERS))
+    return "\n".join((appearance, *identifiers))
 
 
 def _names(folder: Path) -> tuple[str, ...]:

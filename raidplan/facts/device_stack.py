@@ -66,12 +66,12 @@ class Stack:
     def stains(self, name: str) -> list[str]:
         """Every reason why a device is not blank, in words."""
         block, disk = self.blocks.get(name), self._disk(name)
-        told = block.content if block else ()
+        content = block.content if block else ()
         if disk:
             parts = [f"partition {part.node}" for part in disk.partitions]
             return [*disk.users, *parts, *([*map(words, disk.traces)] or disk.signatures)]
         holders = [other for other in self.machine.blocks if name in other.below]
-        found = [words(one) for one in self.traces(name)] or [*told]
+        found = [words(one) for one in self.traces(name)] or [*content]
         return [*(block.uses if block else ()), *(f"held by {self.called(one)}" for one in holders), *found]
 
     def called(self, block: BlockFact) -> str:

@@ -24,15 +24,15 @@ SETTLE = ("udevadm", "settle", "--timeout=60")
 """lsblk takes identifiers from udev, which reports those of an earlier disk until it has looked at the present one."""
 
 
-def read_disks(readings: Readings, told: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
-    """Every whole disk and loop device, by node; `told` is what `lsblk` says."""
+def read_disks(readings: Readings, listing: Mapping[str, Mapping[str, str]]) -> tuple[DiskFact, ...]:
+    """Every whole disk and loop device, by node; `listing` is the output of `lsblk`."""
     links, uses = links_of(readings.root), direct_uses(readings)
     disks = [block for _, block in sorted(readings.blocks.items()) if block.whole]
     # Side by side: a sleeping disk takes ten seconds to answer.
     with ThreadPoolExecutor(max_workers=16) as pool:
         traces = pool.map(partial(_traces, readings), disks)
         return tuple(
-            replace(_disk(readings, block, told.get(block.name, {}), links, uses), traces=found)
+            replace(_disk(readings, block, listing.get(block.name, {}), links, uses), traces=found)
             for block, found in zip(disks, traces, strict=True)
         )
 
@@ -61,7 +61,7 @@ def _traces(readings: Readings, disk: Block) -> tuple[Trace, ...]:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
     parts = sorted((b for b in readings.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     places = [
-        Place(part.start, part.size, f"partition {part.partition}", readings.told(part)) for part in parts
+        Place(part.start, part.size, f"partition {part.partition}", readings.found_on(part)) for part in parts
     ]
     places += (Place(start, size, FUTURE) for start, size in readings.ranges)
     read = partial(read_at, readings.root / "dev" / disk.name)
@@ -70,13 +70,16 @@ def _traces(readings: Readings, disk: Block) -> tuple[Trace, ...]:
         for part, place in ((disk, ""), *((part, f"partition {part.partition}") for part in parts))
         if part.node in readings.unreadable
     ]
-    return (*closed, *read_traces(read, disk.logical, Place(0, disk.size, told=readings.told(disk)), places))
+    return (
+        *closed,
+        *read_traces(read, disk.logical, Place(0, disk.size, signatures=readings.found_on(disk)), places),
+    )
 
 
 def _disk(
     readings: Readings,
     block: Block,
-    told: Mapping[str, str],
+    row: Mapping[str, str],
     links: Mapping[str, list[str]],
     uses: Mapping[str, Sequence[str]],
 ) -> DiskFact:
@@ -84,12 +87,12 @@ def _disk(
         node=block.node,
         kernel_name=block.name,
         size=block.size,
-        kind=told.get("type") or ("loop" if block.name.startswith("loop") else "disk"),
-        serial=told.get("serial", ""),
-        wwn=told.get("wwn", ""),
+        kind=row.get("type") or ("loop" if block.name.startswith("loop") else "disk"),
+        serial=row.get("serial", ""),
+        wwn=row.get("wwn", ""),
         path=_id_path(readings.root, block, links.get(block.name, [])),
-        model=told.get("model", ""),
-        transport=told.get("tran", ""),
+        model=row.get("model", ""),
+        transport=row.get("tran", ""),
         logical_block=block.logical,
         physical_block=block.physical,
         rotational=block.rotational,

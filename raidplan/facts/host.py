@@ -50,7 +50,7 @@ RULES = "etc/udev/rules.d/*raidplan*.rules"
 PARTS = tuple(f"{folder.lstrip('/')}/[!.]*.conf" for folder in MDADM_CONF_PARTS)
 """The files that mdadm reads after its main one, in the order of their names (`conf_file_or_dir` in its config.c)."""
 READ_WHOLE = 1024**2
-"""Bytes; a larger file is no configuration, and only its size is told."""
+"""Bytes; a larger file is no configuration, and only its size counts."""
 
 Objects = dict[str, Properties]
 

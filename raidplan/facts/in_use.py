@@ -28,28 +28,28 @@ def used_by_others(*nodes: str) -> Iterator[str]:
     sysfs shows neither another namespace's mounts, nor who writes to a device without having claimed it. Every process is
     read once for all devices.
     """
-    numbers, gone = _numbers(nodes)
-    yield from gone
+    numbers, missing = _numbers(nodes)
+    yield from missing
     yield from dict.fromkeys((*_mounts(numbers), *_exports(numbers), *_writers(numbers)))
 
 
 def written_by_others(*nodes: str) -> Iterator[str]:
     """The users that can write to a device: a virtual machine claims no disk, and leaves it blank at first."""
-    numbers, gone = _numbers(nodes)
-    yield from gone
+    numbers, missing = _numbers(nodes)
+    yield from missing
     yield from dict.fromkeys((*_exports(numbers), *_writers(numbers)))
 
 
 def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """(`b8:16` or `c21:2` to node, for all that belongs to the devices; those that do not exist, in words)."""
     numbers: dict[str, str] = {}
-    gone = []
+    missing = []
     for node in nodes:
         try:
             numbers |= _family(os.stat(node).st_rdev)
         except OSError as error:
-            gone.append(f"{node} cannot be looked at: {error.strerror}")
-    return numbers, gone
+            missing.append(f"{node} cannot be looked at: {error.strerror}")
+    return numbers, missing
 
 
 def claimed_elsewhere(node: str) -> Iterator[str]:

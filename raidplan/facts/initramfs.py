@@ -1,7 +1,7 @@
 """Reads the files in an initramfs: cpio archives (newc) one after another, plain or compressed.
 
 The format: Documentation/driver-api/early-userspace/buffer-format.rst of the kernel. Where a file stands in several
-archives, the last one counts, so an image is read to its end; one that was cut off or cannot be unpacked shows there.
+archives, the last one counts, so an image is read to its end; one that ends early or cannot be unpacked shows there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Unreadable(ValueError):
 def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
     """The images that `by` made of the kernels that are in /boot, and of the running one, with these.
 
-    None of a kernel long gone, and none of one without modules: that image would not boot.
+    None of a kernel removed long ago, and none of one without modules: that image would not boot.
     """
     boot = root / BOOT.lstrip("/")
     kernels = {file.name.partition("-")[2] for file in boot.glob("vmlinu[xz]-*")} | {kernel}

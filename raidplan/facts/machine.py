@@ -140,7 +140,7 @@ class BlockFact:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine at one moment. `problems` are sentences on what could not be read or is told twice."""
+    """A machine at one moment. `problems` are sentences on what could not be read or is there twice."""
 
     disks: tuple[DiskFact, ...] = ()
     objects: Objects = field(default_factory=dict)

@@ -149,10 +149,10 @@ def _unfit(wanted: DiskIdentity, disk: DiskFact, machine: Machine) -> Iterator[M
 
 def _is_same(one: DiskFact, other: DiskFact) -> bool:
     """Both disks have the same world-wide name, serial number and size, as no two disks do."""
-    told = [
+    identities = [
         (comparable("wwn", disk.wwn), comparable("serial", disk.serial), disk.size) for disk in (one, other)
     ]
-    return all(told[0]) and told[0] == told[1]
+    return all(identities[0]) and identities[0] == identities[1]
 
 
 def _taken_twice(found: Mapping[str, DiskFact]) -> Iterator[Mismatch]:

@@ -69,7 +69,7 @@ def read_machine(
         blocks = read_blocks(
             root
         )  # before their identifiers: who swaps a disk in between is found out by its instance
-        told = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
+        listing = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
         readings, md, names, problems = _look(root, blocks, ask)
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects = _contents(readings, md, names, paths, must)
@@ -84,7 +84,7 @@ def read_machine(
             objects["mount"] = mount_objects(below(readings.mounts, target), names)
             objects["system"] = host.read_system(system)
     return Machine(
-        disks=read_disks(readings, told.result()),
+        disks=read_disks(readings, listing.result()),
         objects=objects,
         blocks=read_block_devices(readings, names, md),
         memory_bytes=host.memory_bytes(root),

@@ -82,7 +82,7 @@ def run(
     """Run a program to its end, in a session of its own, where neither ^C nor a hang-up reaches it.
 
     `keep` are open files that it holds as well: a lock then lasts as long as the program, whatever becomes of us.
-    `clock` (seconds since 1970) is the time of day for the makers that `told_clock` knows, so that another run writes the same.
+    `clock` (seconds since 1970) is the time of day for the makers that `clock_variable` knows, so that another run writes the same.
     `timeout` (seconds) kills it: for commands that only read, never for one that writes to a disk.
     Raises CommandFailed with `check` for any return code but 0. Safe from several threads at once.
     """
@@ -124,7 +124,7 @@ def filtered(argv: Sequence[str], source: BinaryIO) -> Iterator[BufferedReader]:
             raise CommandFailed(argv, failed, _text(err))
 
 
-def told_clock(program: str, clock: int) -> dict[str, str]:
+def clock_variable(program: str, clock: int) -> dict[str, str]:
     """The variable by which mkfs is given the time of day; nothing where none is given, or it takes none."""
     makers = {each.package.programs[0]: each.clock for each in FILESYSTEMS.values() if each.clock}
     return {makers[program]: str(clock)} if clock and program in makers else {}
@@ -159,7 +159,7 @@ def _run(
             _in=given,
             _out=out,
             _err=err,
-            _env=ENVIRONMENT | told_clock(argv[0], clock),
+            _env=ENVIRONMENT | clock_variable(argv[0], clock),
             _pass_fds=set(keep),
             _new_session=True,
             _tty_out=False,

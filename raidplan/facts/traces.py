@@ -40,7 +40,7 @@ class Place:
     start: int
     size: int
     words: str = ""
-    told: Sequence[Signature] | None = field(default=None, compare=False)
+    signatures: Sequence[Signature] | None = field(default=None, compare=False)
     """The signatures that libblkid finds there; None if the range is no device, so that nobody can ask."""
     data: bool = True
     """Bytes that nobody recognises count here; inside an array they are what an array is for."""
@@ -144,14 +144,14 @@ def _found(window: Window, sector: int, place: Place) -> Iterator[Trace]:
     """libblkid's words for a device, with what it passes over: damaged superblocks and tables, old versions."""
     own = [*_members(window), *(Trace(at, "gpt", detail=detail) for at, detail in _headers(window, sector))]
     known = {(trace.offset, trace.type) for trace in own}
-    if place.told is None:
+    if place.signatures is None:
         others = [
             Trace(one.offset, one.type, uuid=one.uuid, label=one.label) for one in recognised(window.at)
         ]
         others += (Trace(0x1FE, kind) for kind in _boot_sector(window))
     else:
-        told = ((int(one.offset, 16), one) for one in place.told)
-        others = [Trace(at, one.type, uuid=one.uuid, label=one.label) for at, one in told]
+        places = ((int(one.offset, 16), one) for one in place.signatures)
+        others = [Trace(at, one.type, uuid=one.uuid, label=one.label) for at, one in places]
     for trace in (*own, *(one for one in others if (one.offset, one.type) not in known)):
         at = place.start + trace.offset
         yield replace(trace, offset=at, start=place.start, room=place.size, place=place.words)

@@ -47,7 +47,7 @@ def _look(readings: Readings, block: Block) -> tuple[Trace, ...]:
 
 def unrecognised(read: Reader, size: int, sector: int, *, joined: bool) -> tuple[Trace, ...]:
     """Everything on a device of `size` bytes on which libblkid finds nothing; `joined`: the kernel builds it from others."""
-    return read_traces(_alike(read) if joined else read, sector, Place(0, size, told=()))
+    return read_traces(_alike(read) if joined else read, sector, Place(0, size, signatures=()))
 
 
 def _alike(read: Reader) -> Reader:

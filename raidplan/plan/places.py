@@ -17,7 +17,7 @@ BLOCK = (
 )
 """A regular expression for such a block."""
 MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
-"""Folders of files that mdadm reads after the main one; which of the two, it was told when it was compiled."""
+"""Folders of files that mdadm reads after the main one; which of the two was decided when it was compiled."""
 FSTAB = "/etc/fstab"
 CRYPTTAB = "/etc/crypttab"
 """The lines by which encryptions are opened at boot; Debian's initramfs and systemd read it."""
@@ -27,6 +27,6 @@ CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
 LAST_RESORT = "mdadm-last-resort@.timer"
 MONITOR = "mdmonitor.service"
 INITRAMFS_ASIDE = "/boot/raidplan.new"
-"""A folder on the file system of the images, which is there as long as they are being made anew."""
+"""A folder on the file system of the images, which is there as long as new ones are being made."""
 INITRAMFS_KEPT = "/boot/raidplan.old"
 """A folder beside it for earlier images: many programs look for initrd.img-* in /boot."""

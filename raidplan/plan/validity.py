@@ -99,11 +99,13 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
             if device not in made:
                 yield f"the step {step.id} clears {device} whatever is on it, and no step that it needs makes that"
         case Zero(device, _, found):
-            anew = step.origin.kind == "clear" and any(
+            again = step.origin.kind == "clear" and any(
                 step.id in other.needs and device in other.guard for other in steps
             )
             forgotten = step.changes and bool(step.destroys) and _of_arrays(found or (), arrays)
-            if not (anew or forgotten) and (step.phase != "teardown" or not _in_the_way(step, device, steps)):
+            if not (again or forgotten) and (
+                step.phase != "teardown" or not _in_the_way(step, device, steps)
+            ):
                 yield f"the step {step.id} clears {device}, for which nothing in the plan gives a reason"
 
 

@@ -31,7 +31,7 @@ from raidplan.facts.block import read_at
 from raidplan.facts.host import modules, versions
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.magic import Found, recognised
-from raidplan.facts.run import Result, told_clock
+from raidplan.facts.run import Result, clock_variable
 from raidplan.plan import Plan, Run, Step, Value
 from raidplan.plan.changes import by_hand
 from raidplan.render.note_words import note_text
@@ -188,7 +188,7 @@ def test_it_is_recognised_where_no_device_is_and_read(tmp_path: Path) -> None:
     uuid = "01020304-0506-0708-090a-0b0c0d0e0f10"
     assert [*recognised(read)] == [Found(0, "tinyfs", uuid, "ab")]
     assert FILESYSTEMS["tinyfs"].read(read) == {"blocks": 7}
-    assert told_clock("mkfs.tinyfs", 5) == {"TINY_TIME": "5"}
+    assert clock_variable("mkfs.tinyfs", 5) == {"TINY_TIME": "5"}
 
 
 def test_what_an_interrupted_mkfs_left_is_told_from_what_is_somebodys(tmp_path: Path) -> None:

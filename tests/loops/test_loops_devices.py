@@ -37,7 +37,7 @@ def test_up_and_down(place, wanted):
     assert all((place.directory / f"{disk}.img").stat().st_blocks == 0 for disk in ("d0", "d1"))
     gone = down(place.directory)
     assert sorted(gone.detached) == sorted(done.devices.values()) and gone.removed == ("d0.img", "d1.img")
-    assert gone.gone and not gone.left and not place.directory.exists() and not place.loops()
+    assert gone.folder_removed and not gone.left and not place.directory.exists() and not place.loops()
 
 
 @pytest.mark.parametrize("sector", [512, 1024, 2048, 4096])
@@ -88,7 +88,7 @@ def test_down_twice(place, wanted):
     up(wanted("d0"), place.directory)
     down(place.directory)
     again = down(place.directory)
-    assert again.gone and not again.detached and not again.removed
+    assert again.folder_removed and not again.detached and not again.removed
 
 
 def test_a_foreign_loop_device_is_left_alone(place, wanted):
@@ -104,7 +104,7 @@ def test_a_foreign_loop_device_over_a_file_in_our_folder_is_left_alone(place, wa
     gone = down(place.directory)
     assert list(place.loops().values()) == [foreign]
     assert gone.left == (f"{place.directory}/theirs.img is not ours: left alone",)
-    assert os.listdir(place.directory) == ["theirs.img"] and not gone.gone
+    assert os.listdir(place.directory) == ["theirs.img"] and not gone.folder_removed
     assert down(place.directory).left == (f"{place.directory} has no record of ours: left alone",)
 
 
@@ -115,14 +115,14 @@ def test_a_loop_number_that_somebody_else_took_over(place, wanted):
     gone = down(place.directory)
     assert list(place.loops().values()) == [foreign]
     assert gone.left == (f"{node}, once d0, now belongs to {foreign.file}: left alone",)
-    assert len(gone.detached) == 1 and gone.removed == ("d0.img", "d1.img") and gone.gone
+    assert len(gone.detached) == 1 and gone.removed == ("d0.img", "d1.img") and gone.folder_removed
 
 
 def test_a_deleted_backing_file(place, wanted):
     node = up(wanted("d0", "d1"), place.directory).devices["d0"]
     (place.directory / "d0.img").unlink()
     gone = down(place.directory)
-    assert node in gone.detached and gone.removed == ("d1.img",) and gone.gone
+    assert node in gone.detached and gone.removed == ("d1.img",) and gone.folder_removed
     assert not place.loops()
 
 
@@ -172,7 +172,7 @@ def test_mounts_and_swap_files_are_taken_off(place, wanted):
     said = []
     gone = down(place.directory, tell=said.append)
     assert said[:3] == [f"stop swapping to {swap}", f"unmount {outer}/inner", f"unmount {outer}"]
-    assert gone.gone and not place.loops()
+    assert gone.folder_removed and not place.loops()
     assert "swap file" not in Path("/proc/swaps").read_text()
 
 
@@ -184,7 +184,7 @@ def test_swap_and_a_mount_on_partitions(place, wanted):
     place.mount(f"{node}p1", "data")
     subprocess.run(["mkswap", "--quiet", f"{node}p2"], check=True)
     subprocess.run(["swapon", f"{node}p2"], check=True)
-    assert down(place.directory).gone
+    assert down(place.directory).folder_removed
     assert not place.loops() and not os.path.exists(f"{node}p1")
 
 
@@ -205,7 +205,7 @@ def test_a_busy_mount_stops_it_and_the_next_call_goes_on(place, wanted):
     with (point / "open").open("w"), pytest.raises(Stopped, match="busy") as no:
         down(place.directory)
     assert no.value.left and len(place.loops()) == 2
-    assert down(place.directory).gone
+    assert down(place.directory).folder_removed
 
 
 def test_a_loop_device_in_use_stops_it_and_the_next_call_goes_on(place, wanted, monkeypatch):
@@ -214,7 +214,7 @@ def test_a_loop_device_in_use_stops_it_and_the_next_call_goes_on(place, wanted, 
     with open(node, "rb"), pytest.raises(Stopped, match=f"still in use: {node}"):
         down(place.directory)
     assert (place.directory / "d0.img").exists()
-    assert down(place.directory).gone and not place.loops()
+    assert down(place.directory).folder_removed and not place.loops()
 
 
 def test_strange_names(place, wanted):
@@ -275,7 +275,7 @@ def test_one_at_a_time(place, wanted):
     up(wanted("d0"), place.directory)
     with Folder.open(place.directory), pytest.raises(Refused, match="another raidplan is at work"):
         down(place.directory)
-    assert down(place.directory).gone
+    assert down(place.directory).folder_removed
 
 
 def test_a_kernel_that_ignores_the_sector_size(place, wanted, monkeypatch):

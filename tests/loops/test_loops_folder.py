@@ -109,4 +109,4 @@ def test_every_reason_is_given(tmp_path, wanted):
 
 
 def test_nothing_there(tmp_path):
-    assert down(tmp_path / "x").gone
+    assert down(tmp_path / "x").folder_removed

@@ -69,7 +69,7 @@ def flags(difference: Difference) -> Iterator[Step]:
 
 
 def remount_words(wanted: Sequence[str]) -> list[str]:
-    """Every flag spelled out: of those that it is not told, a remount keeps some (path_mount in fs/namespace.c)."""
+    """Every flag spelled out: of those that are left out, a remount keeps some (path_mount in fs/namespace.c)."""
     atime = next((word for word in ("noatime", "relatime") if word in wanted), "strictatime")
     return ["remount", atime, *(flag if flag in wanted else back for flag, back in BACK.items())]
 

@@ -126,10 +126,10 @@ def _goes(action: WriteBlock, machine: Machine) -> bool:
 
 def _named(lines: Iterable[Line]) -> bool:
     """Whether arrays get names: mdadm heeds the last of several words (`createline` in its config.c)."""
-    told = [
+    options = [
         word.lower() for _, (keyword, *words) in statements(lines) if keyword == "CREATE" for word in words
     ]
-    return next((word == "names=yes" for word in reversed(told) if word.startswith("names=")), False)
+    return next((word == "names=yes" for word in reversed(options) if word.startswith("names=")), False)
 
 
 def _conf(machine: Machine) -> list[Line]:

@@ -110,7 +110,7 @@ def _arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
 def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Foreign lines in our block, which rewriting it would delete: they name nothing that any layout made.
 
-    Without a journal nobody can tell them from those of an earlier layout; a run that was cut off wrote some of what it
+    Without a journal nobody can tell them from those of an earlier layout; an interrupted run wrote some of what it
     never came to make.
     """
     made = frozenset() if past.is_open else past.made

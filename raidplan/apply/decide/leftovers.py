@@ -85,7 +85,7 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
 
 
 def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
-    """The partitions of our table, and those that the kernel still has of one that is gone."""
+    """The partitions of our table, and those that the kernel still has of a removed one."""
     found = machine.observe("table", proof.key)
     rows = found["partitions"] if found and found.get("disk") == device else []
     assert isinstance(rows, list)

@@ -1,6 +1,6 @@
 """Interrupted steps, which nothing proves finished, and the steps that clear their devices before they run again.
 
-A signature is no proof that mkfs was finished, so a device that such a step wrote over is made blank again and written anew.
+A signature is no proof that mkfs was finished, so a device that such a step wrote over is made blank and written again.
 That is safe where the journal speaks of this very step on these very disks (step_fingerprints.py), and nothing is there that
 the step cannot have left (leftovers.py). What the step made and somebody may have used since is a loss, for which a person has
 to say yes. Everywhere else the journal counts for nothing, and the device has to be blank.
@@ -82,7 +82,7 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
         and not carried
         and any(leftovers.partitions_on(one, machine) for one in identities.values())
     ):
-        # The clearing was cut off between the table's last byte and the kernel's look at what is left of it.
+        # The clearing was interrupted between the table's last byte and the kernel's look at what is left of it.
         yield _clear(step, 1, "let the kernel forget", Run(("blockdev", "--rereadpt", *ours)))
 
 

@@ -1,7 +1,7 @@
 """Keeps the partitions of a disk where they are.
 
 When a program that wrote to a disk closes it, udev reads the partition table again: for a moment the partitions and
-every name of theirs are gone. It does so only under an exclusive lock of the disk
+every name of theirs disappear. It does so only under an exclusive lock of the disk
 (https://systemd.io/BLOCK_DEVICE_LOCKING), so with a shared one held that is either over or does not begin.
 """
 

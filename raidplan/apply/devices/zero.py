@@ -27,7 +27,7 @@ LOOK_AGAIN_SECONDS = 0.2
 
 
 class NotCleared(ValueError):
-    """The device is not what it should be, or does not do what it is told; the message says why."""
+    """The device is not what it should be, or does not obey; the message says why."""
 
 
 def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:

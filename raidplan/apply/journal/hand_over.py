@@ -13,7 +13,7 @@ def hand_over(folder: Path, to: Path, world: World) -> None:
     aside = to.with_name(f".{to.name}.raidplan-new")
 
     def copy() -> None:
-        shutil.rmtree(aside, ignore_errors=True)  # of a run that was cut off
+        shutil.rmtree(aside, ignore_errors=True)  # of an interrupted run
         aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copytree(folder, aside)
 

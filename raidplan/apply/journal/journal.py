@@ -99,7 +99,7 @@ class Journal:
         self._add("adopted", step=step, made=made, **self._on(step))
 
     def forgotten(self, step: str) -> None:
-        """The step counts no more, as a person was told: its object is gone, or no layout has it."""
+        """The step counts no more, as a person decided: its object does not exist, or no layout has it."""
         self._add("forgotten", step=step)
 
     def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""One `apply` at a time: a lock of the kernel's, gone with its last holder, so that nothing stale can be left.
+"""One `apply` at a time: a lock of the kernel's, which ends with its last holder, so that nothing stale can be left.
 
 The programs that change the machine hold it too: if we are killed, no other `apply` begins before they end.
 """

@@ -29,7 +29,7 @@ LATER_WORD = ("--level=raid0", "--layout=original")
 def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
     """The fingerprints of every step of the whole plan that writes over a device; `disks` by layout name."""
     below = disks_below(plan)
-    told = {name: _identity(disk) for name, disk in disks.items()}
+    identities = {name: _identity(disk) for name, disk in disks.items()}
     makers: dict[str, str] = {}
     for step in plan.steps:
         for node in step.awaits:
@@ -37,7 +37,7 @@ def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
 
     def on(target: str) -> list[object]:
         names = [target[1:-1]] if target.startswith("{") else sorted(below.get(makers.get(target, ""), ()))
-        return [told.get(name, []) for name in names]
+        return [identities.get(name, []) for name in names]
 
     def mark(does: object, target: str) -> str:
         return digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]
@@ -83,5 +83,5 @@ def of_these_disks(past: Past, now: Marks) -> Past:
 
 def _identity(disk: DiskFact) -> list[str]:
     """The identity of a disk wherever it is plugged in; its path only if it has no other."""
-    told = [comparable(name, getattr(disk, name)) for name in ("serial", "wwn")]
-    return [*told, "" if any(told) else comparable("path", disk.path), str(disk.size)]
+    known = [comparable(name, getattr(disk, name)) for name in ("serial", "wwn")]
+    return [*known, "" if any(known) else comparable("path", disk.path), str(disk.size)]

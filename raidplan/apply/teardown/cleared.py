@@ -22,7 +22,7 @@ Compare = Callable[[Machine], tuple[Plan, list[Refusal]]]
 
 @dataclass(frozen=True, slots=True)
 class Imagined:
-    """The machine as it will be once what is in the way is gone, and the disks of the layout then.
+    """The machine as it will be without what is in the way, and the disks of the layout then.
 
     A type of its own: what is read of it is no fact yet.
     """
@@ -49,7 +49,7 @@ class Cleared:
     wiped: frozenset[str] = frozenset()
     """The disks that may be wiped, by layout name."""
     covered: tuple[str, ...] = ()
-    """The names in steps of devices that are among `above` now: those are gone before a step looks at their successors."""
+    """The names in steps of devices that are among `above` now: those are removed before a step looks at their successors."""
 
 
 def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare) -> Cleared:
@@ -122,10 +122,10 @@ def _after(
 ) -> Machine:
     """The machine without everything that is on the targets or stands on them."""
     named = {block.identity for block in machine.blocks if block.name in targets}
-    gone = named | {block.identity for block in above}
+    removed = named | {block.identity for block in above}
     higher = {block.identity for block in above}
     groups = [
-        name for name, found in machine.objects.get("volume_group", {}).items() if _devices(found) & gone
+        name for name, found in machine.objects.get("volume_group", {}).items() if _devices(found) & removed
     ]
 
     def stays(kind: str, key: str, found: Properties) -> bool:
@@ -143,9 +143,9 @@ def _after(
                 | "physical_volume"
                 | "volume_group"
             ):
-                return not _devices(found) & gone
+                return not _devices(found) & removed
             case "content":
-                return key not in gone
+                return key not in removed
         return True
 
     names = {block.name for block in above}

@@ -42,7 +42,7 @@ class Layers:
         return tuple(dict.fromkeys(ends))
 
     def _end(self, block: BlockFact) -> tuple[str, ...]:
-        """The steps after which a device is gone."""
+        """The steps that remove a device."""
         if block.group:
             return self._group_end(block.group)
         if block.name not in self._ends:

@@ -168,17 +168,17 @@ def _unreadable(given: Cleared) -> Iterator[Refusal]:
 
 
 def _named_at_boot(given: Cleared) -> Iterator[Refusal]:
-    """A line for what will be gone would stop the next boot, or let it wait: of fstab or crypttab, or a unit."""
-    gone = _names_gone(given)
+    """A line for what will be removed would stop the next boot, or let it wait: of fstab or crypttab, or a unit."""
+    removed = _names_removed(given)
     for number, keys in fstab(_lines(given, FSTAB)):
         source, word = next(iter(keys.items()))
-        if source in gone:
+        if source in removed:
             yield refusal("needed-at-boot", "mount", place=FSTAB, number=number, word=word)
     for file, found in given.stack.machine.objects.get("unit_file", {}).items():
-        if lost := [word for key, word in unit(file, str(found.get("what", ""))).items() if key in gone]:
+        if lost := [word for key, word in unit(file, str(found.get("what", ""))).items() if key in removed]:
             yield refusal("needed-at-boot", "unit", place=file, word=lost[0])
     for number, row in rows(_lines(given, CRYPTTAB)):
-        if len(row) > 1 and device(row[1]) in gone:
+        if len(row) > 1 and device(row[1]) in removed:
             yield refusal("needed-at-boot", "crypttab", place=CRYPTTAB, number=number, word=row[1])
 
 
@@ -186,10 +186,10 @@ def _lines(given: Cleared, file: str) -> Iterator[Line]:
     return numbered(str((given.stack.machine.observe("file", file) or {}).get("content", "")))
 
 
-def _names_gone(given: Cleared) -> set[Key]:
-    """Every name of what will be gone, and not be made again under it."""
+def _names_removed(given: Cleared) -> set[Key]:
+    """Every name of what will be removed, and not be made again under it."""
     stack, made = given.stack, {device(f"UUID={step.proof.key}") for step in given.left.steps if step.proof}
-    gone = {
+    names = {
         key
         for name in (*given.targets, *(block.name for block in given.above))
         for key in aliases(stack, name)
@@ -197,8 +197,8 @@ def _names_gone(given: Cleared) -> set[Key]:
     for kind in ("filesystem", "swap"):
         after = given.after.machine.objects.get(kind, {})
         for uuid, found in stack.machine.objects.get(kind, {}).items():
-            gone |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
-    return gone - made
+            names |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
+    return names - made
 
 
 def _inside(given: Cleared, name: str) -> bool:

@@ -32,7 +32,7 @@ def take_apart(
     """The remaining steps, with those that clear their way, or the reasons to leave it alone.
 
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
-    The machine and the disks of the result are as they will be once it is gone, for checks of what follows.
+    The machine and the disks of the result are as they will be without it, for checks of what follows.
     """
     given = give_up(plan, machine, disks, compare)
     ghosts = _ghosts(given)

@@ -39,9 +39,9 @@ class Copy:
     wwn: str = ""
 
     def is_of(self, disk: DiskFact) -> bool:
-        """The copy was taken from this disk, as far as a disk tells which one it is."""
-        told = ((self.serial, disk.serial), (self.wwn, disk.wwn))
-        return all(was == now for was, now in told if was and now)
+        """The copy was taken from this disk, as far as the disk has identifiers."""
+        identifiers = ((self.serial, disk.serial), (self.wwn, disk.wwn))
+        return all(was == now for was, now in identifiers if was and now)
 
     @property
     def steps(self) -> tuple[str, ...]:

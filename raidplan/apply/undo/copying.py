@@ -154,7 +154,7 @@ def keep(start: Start, folder: Path) -> tuple[dict[str, str], list[str]]:
     if (configuration.files, configuration.units) != (known.files, known.units):
         more[CONFIGURATION] = packed_configuration(configuration)
     covered = [kept[name] for name, (_, _, mixed) in due.items() if not mixed]
-    final = [*no_way_back(start.left, covered), *(step for _, gone, _ in due.values() for step in gone)]
+    final = [*no_way_back(start.left, covered), *(step for _, lost, _ in due.values() for step in lost)]
     return _stored(place, more, past, world), final
 
 

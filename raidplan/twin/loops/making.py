@@ -163,7 +163,7 @@ def _undone(folder: Folder, tell: Callable[[str], None]) -> bool:
         if record is None:
             folder.remove(RECORD + NEW)
             return True
-        return remove(folder, record, tell).gone
+        return remove(folder, record, tell).folder_removed
     except (Refused, Stopped, OSError, CommandFailed):
         return False
 
@@ -183,7 +183,7 @@ def _make_files(folder: Folder, record: Record, tell: Callable[[str], None]) -> 
 
 
 def _without_leftovers(folder: Folder, files: Sequence[DiskFile]) -> Iterator[DiskFile]:
-    """Yields each file, once an empty one of its name from an earlier try is gone."""
+    """Yields each file, once an empty one of its name from an earlier try is removed."""
     for file in files:
         if is_unrecorded(folder, file):
             folder.remove(file.name)

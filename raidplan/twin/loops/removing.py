@@ -26,7 +26,7 @@ DETACH_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """The devices and files that are gone, and those that were left alone, in words."""
+    """The devices and files that were removed, and those that were left alone, in words."""
 
     folder: Path
     detached: tuple[str, ...] = ()
@@ -34,8 +34,7 @@ class Down:
     removed: tuple[str, ...] = ()
     """Files, by name."""
     left: tuple[str, ...] = ()
-    gone: bool = True
-    """The folder is no more."""
+    folder_removed: bool = True
 
 
 def down(directory: Path, host: str = "", *, tell: Callable[[str], None] = lambda _: None) -> Down:
@@ -65,7 +64,9 @@ def _not_ours(folder: Folder) -> Down:
     """Without a record nothing is ours, but for the beginning of a record that was never finished."""
     names = folder.names()
     if not is_blank(names):
-        return Down(folder.path, left=(f"{folder.path} has no record of ours: left alone",), gone=False)
+        return Down(
+            folder.path, left=(f"{folder.path} has no record of ours: left alone",), folder_removed=False
+        )
     for name in names:
         folder.remove(name)
     folder.path.rmdir()
@@ -140,7 +141,7 @@ def remove(folder: Folder, record: Record, tell: Callable[[str], None]) -> Down:
     left += [f"{folder.path / name} is not ours: left alone" for name in kept]
     if not kept:
         folder.path.rmdir()
-    return Down(folder.path, tuple(detached), tuple(removed), tuple(left), gone=not kept)
+    return Down(folder.path, tuple(detached), tuple(removed), tuple(left), folder_removed=not kept)
 
 
 def _await_detached(folder: Folder, record: Record) -> None:

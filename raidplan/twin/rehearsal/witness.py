@@ -26,7 +26,7 @@ PATIENCE = 25
 
 
 def record(mount: str, number: int) -> bytes:
-    """The content of a record: it can be made anew, and no two are the same."""
+    """The content of a record: it can be made again, and no two are the same."""
     return hashlib.shake_128(f"{mount} {number}".encode()).digest(RECORD)
 
 
@@ -108,7 +108,7 @@ def start(given: dict[str, Any]) -> None:
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
     """The answer of the work, done by a process of its own; "hangs" where it has not ended in time."""
-    read, told = os.pipe()
+    read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
@@ -116,9 +116,9 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
             answer = work()
         except OSError as error:
             answer = error.strerror or "error"
-        os.write(told, json.dumps(answer).encode())
+        os.write(write, json.dumps(answer).encode())
         os._exit(0)
-    os.close(told)
+    os.close(write)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if os.waitpid(pid, os.WNOHANG)[0]:

@@ -21,7 +21,7 @@ def take_boot_files(root: Path, kernel: Path, initrd: Path) -> None:
 
     The journal is replayed first, since after a power cut the tree without it may be torn. Raises BootError.
     """
-    _tool("e2fsck", "-E", "journal_only", "-y", str(root))
+    run_tool(["e2fsck", "-E", "journal_only", "-y", str(root)], BootError)
     for link, target in (("/vmlinuz", kernel), ("/initrd.img", initrd)):
         source = _followed(root, link)
         target.unlink(missing_ok=True)
@@ -40,11 +40,4 @@ def _followed(root: Path, path: str) -> str:
 
 
 def _debugfs(root: Path, request: str) -> str:
-    return _tool("debugfs", "-R", request, str(root))
-
-
-def _tool(*argv: str) -> str:
-    try:
-        return run_tool(argv).stdout
-    except FileNotFoundError as missing:
-        raise BootError(str(missing)) from None
+    return run_tool(["debugfs", "-R", request, str(root)], BootError).stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from raidplan.twin.server.arguments import OVMF, Machine, Paths
 from raidplan.twin.server.failure import BootError
 from raidplan.twin.server.hardware import Disk
 from raidplan.twin.server.image import Image
+from raidplan.twin.server.tools import tool
 from raidplan.twin.server.unflushed import log_of
 
 _SOCKET_FOLDER_AT_MOST = 60
@@ -49,15 +49,18 @@ def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
     shutil.copyfile(image.kernel, paths.kernel)
     shutil.copyfile(image.initrd, paths.initrd)
     if machine.snapshots:
-        _tool("qemu-img", "create", "-q", "-f", "qcow2", "-b", str(image.root), "-F", "raw", str(paths.root))
+        tool(
+            ["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(image.root), "-F", "raw", str(paths.root)],
+            BootError,
+        )
     else:
-        _tool("cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root))
+        tool(["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)], BootError)
     for disk in machine.disks:
         file = paths.disks[disk.name]
         file.unlink(missing_ok=True)
         if machine.snapshots:
             file.parent.mkdir(exist_ok=True)
-            _tool("qemu-img", "create", "-q", "-f", "qcow2", str(file), str(disk.size_bytes))
+            tool(["qemu-img", "create", "-q", "-f", "qcow2", str(file), str(disk.size_bytes)], BootError)
     lay_out_disks(paths, machine.disks)
 
 
@@ -67,17 +70,11 @@ def overlay(paths: Paths) -> Paths:
     def above(path: Path) -> Path:
         made = path.with_suffix(".qcow2")
         made.unlink(missing_ok=True)
-        _tool("qemu-img", "create", "-q", "-f", "qcow2", "-b", str(path), "-F", "raw", str(made))
+        tool(["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(path), "-F", "raw", str(made)], BootError)
         return made
 
     disks = {name: above(path) for name, path in paths.disks.items()}
     return replace(paths, root=above(paths.root), disks=disks)
-
-
-def _tool(*argv: str) -> None:
-    made = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if made.returncode:
-        raise BootError(f"a disk could not be laid out: {made.stderr.strip()}")
 
 
 def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:

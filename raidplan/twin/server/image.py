@@ -13,7 +13,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,13 +21,12 @@ from pathlib import Path
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import apt_options, debian_sources
-from raidplan.twin.server.tools import run_tool
+from raidplan.twin.server.tools import tool
 
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
 
 MIB = 1 << 20
-_LOG_TAIL = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def find_or_build(
 
 def _build(recipe: Recipe, final: Path, say: Say) -> None:
     for stale in final.parent.glob(f"{recipe.digest}.making-*"):
-        tool(_as_root("rm", "-rf", str(stale)))  # we hold the lock: nobody is working in it
+        tool(_as_root("rm", "-rf", str(stale)), BuildError)  # we hold the lock: nobody is working in it
     work = Path(tempfile.mkdtemp(prefix=f"{recipe.digest}.making-", dir=final.parent))
     try:
         _fill(recipe, work, say)
@@ -95,14 +94,14 @@ def _build(recipe: Recipe, final: Path, say: Say) -> None:
         finished = work / "finished"
         finished.rename(final)
     finally:
-        tool(_as_root("rm", "-rf", str(work)))
+        tool(_as_root("rm", "-rf", str(work)), BuildError)
 
 
 def _fill(recipe: Recipe, work: Path, say: Say) -> None:
     folder, finished = work / "root", work / "finished"
     finished.mkdir()
     say(f"unpacking and configuring {recipe.release} ({len(recipe.packages)} packages and what they need)")
-    tool(_as_root(*_mmdebstrap(recipe, work, folder)))
+    tool(_as_root(*_mmdebstrap(recipe, work, folder)), BuildError)
     say(f"making the root file system ({recipe.size_mib} MiB)")
     # uninitialised, systemd would enable units by preset at the first boot, which no installed Debian does
     (folder / "etc/machine-id").write_text(f"{recipe.digest}{recipe.digest}\n")
@@ -113,8 +112,8 @@ def _fill(recipe: Recipe, work: Path, say: Say) -> None:
         image.truncate(recipe.size_mib * MIB)
     made = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"  # the host writes zeros faster than the guest
     options = ["-t", "ext4", "-m", "0", "-L", "twin-root", "-E", made, "-d", str(folder)]
-    tool(_as_root("mke2fs", "-q", "-F", *options, str(finished / "root.img")))
-    tool(["fallocate", "--dig-holes", str(finished / "root.img")])
+    tool(_as_root("mke2fs", "-q", "-F", *options, str(finished / "root.img")), BuildError)
+    tool(["fallocate", "--dig-holes", str(finished / "root.img")], BuildError)
 
 
 def _inside(folder: Path, name: str) -> Path:
@@ -154,7 +153,10 @@ def _identity(folder: Path) -> Path:
     with locked(folder / "lock"):
         if not key.with_suffix(".pub").exists():
             key.unlink(missing_ok=True)
-            tool(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "raidplan-twin", "-f", str(key)])
+            tool(
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "raidplan-twin", "-f", str(key)],
+                BuildError,
+            )
     return key
 
 
@@ -164,14 +166,3 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def tool(argv: Sequence[str]) -> None:
-    """Runs a program to its end. Raises BuildError with what it said where it fails or is missing."""
-    try:
-        done = run_tool(argv)
-    except FileNotFoundError as missing:
-        raise BuildError(str(missing)) from None
-    if done.returncode:
-        tail = (done.stdout + done.stderr)[-_LOG_TAIL:]
-        raise BuildError(f"{' '.join(argv)[:200]} ended with {done.returncode}:\n{tail}")

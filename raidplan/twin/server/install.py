@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from raidplan.twin.server.failure import BuildError
-from raidplan.twin.server.image import Say, cache_folder, locked, tool
+from raidplan.twin.server.image import Say, cache_folder, locked
 from raidplan.twin.server.machine import Twin
+from raidplan.twin.server.tools import tool
 
 PROGRAM = "/usr/local/bin/raidplan"
 FOLDER = "/opt/raidplan"
@@ -93,7 +94,7 @@ def _fetch(wanted: Iterable[str], version: str, folder: Path) -> None:
     options += ["--implementation", "cp", "--python-version", version, "--target", str(folder)]
     for platform in _PLATFORMS:
         options += ["--platform", platform]
-    tool([sys.executable, "-m", "pip", "install", *options, *wanted])
+    tool([sys.executable, "-m", "pip", "install", *options, *wanted], BuildError)
 
 
 def package(version: str) -> bytes:

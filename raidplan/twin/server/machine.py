@@ -140,7 +140,7 @@ class Twin:
         """Runs a shell command, or words taken as they are, as root in the guest.
 
         Raises CommandError for another exit code than 0 unless `check` is false, CommandTimeoutError after
-        `timeout` seconds, UnreachableError with the end of the console log where the guest is gone.
+        `timeout` seconds, UnreachableError with the end of the console log where the guest has ended.
         """
         try:
             return self._shell.run(command, check=check, timeout=timeout, stdin=stdin)

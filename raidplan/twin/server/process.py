@@ -71,7 +71,7 @@ class QemuProcess:
         return True
 
     def kill(self) -> None:
-        """Ends QEMU at once, as a power cut does, and waits until it is gone."""
+        """Ends QEMU at once, as a power cut does, and waits for its end."""
         if self._qemu.returncode is None:
             self._qemu.kill()
         self._release()

@@ -127,7 +127,7 @@ class Recipe:
     @property
     def digest(self) -> str:
         """16 hexadecimal digits over the release, the packages, the size and every file of ours."""
-        told = [
+        content = [
             self.release,
             sorted(self.packages),
             self.size_mib,
@@ -135,7 +135,7 @@ class Recipe:
             self.links(),
             *([sorted(self.archives)] if self.archives else []),
         ]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def files(self) -> dict[str, str]:
         """Path inside the image without a leading slash → content."""

@@ -68,7 +68,7 @@ def _entries(log: bytes) -> Iterator[tuple[int, int, bytes]]:
     if not log:
         return
     if len(log) < _SUPERBLOCK.size:
-        raise ValueError("the log of the disk is cut off")
+        raise ValueError("the log of the disk ends in the middle of an entry")
     magic, _, count, sector = _SUPERBLOCK.unpack_from(log)
     if magic != _MAGIC:
         raise ValueError("this is no log of writes")
