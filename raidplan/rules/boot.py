@@ -64,7 +64,7 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     if disks and disks <= hidden.keys() and not (lost and disks <= {*below}):
         device, at = next(iter(loaders.items()))
         yield _behind(
-            at, f"the EFI system partition {device}", hidden, sorted(topology.disks_below(device)), []
+            at, f"the EFI system partition {device}", hidden, sorted(_holders(topology, device)), []
         )
 
 

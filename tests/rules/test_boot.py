@@ -130,3 +130,15 @@ def test_what_hides_the_disks_is_named(tmp_path: Path) -> None:
     assert message == (
         "root is on p0 behind pm, where firmware and boot loader rarely see a disk: the machine starts from a0 alone"
     )
+
+
+def test_the_journal_of_an_array_holds_no_esp(tmp_path: Path) -> None:
+    """It is on a disk that firmware shows, and to name what hides that disk ended with a traceback."""
+    text = (
+        "hardware:\n  controllers: {ahci: {ports: 8}, sil: {ports: 4}}\n  multipliers: {pm: {behind: sil, port: 0}}\n"
+        "  disks: {j: {behind: ahci, size: 1TB, serial: J}, p<0-2>: {behind: pm, serial: P<1>, size: 1TB}}\n"
+        "arrays: {e: {level: raid5, members: [p<0-2>], journal: j}}\n"
+        "filesystems: {e: {device: e, type: vfat, mount: /boot/efi}}"
+    )
+    ((message, _),) = said("boot-behind-multiplier", text, tmp_path)
+    assert message.startswith("the EFI system partition e is on p0, p1 and p2 behind pm,")
