@@ -9,7 +9,7 @@ from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.words import counted, listed
 from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import agreeing
+from raidplan.rules.lib.subjects import agreeing, places
 from raidplan.topology import Topology
 
 IDENTIFIERS = ("serial", "wwn", "path", "model")
@@ -111,6 +111,7 @@ def disk_without_identity(topology: Topology) -> Iterator[Hit]:
             ("hardware", "disks", unknown[0]),
             f"{counted(len(unknown), 'disk')} to be written to {verb} neither serial nor wwn nor path: {listed(unknown)}",
             "add the serial numbers; `raidplan discover` prints them",
+            related=places("disk", ("hardware", "disks"), unknown[1:]),
         )
 
 

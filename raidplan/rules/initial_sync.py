@@ -10,7 +10,7 @@ from raidplan.base.size import human
 from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, hours_at, redundant
+from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, hours_at, places, redundant
 from raidplan.topology import Topology
 
 
@@ -200,6 +200,7 @@ def initial_sync_needs_mdadm(topology: Topology) -> Iterator[Hit]:
             "4.3 on: Debian 12 has 4.2, where apply and the script refuse",
             "or look for the version on the machine: mdadm --version",
             edits=tuple(Edit(("arrays", each, "initial_sync"), "run") for each in zeroed),
+            related=places("array", ("arrays",), zeroed[1:]),
         )
 
 

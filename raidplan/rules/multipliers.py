@@ -142,7 +142,10 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
             continue
         moved, edits = (members[crowded] - members[other]) // 2, exchange(topology, name, wholly=False)
         new = next((edit.new for edit in edits if isinstance(edit.new, tuple)), ())
-        left = sum(topology.wiring.nearest(disk, "multiplier") == crowded for disk in new)
+        after = Counter(topology.wiring.nearest(disk, "multiplier") for disk in new)
+        left, roomy = after[crowded], _roomy(rooms, after)
+        if roomy and max(after[pm] for pm in rooms) - after[roomy] >= UNEVEN:
+            edits = ()  # some hang elsewhere then, and the load is uneven still
         yield Hit(
             (*path, "members"),
             f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",

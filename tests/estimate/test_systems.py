@@ -9,7 +9,7 @@ import pytest
 from bench.predicted import NO_FIGURE, ROWS, Row
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.result import Estimate, Estimates
-from raidplan.review.pipeline import load
+from raidplan.review.pipeline import check, load
 from tests.estimate.layouts import MB, bound, estimates, mb
 
 BEAST = Path("examples/raid5-2005.yaml")
@@ -87,6 +87,15 @@ def test_the_hours_of_two_first_syncs() -> None:
     assert pegasus.limit == "sync_speed_max" and (pegasus.seconds or 0) / 3600 == pytest.approx(8, rel=0.1)
     nas = only(example("micronet-nas")).rebuild
     assert nas.limit == "controller gforce_sata" and (nas.seconds or 0) / 3600 == pytest.approx(4, rel=0.1)
+
+
+@pytest.mark.parametrize("file", ["lvm-test-host-cure", "lvm-test-host-mistake"])
+def test_a_disk_that_the_source_calls_unused_holds_nothing(file: str) -> None:
+    """Defect D7 of the trial: sdg, t6 here, was a member of the array; its eight would be bound by 7 x 54.3 MB/s."""
+    topology = check(f"examples/{file}.yaml").topology
+    assert topology is not None and "t6" in topology.layout.hardware.disks
+    assert "t6" not in topology.used_by and "t6" not in topology.disks_below("arrays.storage")
+    assert mb(only(example(file))) == (round(6 * 54.3, 1), round(6 * 54.3, 1))
 
 
 def test_the_slowest_of_mixed_disks_sets_the_pace() -> None:

@@ -82,17 +82,17 @@ def new_findings(before: Loaded, after: Loaded, edits: tuple[Edit, ...], severit
         f"{each.rule} at {'.'.join(map(str, each.path))}"
         for each in findings(after)
         if each.severity.rank <= severity.rank
-        and like(each, findings(after)) > like(each, findings(before))
+        and like(each, findings(after)) > like(each, findings(before), related=True)
         and (each.severity, each.rule, each.message) not in said
         and each.path[:2] not in hidden
     ]
 
 
-def like(finding: Finding, among: list[Finding]) -> int:
-    """How many findings are of its rule, about the same thing, and at least as grave."""
+def like(finding: Finding, among: list[Finding], *, related: bool = False) -> int:
+    """How many findings are of its rule, about the same thing, and at least as grave; with `related` also where they name it."""
     return sum(
         each.rule == finding.rule
-        and entry(each.path) == entry(finding.path)
+        and entry(finding.path) in {entry(each.path), *(entry(one.path) for one in each.related if related)}
         and each.severity.rank <= finding.severity.rank
         for each in among
     )

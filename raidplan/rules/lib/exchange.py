@@ -38,8 +38,12 @@ def kinds(topology: Topology) -> dict[str, Kind]:
 
 
 def _kind(disk: Disk) -> Kind:
-    known = (("identified", bool(disk.serial or disk.wwn or disk.path)),)
+    known = (("identified", _has_identity(disk)),)
     return (*known, *sorted((key, getattr(disk, key)) for key in disk.given - OF_ITSELF))
+
+
+def _has_identity(disk: Disk) -> bool:
+    return bool(disk.serial or disk.wwn or disk.path)
 
 
 def spots(topology: Topology) -> dict[str, frozenset[Path]]:
@@ -73,8 +77,10 @@ def free_kinds(topology: Topology) -> dict[Kind, list[str]]:
 
 
 def _is_unwanted(topology: Topology, disk: str) -> bool:
-    """A rule objects to any member in its place."""
+    """A rule objects to any member in its place, or `apply` could not find it."""
     hardware = topology.layout.hardware
+    if not _has_identity(hardware.disks[disk]) and any(map(_has_identity, hardware.disks.values())):
+        return True
     behind, above = hardware.disks[disk].behind, [plug.name for plug in topology.wiring.above(disk)]
     cards = [hardware.controllers[name] for name in above if name in hardware.controllers]
     return (
