@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -59,3 +61,41 @@ def test_a_machine_that_is_on_keeps_its_disks(twin: Twin, monkeypatch: pytest.Mo
     with pytest.raises(TwinError, match="shut it down first"):
         twin.refit([A])
     assert twin.machine.disks == (A, B)
+
+
+@pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
+def test_starting_over_forgets_what_came_since(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was written lies in new files; disks are away, blank or in another order in that one boot only."""
+    boots: list[Machine] = []
+    monkeypatch.setattr(Twin, "_boot", lambda self, timeout: boots.append(self.machine))
+    twin._paths.root.write_bytes(bytes(4096))
+    twin.disk_file("a").write_bytes(b"a" * 4096)
+    twin.start_over(without=["a"], disks=[B, A])
+    assert boots[-1] == Machine((B, A), unplugged=frozenset({"a"}), snapshots=True)
+    first = twin.disk_file("a")
+    assert _content(first) == b"a" * 4096
+    subprocess.run(["qemu-io", "-c", "write -P 98 0 4096", str(first)], check=True, capture_output=True)
+    assert _content(first) == b"b" * 4096
+    twin.start_over(blank=["b"], disks=[A, B])
+    assert boots[-1] == Machine((A, B), snapshots=True)
+    assert _content(twin.disk_file("a")) == b"a" * 4096 and _content(twin.disk_file("b")) == bytes(4096)
+    twin.start_again()
+    assert boots[-1] == Machine((A, B), snapshots=True), "with what is there"
+
+
+def test_only_above_raw_files_a_machine_starts_over(twin: Twin) -> None:
+    twin.machine = replace(twin.machine, snapshots=True)
+    with pytest.raises(TwinError, match="never raw"):
+        twin.start_over()
+
+
+def test_a_disk_of_a_machine_that_is_off_is_there_at_the_next_start(twin: Twin) -> None:
+    twin.plug("a")
+    assert not twin.machine.unplugged
+
+
+def _content(disk: Path) -> bytes:
+    subprocess.run(
+        ["qemu-img", "convert", "-U", "-O", "raw", str(disk), f"{disk}.raw"], check=True, capture_output=True
+    )
+    return Path(f"{disk}.raw").read_bytes()

@@ -132,6 +132,8 @@ def disk_device(disk: Disk, machine: Machine) -> Properties:
     }
     if disk.halts_at_write:
         device["werror"] = "stop"
+    if machine.snapshots:
+        device["share-rw"] = True  # its content can be changed behind the guest's back
     if disk.rotational:
         device["discard_granularity"] = 0  # no TRIM: a spinning disk offers none
     if machine.boots_itself and machine.firmware == "bios":  # OVMF goes by its own variables
@@ -143,6 +145,16 @@ def disk_device(disk: Disk, machine: Machine) -> Properties:
     if disk.model:
         device["product"] = disk.model
     return device
+
+
+def content_node(name: str, machine: Machine) -> str:
+    """QEMU's name of the block node that is the content of a disk, below all throttles."""
+    return f"n{[disk.name for disk in machine.disks].index(name)}"
+
+
+def disk_nodes(name: str, machine: Machine, path: Path) -> list[Properties]:
+    """The block nodes of a disk, from its content in the file up to what its device reads."""
+    return list(_nodes(next(disk for disk in machine.disks if disk.name == name), machine, path))
 
 
 def disk_id(name: str) -> str:

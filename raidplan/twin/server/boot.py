@@ -6,17 +6,40 @@ import re
 import socket
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
+from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
 from raidplan.twin.server.failure import BootError, UnreachableError, with_console
+from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.ssh import Shell
 
+_PORT_TRIES = 5
+Started = tuple[Shell, QemuProcess, subprocess.Popen[bytes]]
+"""The way into the guest, QEMU, and the process that holds the connection."""
 _GIVEN_UP = re.compile(rb"You are in emergency mode|Cannot open access to console|Kernel panic")
 
 
 class PortTakenError(Exception):
     """Another process took the port between our choice and QEMU's start."""
+
+
+def power_on(machine: Machine, paths: Paths, image: Image, shell: Shell, log: Path, console: Path, deadline: float) -> Started:  # fmt: skip
+    """QEMU started on a free port, and the connection to the guest once it answers. Raises BootError."""
+    for _ in range(_PORT_TRIES):
+        port = free_port()
+        shell = replace(shell, port=port)
+        shell.write_config(image.identity, image.host_key)
+        process = QemuProcess(qemu_arguments(machine, paths, port), log)
+        try:
+            return shell, process, connected(shell, process, console, deadline)
+        except PortTakenError:
+            continue
+        except BaseException:
+            process.kill()
+            raise
+    raise BootError("no free port on the loopback address")
 
 
 def free_port() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,16 +65,17 @@ def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
     lay_out_disks(paths, machine.disks)
 
 
-def overlay(paths: Paths) -> Paths:
-    """New files that hold what is written from now on, above those that stand. Raises BootError."""
+def overlay(paths: Paths, blank: Collection[str] = ()) -> Paths:
+    """New files that hold what is written from now on, above those that stand; nothing is on the `blank` disks. Raises BootError."""
 
-    def above(path: Path) -> Path:
+    def above(path: Path, *, empty: bool = False) -> Path:
         made = path.with_suffix(".qcow2")
         made.unlink(missing_ok=True)
-        tool(["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(path), "-F", "raw", str(made)], BootError)
+        content = (str(made), str(path.stat().st_size)) if empty else ("-b", str(path), "-F", "raw", str(made))
+        tool(["qemu-img", "create", "-q", "-f", "qcow2", *content], BootError)
         return made
 
-    disks = {name: above(path) for name, path in paths.disks.items()}
+    disks = {name: above(path, empty=name in blank) for name, path in paths.disks.items()}
     return replace(paths, root=above(paths.root), disks=disks)
 
 

@@ -7,14 +7,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from raidplan.twin.server.arguments import Firmware, Machine, disk_device, disk_id, qemu_arguments
-from raidplan.twin.server.boot import PortTakenError, connected, free_port
+from raidplan.twin.server.arguments import Firmware, Machine, Paths, disk_device, disk_id
+from raidplan.twin.server.boot import connected, power_on
 from raidplan.twin.server.boot_files import take_boot_files
 from raidplan.twin.server.failure import (
     BootError,
@@ -33,7 +32,6 @@ from raidplan.twin.server.ssh import HOST, Result, Shell
 
 BOOT_SECONDS = 240.0
 COMMAND_SECONDS = 600.0
-_PORT_TRIES = 5
 
 
 class Twin:
@@ -56,6 +54,7 @@ class Twin:
         self._own = own
         self._sockets = socket_folder()
         self._paths = paths_in(directory, console, self._sockets, machine.disks)
+        self._base: Paths | None = None
         self._process: QemuProcess | None = None
         self._master: subprocess.Popen[bytes] | None = None
         self._shell = Shell(directory / "ssh_config", 0, self._sockets / "ssh")
@@ -87,16 +86,13 @@ class Twin:
         is one of QEMU's cache modes for the disks; `online` lets the guest out to the network; with `snapshots` its
         states can be saved and restored. Raises ValueError for hardware that cannot be shown as given, BuildError, BootError.
         """
-        machine = Machine(
-            tuple(disks), tuple(links), memory_mib, cpus, cache, accelerator, online, kernel_arguments,
-            firmware=firmware, snapshots=snapshots,
-        )  # fmt: skip
+        words = (memory_mib, cpus, cache, accelerator, online, kernel_arguments)
+        machine = Machine(tuple(disks), tuple(links), *words, firmware=firmware, snapshots=snapshots)
         check(machine.disks, machine.links)
         image = find_or_build(recipe or Recipe(release), say=say)
-        own = directory is None
-        folder = Path(tempfile.mkdtemp(prefix="twin-")) if directory is None else directory
+        folder = directory or Path(tempfile.mkdtemp(prefix="twin-"))
         folder.mkdir(parents=True, exist_ok=True)
-        twin = cls(machine, image, folder, console or folder / "console.log", own=own, say=say)
+        twin = cls(machine, image, folder, console or folder / "console.log", own=directory is None, say=say)
         try:
             lay_out(image, twin._paths, machine)
             twin._boot(boot_timeout)
@@ -190,10 +186,14 @@ class Twin:
     def _states(self, command: str) -> None:
         if not self.machine.snapshots:
             raise TwinError("the machine was started without snapshots")
-        with Monitor(self._paths.monitor, timeout=600) as monitor:
+        with self.monitor(600) as monitor:
             said = monitor.ask("human-monitor-command", **{"command-line": command})
         if said:
             raise TwinError(f"{command}: {said.strip()}")
+
+    def monitor(self, timeout: float = 60) -> Monitor:
+        """QEMU's monitor; a context manager. Raises TwinError where the machine is off."""
+        return Monitor(self._paths.monitor, timeout)
 
     def power_cut(self) -> None:
         """Ends the machine in the middle of whatever it does; `start_again` gives it power again."""
@@ -203,14 +203,31 @@ class Twin:
 
     def start_again(self, *, timeout: float = BOOT_SECONDS, snapshots: bool = False) -> None:
         """Boots a machine that is off as a boot loader would: from its own disk; with `snapshots` on new files above those
-        that stand, so that its states can be saved. Raises BootError.
+        that stand, so that its states can be saved. One that has such files boots with the kernel of before. Raises BootError.
         """
-        if self.running or self.machine.snapshots:
-            raise TwinError("the machine is on already, or its disks are not raw files")
-        take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
-        if snapshots:
-            self._paths = overlay(self._paths)
-            self.machine = replace(self.machine, snapshots=True)
+        if self.running:
+            raise TwinError("the machine is on already")
+        if not self.machine.snapshots:
+            take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
+        if snapshots and not self.machine.snapshots:
+            self.start_over(timeout=timeout)
+        else:
+            self._boot(timeout)
+
+    def start_over(
+        self, *, without: Iterable[str] = (), blank: Collection[str] = (), disks: Sequence[Disk] = (), timeout: float = BOOT_SECONDS
+    ) -> None:  # fmt: skip
+        """Boots on new files above those of the first start with `snapshots`: what came since is forgotten, also saved states.
+
+        `without` some disks, with nothing on the `blank` ones, and with `disks`, the same ones, in another order. Raises BootError.
+        """
+        if self.machine.snapshots and self._base is None:
+            raise TwinError("the disks of this machine were never raw files")
+        self.power_cut()
+        self._base = self._base or self._paths
+        self._paths = overlay(self._base, blank)
+        order = tuple(disks) or self.machine.disks
+        self.machine = replace(self.machine, snapshots=True, disks=order, unplugged=frozenset(without))
         self._boot(timeout)
 
     def start_from_disks(self, *, timeout: float = BOOT_SECONDS) -> None:
@@ -222,15 +239,14 @@ class Twin:
 
     def halted(self) -> bool:
         """Whether a disk has stopped the machine, which waits for `power_cut`. Raises TwinError where it is off."""
-        with Monitor(self._paths.monitor) as monitor:
+        with self.monitor() as monitor:
             return bool(monitor.ask("query-status")["status"] == "io-error")
 
     def mend(self, *names: str) -> None:
         """From the next start on these disks no longer halt the machine. Raises ValueError."""
         self._known(names)
-        mended = [
-            replace(disk, halts_at_write=None) if disk.name in names else disk for disk in self.machine.disks
-        ]
+        disks = self.machine.disks
+        mended = (replace(disk, halts_at_write=None) if disk.name in names else disk for disk in disks)
         self.machine = replace(self.machine, disks=tuple(mended))
 
     def refit(self, disks: Iterable[Disk]) -> None:
@@ -251,7 +267,7 @@ class Twin:
     def unplug(self, *names: str) -> None:
         """Pulls disks out, all at once; they stay out over a reboot until `plug`. Raises TwinError."""
         self._known(names)
-        with Monitor(self._paths.monitor) as monitor:
+        with self.monitor() as monitor:
             for name in names:
                 monitor.ask("device_del", id=disk_id(name))
             for name in names:
@@ -259,12 +275,13 @@ class Twin:
         self.machine = replace(self.machine, unplugged=self.machine.unplugged | set(names))
 
     def plug(self, *names: str) -> None:
-        """Puts disks that were pulled back to where they were, with what is on them. Raises TwinError."""
+        """Puts disks that were pulled back to where they were, with what is on them, also into a machine that is off. Raises TwinError."""
         self._known(names)
-        with Monitor(self._paths.monitor) as monitor:
-            for disk in self.machine.disks:
-                if disk.name in names:
-                    monitor.ask("device_add", **disk_device(disk, self.machine))
+        if self.running:
+            with self.monitor() as monitor:
+                for disk in self.machine.disks:
+                    if disk.name in names:
+                        monitor.ask("device_add", **disk_device(disk, self.machine))
         self.machine = replace(self.machine, unplugged=self.machine.unplugged - set(names))
 
     def stop(self) -> None:
@@ -277,28 +294,14 @@ class Twin:
     def _boot(self, timeout: float) -> None:
         began = time.monotonic()
         self._say(f"booting a machine with {len(self.machine.disks)} disks")
-        self._power_on(began + timeout)
+        log, until = self.directory / "qemu.log", began + timeout
+        on = power_on(self.machine, self._paths, self._image, self._shell, log, self.console, until)
+        self._shell, self._process, self._master = on
         self.booted_in = time.monotonic() - began
         left = max(1.0, timeout - self.booted_in)
-        with contextlib.suppress(
-            CommandTimeoutError
-        ):  # reachable is booted; a unit that hangs is for the caller to find
+        with contextlib.suppress(CommandTimeoutError):  # a unit that hangs is for the caller to find
             self.run("systemctl is-system-running --wait", check=False, timeout=left)
         self.settled_in = time.monotonic() - began
-
-    def _power_on(self, deadline: float) -> None:
-        for _ in range(_PORT_TRIES):
-            port = free_port()
-            self._shell = replace(self._shell, port=port)
-            self._shell.write_config(self._image.identity, self._image.host_key)
-            arguments = qemu_arguments(self.machine, self._paths, port)
-            self._process = QemuProcess(arguments, self.directory / "qemu.log")
-            try:
-                self._master = connected(self._shell, self._process, self.console, deadline)
-                return
-            except PortTakenError:
-                continue
-        raise BootError("no free port on the loopback address")
 
     def _disconnect(self) -> None:
         if self._master:
@@ -307,14 +310,11 @@ class Twin:
             self._master = None
 
     def _known(self, names: Iterable[str]) -> None:
-        unknown = set(names) - {disk.name for disk in self.machine.disks}
-        if unknown:
+        if unknown := set(names) - {disk.name for disk in self.machine.disks}:
             raise ValueError(f"the machine has no disk {', '.join(sorted(unknown))}")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

@@ -1,0 +1,104 @@
+"""Faults of media in a real QEMU whose processors stand still: no guest, what a disk gives is asked of its block nodes."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from raidplan.twin.rehearsal.media import (
+    change,
+    erase,
+    limited,
+    make_readable,
+    make_unreadable,
+    slow_down,
+)
+from raidplan.twin.server import Disk, Image, Twin, TwinError
+from raidplan.twin.server.arguments import Machine, disk_nodes, qemu_arguments
+from raidplan.twin.server.folders import lay_out_disks, overlay
+from raidplan.twin.server.process import QemuProcess
+
+pytestmark = pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="QEMU is not installed")
+SIZE = 3 * 2**30 + 4096
+
+
+@pytest.fixture
+def twin(tmp_path: Path) -> Iterator[Twin]:
+    """A machine with two disks, which has power and executes nothing."""
+    machine = Machine(tuple(limited((Disk("a", SIZE, "A"), Disk("b", 2**20, "B")))), memory_mib=64)
+    image = Image(tmp_path, tmp_path / "key")
+    up = Twin(machine, image, tmp_path, tmp_path / "console", own=False, say=lambda _: None)
+    lay_out_disks(up._paths, machine.disks)
+    up._paths.root.write_bytes(bytes(4096))
+    with up.disk_file("a").open("r+b") as file:
+        for place in (0, 2**20, 2**31 + 8192, SIZE - 4096):
+            file.seek(place)
+            file.write(b"x" * 4096)
+    up._paths = overlay(up._paths)
+    up.machine = Machine(machine.disks, memory_mib=64, snapshots=True, unplugged=frozenset({"a"}))
+    words = qemu_arguments(up.machine, up._paths, 1)
+    del words[words.index("-kernel") : words.index("-append") + 2]
+    words[words.index("-netdev") + 1] = "user,id=net"
+    up._process = QemuProcess([*words, "-S"], tmp_path / "qemu.log")
+    end = time.monotonic() + 30
+    while not up._paths.monitor.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    yield up
+    up.stop()
+
+
+def said(twin: Twin, words: str, level: int = -1) -> str:
+    """The empty text where the disk gives what is asked for; qemu-io's words go to the log."""
+    node = disk_nodes("a", twin.machine, twin.disk_file("a"))[level]["node-name"]
+    log = twin.directory / "qemu.log"
+    before = log.stat().st_size
+    with twin.monitor() as monitor:
+        monitor.ask("human-monitor-command", **{"command-line": f'qemu-io {node} "{words}"'})
+    return log.read_text()[before:]
+
+
+def test_a_disk_is_erased_whole(twin: Twin) -> None:
+    assert "Pattern verification failed" in said(twin, "read -P 0 0 4096")
+    erase(twin, "a")
+    for place in (0, 2**20, 2**31 + 8192, SIZE - 4096):
+        assert "failed" not in said(twin, f"read -P 0 {place} 4096")
+
+
+def test_bytes_change_without_an_error_also_below_a_guest(twin: Twin) -> None:
+    twin.plug("a")
+    change(twin, "a", 2**20 + 512)
+    assert "failed" not in said(twin, f"read -P 0x5a {2**20 + 512} 512")
+    assert "failed" not in said(twin, f"read -P 0x78 {2**20 + 1024} 512"), "x"
+    with pytest.raises(TwinError):
+        change(twin, "a", SIZE)
+
+
+def test_a_sector_is_unreadable_once(twin: Twin) -> None:
+    twin.plug("a")
+    make_unreadable(twin, "a", 2**20)
+    assert "failed" not in said(twin, "read 0 4096"), "others read"
+    assert "No data available" in said(twin, f"read {2**20 - 4096} 8192")
+    assert "failed" not in said(twin, f"read -P 0x78 {2**20} 4096"), "remapped, with what was on it"
+    make_readable(twin, "a")
+    assert "failed" not in said(twin, f"read -P 0x78 {2**20} 4096")
+    with pytest.raises(TwinError):
+        make_readable(twin, "a")
+
+
+def test_a_disk_limps_and_recovers(twin: Twin) -> None:
+    twin.plug("a")
+
+    def seconds() -> float:
+        began = time.monotonic()
+        for place in range(4):
+            said(twin, f"read {place * 4096} 4096")
+        return time.monotonic() - began
+
+    slow_down(twin, "a", 2)
+    limping = seconds()
+    slow_down(twin, "a", 0)
+    assert limping > seconds()
