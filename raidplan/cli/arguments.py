@@ -105,15 +105,17 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
     """A layout, its scale and the faults."""
     parser.description = (
         "Makes a virtual machine with the layout's disks and wiring, applies the layout there, boots it, then pulls every disk and "
-        "component while all file systems are written to, and says whether what was observed is what estimate predicts. Touches "
-        "no disk of this machine. Exits with 1 where something differs, with 5 where the control did not fail."
+        "component while all file systems are written to, damages what lies on them, boots it with parts away, and says whether "
+        "what was observed is what estimate predicts. Touches no disk of this machine. Exits with 1 where something differs, with "
+        "5 where the control did not fail."
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
     parser.add_argument(
         "--faults",
         metavar="WHICH",
         default="all",
-        help="all, disks, components, pairs, none, or the name of one disk or component (default: all)",
+        help="all, none, or some of disks, components, pairs, replaced, media, boot and names of disks and components, with commas "
+        "(default: all)",
     )
     parser.add_argument(
         "--pairs",
@@ -139,7 +141,15 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
         help="the Debian release of the twin (default: bookworm)",
     )
     parser.add_argument(
+        "--image",
+        metavar="FOLDER",
+        help="use an image that was made elsewhere; --suite is without effect then",
+    )
+    parser.add_argument(
         "--keep", metavar="FOLDER", help="leave the files of the virtual machine and its console log there"
+    )
+    parser.add_argument(
+        "--shell", action="store_true", help="open a shell in the virtual machine once the layout stands"
     )
     add_output(parser, "text", "json", "markdown", "html")
 

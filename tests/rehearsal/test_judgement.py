@@ -17,7 +17,7 @@ from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import witness
-from raidplan.twin.rehearsal.cases import NoSuchPart, cases_of, control
+from raidplan.twin.rehearsal.cases import NoSuchPart, Source, cases_of, control
 from raidplan.twin.rehearsal.observed import lost_bytes, observations
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
@@ -70,21 +70,21 @@ def found(*, dead: tuple[str, ...] = (), damaged: tuple[str, ...] = ()) -> dict[
 
 
 def test_every_disk_component_and_pair_is_a_case(mixed: Topology) -> None:
-    survival = survive(mixed)
-    assert [case.name for case in cases_of(survival, "disks", 0, 0)] == ["d0", "d1", "d2", "d3"]
-    assert [case.name for case in cases_of(survival, "components", 0, 0)] == ["a", "b"]
-    pairs = cases_of(survival, "pairs", 99, 0)
+    source = Source(mixed, 99, 0)
+    assert [case.name for case in cases_of(source, "disks")] == ["d0", "d1", "d2", "d3"]
+    assert [case.name for case in cases_of(source, "components")] == ["a", "b"]
+    pairs = cases_of(source, "pairs")
     assert {case.disks for case in pairs} == {(x, y) for x in ("d0", "d1") for y in ("d2", "d3")}
-    assert len(cases_of(survival, "pairs", 2, 7)) == 2
-    assert cases_of(survival, "pairs", 2, 7) == cases_of(survival, "pairs", 2, 7)
-    assert [case.disks for case in cases_of(survival, "b", 0, 0)] == [("d2", "d3")]
+    assert len(cases_of(Source(mixed, 2, 7), "pairs")) == 2
+    assert cases_of(Source(mixed, 2, 7), "pairs") == cases_of(Source(mixed, 2, 7), "pairs")
+    assert [case.disks for case in cases_of(source, "b,d1")] == [("d2", "d3"), ("d1",)]
     with pytest.raises(NoSuchPart):
-        cases_of(survival, "nobody", 0, 0)
+        cases_of(source, "disks,nobody")
 
 
 def test_a_case_goes_as_predicted_or_not(mixed: Topology) -> None:
     survival = survive(mixed)
-    (case,) = cases_of(survival, "d0", 0, 0)
+    (case,) = cases_of(Source(mixed), "d0")
     assert (
         case.outcome(("arrays", "safe")) is Outcome.DEGRADED
         and case.outcome(("arrays", "fast")) is Outcome.LOST
@@ -114,7 +114,7 @@ def test_a_case_goes_as_predicted_or_not(mixed: Topology) -> None:
 
 def test_acknowledged_data_that_is_gone_is_a_difference_where_it_was_to_survive(mixed: Topology) -> None:
     survival = survive(mixed)
-    (case,) = cases_of(survival, "d0", 0, 0)
+    (case,) = cases_of(Source(mixed), "d0")
     for mount, expected in (("/srv/safe", ["/srv/safe"]), ("/srv/fast", [])):
         seen = found(dead=("fast",), damaged=(mount,))
         assert list(lost_bytes(seen, observations(case, survival, mixed, seen), mixed)) == expected
@@ -122,7 +122,7 @@ def test_acknowledged_data_that_is_gone_is_a_difference_where_it_was_to_survive(
 
 def tried(mixed: Topology, name: str, said: dict[str, Any] | None) -> Tried:
     survival = survive(mixed)
-    (case,) = cases_of(survival, name, 0, 0)
+    (case,) = cases_of(Source(mixed), name)
     return Tried(case, 3.0, tuple(observations(case, survival, mixed, said)))
 
 
@@ -200,7 +200,7 @@ def test_every_example_has_a_subject_or_a_reason(example: Path) -> None:
     except Unsuited as error:
         assert "mounts" in str(error) or "size" in str(error)
     else:
-        cases = cases_of(survive(subject.topology), "all", 3, 1)
+        cases = cases_of(Source(subject.topology, 3, 1), "all")
         assert len(cases) >= len(subject.topology.layout.hardware.disks)
 
 
@@ -210,11 +210,11 @@ def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pyte
     mount = tmp_path / "mount"
     mount.mkdir()
     witness.write(str(mount), 0)
-    assert witness.damaged(str(mount), 0) == {"acknowledged": 6, "damaged": []}
+    assert witness.damaged(str(mount), 0, 6) == {"acknowledged": 6, "damaged": []}
     with (mount / "rehearsal.0").open("r+b") as file:
         file.seek(4 * witness.RECORD + 77)
         file.write(b"x")
-    assert witness.damaged(str(mount), 0)["damaged"] == [4]
+    assert witness.damaged(str(mount), 0, 6)["damaged"] == [4]
     assert witness.writes(str(mount), 0) == ""
 
 
@@ -244,7 +244,7 @@ def test_the_page_shows_commands_that_exist(line: str) -> None:
 
 
 def test_no_text_of_a_layout_becomes_a_part_of_the_page(mixed: Topology) -> None:
-    (case,) = cases_of(survive(mixed), "d0", 0, 0)
+    (case,) = cases_of(Source(mixed), "d0")
     hostile = Tried(
         replace(case, name="<img onerror=x>"), 3.0, tuple(observations(case, survive(mixed), mixed, found()))
     )

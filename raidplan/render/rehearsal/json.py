@@ -40,6 +40,7 @@ def rehearsal_json(report: Report) -> str:
 def _case(tried: Tried) -> dict[str, Any]:
     return {
         "name": tried.case.name,
+        "fault": tried.case.fault.value,
         "kind": tried.case.kind,
         "disks": list(tried.case.disks),
         "seconds": round(tried.seconds, 1),
@@ -57,4 +58,15 @@ def _case(tried: Tried) -> dict[str, Any]:
             }
             for one in tried.observed
         ],
+        "claims": [
+            {
+                "path": dotted(one.thing),
+                "what": one.what,
+                "predicted": one.predicted,
+                "observed": one.observed,
+                "as_predicted": one.as_predicted,
+            }
+            for one in tried.claims
+        ],
+        "seconds_of": {what: round(seconds, 3) for what, seconds in tried.measured.items()},
     }

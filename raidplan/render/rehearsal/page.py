@@ -15,10 +15,12 @@ from raidplan.render.html.survival import SIGNS
 from raidplan.render.rehearsal.words import (
     OUTCOMES,
     acknowledged,
+    case_words,
     headline,
     limits,
+    measured,
     name_of,
-    observed_words,
+    row,
     versions,
 )
 from raidplan.render.visible import visible
@@ -39,10 +41,10 @@ class Cell:
 class Line:
     """One case as a row of the matrix."""
 
-    name: str
-    kind: str
+    case: str
     cells: tuple[Cell, ...]
-    differs: str
+    seen: str
+    """What else there is to say of it."""
     returned: str
     seconds: str
 
@@ -82,10 +84,9 @@ def _line(tried: Tried, things: list[Path]) -> Line:
         _cell(by_thing[thing]) if thing in by_thing else Cell("", "not observed", True) for thing in things
     )
     return Line(
-        tried.case.name,
-        tried.case.kind,
+        case_words(tried.case),
         cells,
-        "; ".join(observed_words(tried)),
+        row(tried).observed if tried.claims or not tried.as_predicted else measured(tried),
         tried.returned,
         duration(tried.seconds),
     )

@@ -25,8 +25,8 @@ def _lines(report: Report) -> Iterator[str]:
     if report.tried:
         yield ""
         for row in rows(report):
-            yield f"  {'=' if row.good else '!'} {row.kind} {row.name} ({row.seconds}): {row.predicted}"
-            if not row.good:
+            yield f"  {'=' if row.good else '!'} {row.case} ({row.seconds}): {row.predicted}"
+            if row.observed != "as predicted":
                 yield f"      observed: {row.observed}"
             if row.returned:
                 yield f"      put back: {row.returned}"
@@ -42,9 +42,9 @@ def rehearsal_markdown(report: Report) -> str:
     """The same for a comment: a table of cases."""
     lines = [f"**{cell(headline(report))}**", ""]
     if report.tried:
-        lines += ["| | pulled | predicted | observed | put back |", "| --- | --- | --- | --- | --- |"]
+        lines += ["| | case | predicted | observed | put back |", "| --- | --- | --- | --- | --- |"]
         lines += [
-            f"| {'✓' if row.good else '✗'} | {cell(f'{row.kind} {row.name}')} | {cell(row.predicted)} | {cell(row.observed)} | {cell(row.returned)} |"
+            f"| {'✓' if row.good else '✗'} | {cell(row.case)} | {cell(row.predicted)} | {cell(row.observed)} | {cell(row.returned)} |"
             for row in rows(report)
         ]
         lines.append("")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from raidplan.base.findings import Path, dotted
 from raidplan.base.words import counted, duration, listed
 from raidplan.estimate.survival import MACHINE, Outcome
+from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.observed import Observation
 from raidplan.twin.rehearsal.report import Report, Tried
 
@@ -17,8 +18,29 @@ OUTCOMES = {
     Outcome.READ_ONLY: "takes no writes",
     Outcome.LOST: "stops",
 }
+CASES = {
+    Fault.PULLED: "{kind} {name}",
+    Fault.REPLACED: "{kind} {name}, replaced by a blank one",
+    Fault.ABSENT: "boot without {kind} {name}",
+    Fault.BLANK: "boot with {kind} {name} blank",
+    Fault.STALE: "boot with {kind} {name} stale",
+    Fault.MOVED: "boot with all disks in other places",
+    Fault.POWER: "power cut while everything writes",
+    Fault.CHANGED: "{name}: other {kind} on a member, without an error",
+    Fault.UNREADABLE: "{name}: unreadable sector under {kind}",
+    Fault.SLOW: "{kind} {name}, slow",
+}
+CLAIMS = {
+    "mismatches": "mismatches that a scrub counts",
+    "mismatches after repair": "mismatches after a repair",
+    "corrected": "sectors that a scrub corrects",
+    "members out": "members that the array gives up",
+    "reader": "a reader gets data that are",
+    "reader after repair": "after a repair a reader gets data that are",
+    "place": "the place of a file on the members",
+}
 NOT_TRIED = (
-    "The firmware of real controllers and multipliers, seek times of disks, and their own failures (slow sectors, wrong data) are not in the twin.",
+    "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin.",
     "Nothing was measured: rates in a virtual machine are not those of the server.",
 )
 """The limits of every rehearsal."""
@@ -28,8 +50,7 @@ NOT_TRIED = (
 class Row:
     """One case: what was pulled, the things that it touched, predicted and observed."""
 
-    name: str
-    kind: str
+    case: str
     predicted: str
     observed: str
     returned: str
@@ -50,21 +71,31 @@ def headline(report: Report) -> str:
     return f"{report.host}: {true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
 
 
+def case_words(case: Case) -> str:
+    """The fault of a case, and of what."""
+    return CASES[case.fault].format(kind=case.kind, name=case.name)
+
+
+def measured(tried: Tried) -> str:
+    """The times that a case took, where it took some: `longest request 0.02 s`."""
+    return ", ".join(f"{what} {seconds:.2f} s" for what, seconds in tried.measured.items())
+
+
 def rows(report: Report) -> list[Row]:
     """A row for each case, and for the control."""
-    return [_row(tried) for tried in (*report.tried, *((report.control,) if report.control else ()))]
+    return [row(tried) for tried in (*report.tried, *((report.control,) if report.control else ()))]
 
 
-def _row(tried: Tried) -> Row:
+def row(tried: Tried) -> Row:
+    """One case."""
     touched = [one for one in tried.observed if one.predicted is not Outcome.INTACT or not one.as_predicted]
-    predicted = (
-        "; ".join(f"{name_of(one.thing)} {OUTCOMES[one.predicted]}" for one in touched) or "nothing changes"
-    )
+    predicted = [f"{name_of(one.thing)} {OUTCOMES[one.predicted]}" for one in touched]
+    predicted += [f"{CLAIMS[one.what]}: {one.predicted}" for one in tried.claims]
+    seen = [f"{CLAIMS[one.what]}: {one.observed}" for one in tried.claims if one.as_predicted]
     return Row(
-        tried.case.name,
-        tried.case.kind,
-        predicted,
-        "; ".join(observed_words(tried)) or "as predicted",
+        case_words(tried.case),
+        "; ".join(predicted) or "nothing changes",
+        "; ".join([*observed_words(tried), *seen, *filter(None, [measured(tried)])]) or "as predicted",
         tried.returned,
         duration(tried.seconds),
         tried.as_predicted,
@@ -76,6 +107,9 @@ def observed_words(tried: Tried) -> Iterator[str]:
     for one in tried.observed:
         if not one.as_predicted:
             yield f"{name_of(one.thing)} {'goes on' if one.survived else 'stops'}: {_detail(one)}"
+    for claim in tried.claims:
+        if not claim.as_predicted:
+            yield f"{name_of(claim.thing)}: {CLAIMS[claim.what]}: {claim.observed}"
     for mount in tried.lost:
         yield f"acknowledged data was lost on {mount}"
 

@@ -1,28 +1,63 @@
-"""The cases of a rehearsal: which disks are pulled at once, and what the model of survival predicts then."""
+"""The cases of a rehearsal: what is done to which disks, and what the model of survival predicts then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
 from itertools import combinations
 from random import Random
 
 from raidplan.base.findings import Path
-from raidplan.estimate.survival import MACHINE, Outcome, Survival
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import GIB
+from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival, survive
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 
-FAULTS = ("all", "disks", "components", "pairs", "none")
-"""The words of `--faults`; any other is the name of one disk or component."""
+REPLACED_AT_MOST = 16 * GIB
+"""Disks of more are not replaced by blank ones: in emulation that takes hours."""
+MAPPED = ("ext2", "ext3", "ext4", "xfs")
+"""File systems that say at which byte of their device a file lies."""
+
+
+class Fault(Enum):
+    """The way in which something fails; the values are the codes of the report."""
+
+    PULLED = "pulled"
+    """Disks go while everything works, and come back with what is on them."""
+    REPLACED = "replaced"
+    """A disk goes while everything works, and a blank one comes in its place."""
+    ABSENT = "absent"
+    """Disks are not there at boot."""
+    BLANK = "blank"
+    """A disk is blank at boot."""
+    STALE = "stale"
+    """A disk was away while the others were written to, and is there again at boot."""
+    MOVED = "moved"
+    """All disks have other places, and so other names, at boot."""
+    POWER = "power"
+    """The power goes while everything writes."""
+    CHANGED = "changed"
+    """A block on one member has other content, and no error shows it."""
+    UNREADABLE = "unreadable"
+    """A sector on one member cannot be read."""
+    SLOW = "slow"
+    """A disk answers late."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One loss: the parts that are pulled, their disks, and the outcome predicted for each thing that it touches."""
+    """One fault: of which parts, their disks, and the outcome predicted for each thing that it touches."""
 
     name: str
+    """The component, disks, or for faults of media the array."""
     kind: str
-    """disk, or the kind of the component; `pair`, or `control`."""
+    """disk, or the kind of the component; `pair`, `control`, `machine`; for faults of media `data` or `parity`."""
     disks: tuple[str, ...]
     predicted: Mapping[Path, Outcome]
+    fault: Fault = Fault.PULLED
 
     def outcome(self, thing: Path) -> Outcome:
         """The outcome predicted for a thing; intact where the loss does not touch it."""
@@ -33,26 +68,132 @@ class NoSuchPart(Exception):
     """`--faults` names no disk and no component of the layout."""
 
 
-def cases_of(survival: Survival, faults: str, pairs: int, seed: int) -> list[Case]:
-    """The cases of a choice, disks first; of pairs across components at most `pairs`, drawn by `seed`. Raises NoSuchPart."""
-    singles = list(_singles(survival))
-    if faults == "none":
-        return []
-    if faults not in FAULTS:
-        named = [case for case in singles if case.name == faults]
-        if not named:
-            raise NoSuchPart(f"--faults {faults}: the layout has no such disk or component")
-        return named
-    found = [
-        case
-        for case in singles
-        if faults == "all"
-        or (faults == "disks" and case.kind == "disk")
-        or (faults == "components" and case.kind != "disk")
+@dataclass(frozen=True)
+class Source:
+    """The layout that cases are made of, and how many of those that are drawn."""
+
+    topology: Topology
+    pairs: int = 0
+    seed: int = 0
+
+    @cached_property
+    def survival(self) -> Survival:
+        """The survival that is predicted of the layout."""
+        return survive(self.topology)
+
+    @cached_property
+    def singles(self) -> list[Case]:
+        """Each disk and each component pulled, disks first."""
+        parts = sorted(self.survival.components, key=lambda part: part.kind != "disk")
+        return [
+            Case(part.name, part.kind, part.disks, self.survival.after(part.disks))
+            for part in parts
+            if part.disks and not part.board
+        ]
+
+    @cached_property
+    def first_disks(self) -> list[str]:
+        """The disk of the first member of each array with redundancy."""
+        arrays = self.topology.layout.arrays.values()
+        found = (
+            array.named_members[0].partition(".")[0] for array in arrays if LEVELS[array.level].redundant
+        )
+        return list(dict.fromkeys(disk for disk in found if disk in self.topology.layout.hardware.disks))
+
+
+def _disks(source: Source) -> Iterator[Case]:
+    return (case for case in source.singles if case.kind == "disk")
+
+
+def _components(source: Source) -> Iterator[Case]:
+    return (case for case in source.singles if case.kind != "disk")
+
+
+def _pairs(source: Source) -> Iterator[Case]:
+    """Two disks behind unlike components, as far as the layout has such."""
+    survival = source.survival
+    parts: dict[str, set[str]] = {}
+    for part in survival.components:
+        if part.kind != "disk":
+            for disk in part.disks:
+                parts.setdefault(disk, set()).add(part.name)
+    disks = [part.name for part in survival.components if part.kind == "disk"]
+    whole = max((len(each) for each in parts.values()), default=0)
+    across = [
+        pair for pair in combinations(disks, 2) if whole == 0 or parts.get(pair[0]) != parts.get(pair[1])
     ]
-    if faults in ("all", "pairs"):
-        found += _pairs(survival, pairs, seed)
+    most = source.pairs
+    drawn = across if len(across) <= most else sorted(Random(source.seed).sample(across, most))
+    return (Case(" and ".join(pair), "pair", pair, survival.after(pair)) for pair in drawn)
+
+
+def _replaced(source: Source) -> Iterator[Case]:
+    """Each disk of an array that goes on without it, if a rebuild takes minutes."""
+    sizes = {name: disk.size or 0 for name, disk in source.topology.layout.hardware.disks.items()}
+    for case in _disks(source):
+        carries = any(path[0] == "arrays" for path in case.predicted)
+        if carries and sizes[case.name] <= REPLACED_AT_MOST and goes_on(case):
+            yield Case(case.name, "disk", case.disks, case.predicted, Fault.REPLACED)
+
+
+def _boots(source: Source) -> Iterator[Case]:
+    """A boot without each part, with disks in other places, with a blank and with a stale one, and after a power cut."""
+    for case in source.singles:
+        yield Case(
+            case.name, case.kind, case.disks, outcomes_at_boot(source.topology, case.disks), Fault.ABSENT
+        )
+    yield Case("all disks", "machine", (), outcomes_at_boot(source.topology, ()), Fault.MOVED)
+    for disk in source.first_disks:
+        yield Case(disk, "disk", (disk,), outcomes_at_boot(source.topology, (disk,)), Fault.BLANK)
+        if goes_on(case := Case(disk, "disk", (disk,), source.survival.after((disk,)), Fault.STALE)):
+            yield replace(case, predicted={**case.predicted, BOOT: Outcome.INTACT})
+    yield Case("the machine", "machine", (), outcomes_at_boot(source.topology, ()), Fault.POWER)
+
+
+def _media(source: Source) -> Iterator[Case]:
+    """Of each array with redundancy and a file system on it: wrong and unreadable places on data and on parity; a slow disk."""
+    layout = source.topology.layout
+    mounted = {entry.device for entry in layout.filesystems.values() if entry.mount and entry.type in MAPPED}
+    for name, array in layout.arrays.items():
+        level = LEVELS[array.level]
+        if name in mounted and level.redundant:
+            known = level.parity and array.layout in (None, "left-symmetric")
+            for kind in ("data", "parity") if known else ("data",):
+                yield Case(name, kind, (), {}, Fault.CHANGED)
+                yield Case(name, kind, (), {}, Fault.UNREADABLE)
+    for disk in source.first_disks[:1]:
+        yield Case(disk, "disk", (disk,), {}, Fault.SLOW)
+
+
+CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {
+    "disks": _disks,
+    "components": _components,
+    "pairs": _pairs,
+    "replaced": _replaced,
+    "media": _media,
+    "boot": _boots,
+}
+"""The words of `--faults` beside `all` and `none`, in the order in which they are tried; any other names one disk or component."""
+
+
+def cases_of(source: Source, faults: str) -> list[Case]:
+    """The cases of a choice, several with commas. Raises NoSuchPart."""
+    words = list(CHOICES) if faults == "all" else faults.split(",")
+    found: list[Case] = []
+    for word in words:
+        if word in CHOICES:
+            found += CHOICES[word](source)
+        elif word != "none":
+            named = [case for case in source.singles if case.name == word]
+            if not named:
+                raise NoSuchPart(f"--faults {word}: the layout has no such disk or component")
+            found += named
     return found
+
+
+def goes_on(case: Case) -> bool:
+    """Whether everything is predicted to go on."""
+    return all(outcome.survives for outcome in case.predicted.values())
 
 
 def untried(survival: Survival) -> list[str]:
@@ -78,29 +219,6 @@ def _stopping(survival: Survival, thing: Path) -> Iterator[tuple[str, ...]]:
         lost = tuple(disks[:count])
         if survival.after(lost).get(thing) is Outcome.LOST:
             yield lost
-
-
-def _singles(survival: Survival) -> Iterator[Case]:
-    parts = sorted(survival.components, key=lambda part: part.kind != "disk")
-    for part in parts:
-        if part.disks and not part.board:
-            yield Case(part.name, part.kind, part.disks, survival.after(part.disks))
-
-
-def _pairs(survival: Survival, most: int, seed: int) -> list[Case]:
-    """Two disks behind unlike components, as far as the layout has such."""
-    parts: dict[str, set[str]] = {}
-    for part in survival.components:
-        if part.kind != "disk":
-            for disk in part.disks:
-                parts.setdefault(disk, set()).add(part.name)
-    disks = [part.name for part in survival.components if part.kind == "disk"]
-    whole = max((len(each) for each in parts.values()), default=0)
-    across = [
-        pair for pair in combinations(disks, 2) if whole == 0 or parts.get(pair[0]) != parts.get(pair[1])
-    ]
-    drawn = across if len(across) <= most else sorted(Random(seed).sample(across, most))
-    return [Case(" and ".join(pair), "pair", pair, survival.after(pair)) for pair in drawn]
 
 
 def things_of(survival: Survival) -> Sequence[Path]:

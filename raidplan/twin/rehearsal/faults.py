@@ -1,116 +1,66 @@
-"""A case played through in the running twin: parts pulled, everything looked at, the way back."""
+"""Disks that go while everything works, looked at, and their way back: the same ones returned, or blank ones in their place."""
 
 from __future__ import annotations
 
-import json
+import shlex
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from raidplan.estimate.survival import Survival
 from raidplan.layout.kinds.naming import device_node
-from raidplan.plan import Plan, Run
-from raidplan.twin.rehearsal.cases import Case
+from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
+from raidplan.twin.rehearsal.media import erase
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
-from raidplan.twin.rehearsal.report import Tried
-from raidplan.twin.rehearsal.subject import Subject
-from raidplan.twin.server import CommandTimeoutError, Twin, UnreachableError
+from raidplan.twin.rehearsal.report import Claim, Tried
+from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
 
-WITNESS = "/root/witness.py"
-READY = "ready"
-"""The name of the saved state from which each case starts."""
-SETTLE_SECONDS = 4.0
-"""Seconds for which the writers go on after parts were pulled, before anything is looked at."""
-LOOK_SECONDS = 420.0
 BACK_SECONDS = 300.0
+REBUILD_SECONDS = 1500.0
+TABLE = "/root/table"
+RETURNED = """\
+mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))" || mdadm --manage {array} --re-add {node} 2>/dev/null && echo returned ||
+{{ mdadm --manage {array} --remove detached; mdadm --manage {array} --add {node} && echo added; }}"""
+BLANK = """\
+mdadm --manage {array} --remove detached; mdadm --manage {array} --remove failed; mdadm --manage {array} --add {node} && echo added"""
 
 
-@dataclass(frozen=True)
-class Rig:
-    """The twin after its reboot, with what is known of the layout."""
-
-    twin: Twin
-    subject: Subject
-    survival: Survival
-    members: Mapping[str, tuple[str, ...]]
-    """The nodes of each array's members, in slot order and then spares."""
-
-
-def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """The nodes of each array's members, from the commands of the plan."""
-    return {
-        step.because.partition(".")[2]: tuple(
-            word for word in step.action.argv[3:] if word.startswith("/dev/")
-        )
-        for step in plan.steps
-        if isinstance(step.action, Run) and step.action.argv[:2] == ("mdadm", "--create")
-    }
-
-
-def prepare(rig: Rig) -> None:
-    """Starts everything that writes, and saves the state of the machine."""
-    layout = rig.subject.topology.layout
-    given = {
-        "mounts": [entry.mount for entry in layout.filesystems.values() if entry.mount],
-        "arrays": {name: device_node(name) for name in layout.arrays},
-    }
-    rig.twin.put(Path(__file__).with_name("witness.py"), WITNESS)
-    rig.twin.put(json.dumps(given).encode(), "/root/rehearsal.json")
-    rig.twin.run("sysctl --quiet --write dev.raid.speed_limit_max=400000", check=False)
-    rig.twin.run(["python3", "-I", WITNESS, "start", "/root/rehearsal.json"])
-    time.sleep(SETTLE_SECONDS)
-    rig.twin.save(READY)
-
-
-def play(rig: Rig, case: Case) -> Tried:
-    """Pulls the disks of a case, looks, and puts them back."""
+def pulled(rig: Rig, case: Case) -> Tried:
+    """Pulls the disks of a case, looks, and puts them back, as they were or blank."""
     began = time.monotonic()
+    blank = case.fault is Fault.REPLACED
+    if blank:
+        _keep_table(rig, case.disks[0])
     rig.twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
-    found = _looked(rig.twin)
+    found = rig.looked()
     seen = observations(case, rig.survival, rig.subject.topology, found)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
+    for disk in case.disks if blank else ():
+        erase(rig.twin, disk)
     rig.twin.plug(*case.disks)
-    returned, whole = "", True
-    if found is not None and case.kind != "control" and _lives_on(case):
-        returned, whole = _brought_back(rig, case)
+    returned, whole, claims = "", True, []
+    if found is not None and case.kind != "control" and goes_on(case):
+        if blank:
+            _partition(rig, case.disks[0])
+        returned, whole = brought_back(rig, case)
+        claims = list(_scrubbed(rig, case)) if blank and whole else []
     count = acknowledged(found)
     rig.twin.restore(READY)
-    return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole)
+    return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole, tuple(claims))
 
 
-def _lives_on(case: Case) -> bool:
-    return all(outcome.survives for outcome in case.predicted.values())
-
-
-def _looked(twin: Twin) -> Mapping[str, Any] | None:
-    """Everything that the witness observed; None where the guest does not answer any more."""
-    try:
-        done = twin.run(["python3", "-I", WITNESS, "look"], check=False, timeout=LOOK_SECONDS)
-        found: Mapping[str, Any] = json.loads(done.stdout)
-        return found
-    except (UnreachableError, CommandTimeoutError, ValueError):
-        return None
-
-
-def _brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
+def brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
     """How the members came back, and whether every array is whole and every acknowledged record there."""
-    commands = list(_additions(rig, case))
+    commands = list(additions(rig, case))
     if not commands:
         return "", True
-    script = "\n".join(
-        f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done\n"
-        f"mdadm --detail {array} | grep -q 'active sync.*{Path(node).name}' || "
-        f"mdadm --manage {array} --re-add {node} 2>/dev/null || "
-        f"{{ mdadm --manage {array} --remove detached; mdadm --manage {array} --add {node} && echo added; }}"
-        for array, node in commands
-    )
-    done = rig.twin.run(["sh", "-c", script], check=False, timeout=BACK_SECONDS)
+    way = BLANK if case.fault is Fault.REPLACED else RETURNED
+    there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
+    script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
+    done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
     waited = "; ".join(f"mdadm --wait {array} >/dev/null 2>&1" for array in dict(commands))
-    rig.twin.run(["sh", "-c", f"{waited}; sleep 1"], check=False, timeout=BACK_SECONDS)
-    found = _looked(rig.twin)
+    rig.twin.run(["sh", "-c", f"{waited}; sleep 1"], check=False, timeout=REBUILD_SECONDS)
+    found = rig.looked()
     if found is None:
         return "the machine does not answer after the disks were back", False
     short = [name for name, array in found["arrays"].items() if array.get("degraded", "1") != "0"]
@@ -122,10 +72,11 @@ def _brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
     if short or damaged:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
         return f"{what}; {done.stderr.strip()[-300:]}", False
-    return ("rebuilt" if "added" in done.stdout else "re-added"), True
+    said = done.stdout.split()
+    return ("rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"), True
 
 
-def _additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
+def additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
     """The arrays that lack members, from the bottom up, and the nodes of these members."""
     topology = rig.subject.topology
     for item in topology.items:
@@ -135,3 +86,31 @@ def _additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
             for member, node in zip(named, rig.members[item.name], strict=False):
                 if member.partition(".")[0] in case.disks:
                     yield device_node(item.name), node
+
+
+def _node(rig: Rig, disk: str) -> str:
+    """A command that gives the node of a disk in the guest, by its serial number."""
+    serial = next(each.serial for each in rig.twin.machine.disks if each.name == disk)
+    return f"/dev/$(lsblk -dno NAME,SERIAL | awk -v s={shlex.quote(serial)} '$2 == s {{print $1}}')"
+
+
+def _keep_table(rig: Rig, disk: str) -> None:
+    """Keeps the partition table of a disk, with its GUIDs; the file is empty where it has none."""
+    rig.twin.run(f"sfdisk --dump {_node(rig, disk)} >{TABLE} 2>/dev/null || : >{TABLE}")
+
+
+def _partition(rig: Rig, disk: str) -> None:
+    """Waits for the blank disk and gives it the partitions of the one that it replaces."""
+    wait = f"for try in $(seq 100); do [ -b {_node(rig, disk)} ] && break; sleep 0.2; done; udevadm settle"
+    rig.twin.run(f"{wait}; [ ! -s {TABLE} ] || sfdisk --quiet {_node(rig, disk)} <{TABLE}; udevadm settle")
+
+
+def _scrubbed(rig: Rig, case: Case) -> Iterator[Claim]:
+    """After a rebuild a check of the whole array finds nothing."""
+    for array in dict(additions(rig, case)):
+        script = (
+            f"md=/sys/block/$(basename $(realpath {array}))/md; echo check >$md/sync_action; "
+            f"mdadm --wait {array} >/dev/null 2>&1; cat $md/mismatch_cnt"
+        )
+        said = rig.twin.run(script, check=False, timeout=REBUILD_SECONDS).stdout.strip()
+        yield Claim(("arrays", Path(array).name), "mismatches", "0", said, said == "0")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raidplan.base.findings import Path
-from raidplan.estimate.survival import MACHINE, Outcome, Survival
+from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, things_of
 
@@ -36,11 +36,18 @@ def observations(
     """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer."""
     made: list[Observation] = []
     for thing in things_of(survival):
+        if thing == MACHINE and BOOT in case.predicted:
+            continue
         if found is None:
             made.append(Observation(thing, case.outcome(thing), False, {"guest": "does not answer"}))
         elif (one := _one(thing, case, topology, found)) is not None:
             made.append(one)
     return made
+
+
+def booted(case: Case, *, up: bool) -> Observation:
+    """The boot itself: the guest can be reached and spoken to."""
+    return Observation(BOOT, case.outcome(BOOT), up, {} if up else {"guest": "does not answer"})
 
 
 def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
@@ -62,6 +69,9 @@ def acknowledged(found: Mapping[str, Any] | None) -> int:
 def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) -> Observation | None:
     """None for what cannot be seen: a file system without a mount point."""
     predicted = case.outcome(thing)
+    if thing[0] == "swap" and BOOT in case.predicted:
+        active = found["swaps"].get(thing[1])
+        return None if active is None else Observation(thing, predicted, active, {"active": active})
     if thing == MACHINE or thing[0] == "swap":
         swap = found["swap"]
         if thing != MACHINE and len(topology.layout.swap) > 1:

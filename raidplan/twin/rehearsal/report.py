@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from raidplan.base.findings import Path
 from raidplan.twin.rehearsal.cases import Case
 from raidplan.twin.rehearsal.observed import Observation
 
@@ -21,6 +22,18 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """One more thing that is predicted in a case, which is no outcome of a loss."""
+
+    thing: Path
+    what: str
+    """The code of it: `mismatches`, `reader`, `mended`, …, which render/rehearsal/words.py has words for."""
+    predicted: str
+    observed: str
+    as_predicted: bool
+
+
+@dataclass(frozen=True)
 class Tried:
     """A case that was played through."""
 
@@ -32,14 +45,23 @@ class Tried:
     acknowledged: int = 0
     """Acknowledged records that were read back."""
     returned: str = ""
-    """The way back: `re-added`, `rebuilt`, or why the arrays did not become whole again; empty where there was none to go."""
+    """The way back: `re-added`, `rebuilt`, `whole by itself`, or why the arrays did not become whole again; empty where there was none to go."""
     whole_again: bool = True
     """Every array that lived on has all its members again, and every acknowledged record reads back."""
+
+    claims: tuple[Claim, ...] = ()
+    measured: Mapping[str, float] = field(default_factory=dict)
+    """Times in seconds, by the code of what took them; nothing is predicted of them."""
 
     @property
     def as_predicted(self) -> bool:
         """Everything was observed as predicted, nothing acknowledged was lost, and the way back ended well."""
-        return all(one.as_predicted for one in self.observed) and not self.lost and self.whole_again
+        return all(self.judged) and not self.lost and self.whole_again
+
+    @property
+    def judged(self) -> list[bool]:
+        """Of each prediction, whether it was observed."""
+        return [*(one.as_predicted for one in self.observed), *(one.as_predicted for one in self.claims)]
 
 
 @dataclass(frozen=True)
@@ -80,8 +102,8 @@ class Report:
     def predictions(self) -> tuple[int, int]:
         """How many predictions were held against an observation, and how many of them were true."""
         cases = (*self.tried, *((self.control,) if self.control else ()))
-        observed = [one for tried in cases for one in tried.observed]
-        return len(observed), sum(one.as_predicted for one in observed)
+        judged = [one for tried in cases for one in tried.judged]
+        return len(judged), sum(judged)
 
     @property
     def as_predicted(self) -> bool:

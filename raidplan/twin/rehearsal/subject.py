@@ -21,8 +21,8 @@ from raidplan.twin.server.hardware import MODEL_AT_MOST
 
 SYSTEM_MIB = 1536
 """Memory of the guest beside the stripe caches, MiB."""
-ALL_SECONDS = "x-systemd.device-timeout=15min"
-"""In emulation disks take longer to appear than on any server."""
+PATIENCE, PATIENCE_PER_DISK = 120, 6
+"""Seconds that a boot waits for a device: in emulation disks take longer to appear than on any server."""
 
 
 class Unsuited(Exception):
@@ -62,9 +62,10 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     data: Any = document.root.plain() if document else None
     assert isinstance(data, dict)
     differences = [*_shown(data), *_synced(data)]
+    seconds = PATIENCE + PATIENCE_PER_DISK * len(topology.layout.hardware.disks)
     for entry in data.get("filesystems", {}).values():
         if entry.get("mount"):
-            entry["options"] = [*entry.get("options", ()), ALL_SECONDS]
+            entry["options"] = [*entry.get("options", ()), f"x-systemd.device-timeout={seconds}s"]
     data = scaled(data, scale)
     if scale > 1:
         differences.append(

@@ -1,7 +1,8 @@
 """Runs in the guest: writes to every file system and into swap without end, and says what of it still stands.
 
-A program of its own: `witness.py start FILE` with the mount points and arrays as JSON, then `look`, `stop`. A record
-counts as acknowledged once fdatasync(2) has returned; the number of the last one is kept in memory, in /run.
+A program of its own, with the mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill` writes records
+that stay, `start` begins to write, `look` tells what stands, `acknowledged` how far the writers are, `limp` how long
+requests take. A record counts as acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
 """
 
 import hashlib
@@ -13,11 +14,14 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-HOME = Path("/run/rehearsal")
+HOME, GIVEN = Path("/run/rehearsal"), Path("/root/rehearsal.json")
 RECORD, MOST = 16384, 1500
+FILL = 64
+"""Records in each file of `fill`."""
 PAGES = 512
 """Pages of 4 KiB pushed into each swap area."""
 PAGE_OUT = 21  # MADV_PAGEOUT, madvise(2), Linux 5.4
@@ -62,6 +66,22 @@ def write(mount: str, place: int) -> None:
         time.sleep(0.15)
 
 
+def fill(given: dict[str, Any]) -> None:
+    """One more file of records on every file system, that nobody changes."""
+    for mount in given["mounts"]:
+        number = len(filled(mount))
+        with open(f"{mount}/rehearsal.fill{number}", "xb") as file:
+            for each in range(FILL):
+                file.write(record(f"{mount} fill{number}", each))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def filled(mount: str) -> list[Path]:
+    """The files of `fill`."""
+    return sorted(Path(mount).glob("rehearsal.fill*"))
+
+
 def areas() -> dict[str, int]:
     """The swap areas and their priorities, as the kernel has them."""
     lines = Path("/proc/swaps").read_text().splitlines()[1:]
@@ -103,7 +123,7 @@ def start(given: dict[str, Any]) -> None:
     pids = {str(place): spawned(partial(write, mount, place)) for place, mount in enumerate(given["mounts"])}
     if areas():
         pids["swap"] = spawned(swap_out)
-    (HOME / "state.json").write_text(json.dumps({**given, "pids": pids}))
+    (HOME / "pids.json").write_text(json.dumps(pids))
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
@@ -140,18 +160,27 @@ def writes(mount: str, place: int) -> str:
     return ""
 
 
-def damaged(mount: str, place: int) -> dict[str, Any]:
-    """The numbers of acknowledged records that do not read back as they were written, of how many."""
-    text = (
-        (HOME / f"{place}.acknowledged").read_text().strip()
-        if (HOME / f"{place}.acknowledged").exists()
-        else ""
-    )
-    count = int(text or 0)
-    file = os.open(f"{mount}/rehearsal.{place}", os.O_RDONLY)
-    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-    wrong = [n for n in range(count) if os.pread(file, RECORD, n * RECORD) != record(mount, n)]
-    return {"acknowledged": count, "damaged": wrong[:20]}
+def damaged(mount: str, place: int, count: int) -> dict[str, Any]:
+    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and of `fill`."""
+    files = [(Path(mount, f"rehearsal.{place}"), mount, count)] if count else []
+    files += [(file, f"{mount} {file.suffix[1:]}", FILL) for file in filled(mount)]
+    wrong: list[int] = []
+    for path, name, records in files:
+        file = os.open(path, os.O_RDONLY)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        wrong += [n for n in range(records) if os.pread(file, RECORD, n * RECORD) != record(name, n)]
+        os.close(file)
+    return {"acknowledged": sum(records for *_, records in files), "damaged": wrong[:20]}
+
+
+def acknowledged(given: dict[str, Any]) -> dict[str, int]:
+    """The number of records that each writer knows to be written; after a boot, of those that wrote before."""
+    counts = {}
+    for place, mount in enumerate(given["mounts"]):
+        file = HOME / f"{place}.acknowledged"
+        text = file.read_text().strip() if file.exists() else ""
+        counts[mount] = int(text or given.get("acknowledged", {}).get(mount, 0))
+    return counts
 
 
 def read_all_over(node: str, chunk: int, members: int) -> str:
@@ -194,51 +223,66 @@ def alive(pid: int) -> bool:
         return False
 
 
-def look() -> dict[str, Any]:
+def paging() -> dict[str, Any]:
+    """Whether the process whose memory is in swap goes on; an empty value where none was started."""
+    pids = json.loads((HOME / "pids.json").read_text()) if (HOME / "pids.json").exists() else {}
+    if "swap" not in pids:
+        return {}
+    before = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
+    for _ in range(40):
+        now = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
+        if now != before:
+            break
+        time.sleep(0.2)
+    error = (HOME / "swap.error").read_text() if (HOME / "swap.error").exists() else ""
+    return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
+
+
+def look(given: dict[str, Any]) -> dict[str, Any]:
     """Everything that is observed, as one JSON value."""
-    state = json.loads((HOME / "state.json").read_text())
     Path("/proc/sys/vm/drop_caches").write_text("3")
+    counts = acknowledged(given)
     mounts = {}
-    for place, mount in enumerate(state["mounts"]):
+    for place, mount in enumerate(given["mounts"]):
         mounts[mount] = {
             "mounted": os.path.ismount(mount),
             "write": within(PATIENCE, partial(writes, mount, place)),
-            "read": within(PATIENCE, partial(damaged, mount, place)),
-        }
-    swap = {}
-    if "swap" in state["pids"]:
-        before = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
-        for _ in range(40):
-            now = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
-            if now != before:
-                break
-            time.sleep(0.2)
-        error = (HOME / "swap.error").read_text() if (HOME / "swap.error").exists() else ""
-        swap = {
-            "areas": list(areas()),
-            "reads": now != before,
-            "alive": alive(state["pids"]["swap"]),
-            "error": error,
+            "read": within(PATIENCE, partial(damaged, mount, place, counts[mount])),
         }
     return {
-        "arrays": {name: array(node) for name, node in state["arrays"].items()},
+        "arrays": {name: array(node) for name, node in given["arrays"].items()},
         "mounts": mounts,
-        "swap": swap,
+        "swap": paging(),
+        "swaps": {name: os.path.realpath(node) in areas() for name, node in given["swaps"].items()},
     }
 
 
-def stop() -> None:
-    """Ends all that writes; what they wrote stays."""
-    for pid in json.loads((HOME / "state.json").read_text())["pids"].values():
-        if alive(pid):
-            os.kill(pid, signal.SIGKILL)
+def limp(given: dict[str, Any]) -> dict[str, float]:
+    """The longest time in seconds that a write with fdatasync, and a read past the caches, took on each file system."""
+    longest = {}
+    for place, mount in enumerate(given["mounts"]):
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+        times = [time.monotonic()]
+        for _ in range(8):
+            writes(mount, place)
+            times.append(time.monotonic())
+        for path in filled(mount):
+            path.read_bytes()
+            times.append(time.monotonic())
+        longest[mount] = max(after - before for before, after in pairwise(times))
+    return longest
 
 
 if __name__ == "__main__":
+    given = json.loads(GIVEN.read_text())
     match sys.argv[1]:
+        case "fill":
+            fill(given)
         case "start":
-            start(json.loads(Path(sys.argv[2]).read_text()))
+            start(given)
         case "look":
-            json.dump(look(), sys.stdout)
-        case "stop":
-            stop()
+            json.dump(look(given), sys.stdout)
+        case "acknowledged":
+            json.dump(acknowledged(given), sys.stdout)
+        case "limp":
+            json.dump(limp(given), sys.stdout)

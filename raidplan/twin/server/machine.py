@@ -77,10 +77,11 @@ class Twin:
         firmware: Firmware = "bios",
         snapshots: bool = False,
         recipe: Recipe | None = None,
+        image: Image | None = None,
         boot_timeout: float = BOOT_SECONDS,
         say: Say = lambda _: None,
     ) -> Self:
-        """A machine that has booted and answers over SSH; the image is built first where the cache has none.
+        """A machine that has booted and answers over SSH, of `image` or of one that is built first where the cache has none.
 
         Without `directory` its files are in a temporary folder that `stop` removes; with it they stay. `cache`
         is one of QEMU's cache modes for the disks; `online` lets the guest out to the network; with `snapshots` its
@@ -89,7 +90,7 @@ class Twin:
         words = (memory_mib, cpus, cache, accelerator, online, kernel_arguments)
         machine = Machine(tuple(disks), tuple(links), *words, firmware=firmware, snapshots=snapshots)
         check(machine.disks, machine.links)
-        image = find_or_build(recipe or Recipe(release), say=say)
+        image = image or find_or_build(recipe or Recipe(release), say=say)
         folder = directory or Path(tempfile.mkdtemp(prefix="twin-"))
         folder.mkdir(parents=True, exist_ok=True)
         twin = cls(machine, image, folder, console or folder / "console.log", own=directory is None, say=say)
@@ -156,10 +157,7 @@ class Twin:
         return self._shell.read(remote, timeout)
 
     def reboot(self, *, timeout: float = BOOT_SECONDS) -> None:
-        """Shuts the guest down cleanly and starts it with the kernel and the initramfs of its own /boot.
-
-        Raises BootError where it does not go down, or does not come up, within `timeout` seconds each.
-        """
+        """Shuts down cleanly, then starts with the kernel and initramfs of its own /boot. Raises BootError after `timeout` seconds each."""
         self.shut_down(timeout=timeout)
         self.start_again(timeout=timeout)
 

@@ -1,0 +1,43 @@
+"""The outcome predicted for each thing at a boot without some disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from raidplan.base.findings import Path
+from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Structure, structure
+from raidplan.estimate.survival.loss import outcomes
+from raidplan.topology import Topology
+
+
+def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Outcome]:
+    """As `survive` has it, where degraded arrays are started; with `boot.degraded: wait` one that lacks a member is not.
+
+    The twin has a boot loader of its own, so the boot itself hangs on the file systems that it waits for; and a machine
+    that has booted runs, whatever swap it lacks.
+    """
+    whole = structure(topology)
+    if topology.layout.boot.degraded == "wait":
+        whole = _waiting(whole)
+    found = outcomes(whole, absent)
+    needed = [
+        found.get(("filesystems", name), Outcome.INTACT)
+        for name, entry in topology.layout.filesystems.items()
+        if entry.stops_boot
+    ]
+    found.pop(MACHINE, None)
+    found[BOOT] = Outcome.INTACT if all(outcome.survives for outcome in needed) else Outcome.LOST
+    return found
+
+
+def _waiting(whole: Structure) -> Structure:
+    """Arrays that stop as soon as they lack one member."""
+    return Structure(
+        {
+            path: tuple(replace(stand, may_lose=0, whole=True) for stand in stands)
+            if path[0] == "arrays"
+            else stands
+            for path, stands in whole.stands.items()
+        }
+    )

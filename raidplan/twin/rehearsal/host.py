@@ -1,0 +1,91 @@
+"""The host of a rehearsal: programs, memory, room and accelerator that it has, and images made elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from raidplan.base.size import GIB, MIB, human
+from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.server import Image, cache_folder
+
+NEEDS = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "qemu-img": "qemu-utils",
+    "mmdebstrap": "mmdebstrap",
+    "mke2fs": "e2fsprogs",
+    "ssh": "openssh-client",
+}
+"""Programs that a rehearsal runs, and Debian's packages of them."""
+BUILDS = ("mmdebstrap", "mke2fs")
+"""Those that only make the image."""
+ROOM = 2 * GIB
+"""The system of the twin, and what is written to its disks; its memory comes in addition, in a saved state."""
+PARTS = ("root.img", "vmlinuz", "initrd.img", "host_key.pub", "id_ed25519")
+"""The files of an image: a raw root file system, its kernel and initramfs, its public SSH host key, the key that opens it."""
+EMULATION = "tcg,thread=multi"
+PROBE_SECONDS = 20
+
+
+class Lacking(Exception):
+    """The host lacks something; the message says what, and what to do."""
+
+
+def check_host(subject: Subject, image: Path | None, folder: Path | None) -> None:
+    """Raises Lacking for programs, memory or room that a rehearsal of the subject needs and that are not there."""
+    wanted = {program: package for program, package in NEEDS.items() if not image or program not in BUILDS}
+    path = "/usr/sbin:/usr/bin:/sbin:/bin"
+    missing = [package for program, package in wanted.items() if not shutil.which(program, path=path)]
+    if missing:
+        raise Lacking(
+            f"a rehearsal needs programs that are not installed: apt-get install {' '.join(missing)}"
+        )
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    free = next(int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable"))
+    if free < subject.memory_mib:
+        raise Lacking(
+            f"the twin needs {subject.memory_mib} MiB of memory (its stripe caches are the layout's), and {free} MiB are free here: "
+            "rehearse on another machine, or with a smaller stripe_cache_size"
+        )
+    if folder and (folder / PARTS[0]).exists():
+        raise Lacking(f"--keep {folder}: a machine has its files there already; name another folder")
+    place = folder or Path(tempfile.gettempdir())
+    while not place.exists():
+        place = place.parent
+    needed, room = ROOM + subject.memory_mib * MIB, shutil.disk_usage(place).free
+    if room < needed:
+        raise Lacking(
+            f"the twin needs {human(needed)} in {place}, and {human(room)} are free there: "
+            "make room, or name another place with TMPDIR or --keep"
+        )
+
+
+def image_in(folder: Path) -> Image:
+    """An image that was made elsewhere. Raises Lacking where a file of it is missing."""
+    if missing := [name for name in PARTS if not (folder / name).is_file()]:
+        raise Lacking(f"--image {folder}: an image has {', '.join(PARTS)}; missing: {', '.join(missing)}")
+    key = folder / PARTS[-1]
+    if key.stat().st_mode & 0o077:
+        raise Lacking(f"{key} can be read by others, and ssh uses no such key: chmod 600 {key}")
+    return Image(folder, key)
+
+
+def accelerator() -> str:
+    """QEMU's accelerator: KVM if it runs a boot sector in two seconds here, emulation if not; asked once in each boot."""
+    package = Path(str(files("raidplan")))
+    places = (package / "vagrant", package.parent / "vagrant")  # installed, and in a checkout
+    probe = next((place / "accelerator.py" for place in places if (place / "accelerator.py").exists()), None)
+    if probe is None:
+        return EMULATION
+    argv = [sys.executable, "-I", str(probe), str(cache_folder() / "accelerator")]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return EMULATION
+    return "kvm" if done.stdout.strip() == "kvm" else EMULATION

@@ -1,0 +1,162 @@
+"""Runs in the guest: the place on a member where a block of a file lies, and what a scrub says of the stripes around it.
+
+A program of its own: `places.py find ARRAY FILE` for data and parity, `scrub ARRAY ACTION MEMBER_SECTOR`. The block is
+searched by its content on the members, so no formula for levels and layouts is needed but that of parity (drivers/md/raid5.c).
+"""
+
+import fcntl
+import json
+import mmap
+import os
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+FIEMAP = 0xC020660B  # linux/fiemap.h: FS_IOC_FIEMAP
+BLOCK, SECTOR = 4096, 512
+LEFT_SYMMETRIC = "2"
+SCRUB_SECONDS = 300
+AROUND = 2 << 20
+"""Bytes searched on both sides of where a block should lie."""
+
+
+def of_array(node: str) -> Path:
+    """The array in sysfs."""
+    return Path("/sys/block") / os.path.basename(os.path.realpath(node)) / "md"
+
+
+def read(node: str, offset: int, size: int) -> bytes:
+    """Bytes of a device past the page cache; offset and size are whole blocks."""
+    device = os.open(node, os.O_RDONLY | os.O_DIRECT)
+    with mmap.mmap(-1, size) as buffer:
+        count = os.preadv(device, [buffer], offset)
+        os.close(device)
+        return buffer[:count]
+
+
+def on_array(path: str) -> int:
+    """The byte of the file system's device at which a file begins."""
+    with open(path, "rb") as file:
+        asked = bytearray(struct.pack("=QQIIII", 0, BLOCK, 1, 0, 1, 0) + bytes(56))
+        fcntl.ioctl(file, FIEMAP, asked)
+    return int(struct.unpack_from("=QQQ", asked, 32)[1])
+
+
+def members(md: Path) -> list[dict[str, Any]]:
+    """The members in use: slot, node, where their data begins (bytes), and the name and place of the partition on its disk."""
+    found = []
+    for each in md.glob("dev-*"):
+        slot = (each / "slot").read_text().strip()
+        if not slot.isdigit():
+            continue
+        block = (each / "block").resolve()
+        start = int((block / "start").read_text()) * SECTOR if (block / "partition").exists() else 0
+        disk = block.parent.name if (block / "partition").exists() else block.name
+        data = int((each / "offset").read_text()) * SECTOR
+        found.append({"slot": int(slot), "node": f"/dev/{block.name}", "data": data, "start": start, "disk": disk})  # fmt: skip
+    return sorted(found, key=lambda member: member["slot"])
+
+
+def find(node: str, path: str) -> dict[str, Any]:
+    """Where the first block of a file lies, as data and as parity: disk, byte on it, sector of the member; an empty value if nowhere."""
+    md = of_array(node)
+    with open(path, "rb") as file:
+        block = file.read(BLOCK)
+    place = on_array(path)
+    if read(node, place, BLOCK) != block:
+        return {}
+    chunk = int((md / "chunk_size").read_text())
+    size = int((md / "../size").read_text()) * SECTOR
+    used = int((md / "component_size").read_text()) * 1024
+    near = min(place, used) if size <= used else place * used // size
+    low = max(0, near - near % BLOCK - max(AROUND, 2 * chunk))
+    for member in members(md):
+        content = read(member["node"], member["data"] + low, 2 * max(AROUND, 2 * chunk))
+        at = next((n for n in range(0, len(content), BLOCK) if content[n : n + BLOCK] == block), None)
+        if at is not None:
+            return {"data": _on_disk(member, low + at), "parity": _parity(md, low + at, chunk)}
+    return {}
+
+
+def _on_disk(member: dict[str, Any], offset: int) -> dict[str, Any]:
+    byte = member["start"] + member["data"] + offset
+    return {"disk": member["disk"], "byte": byte, "sector": offset // SECTOR}
+
+
+def _parity(md: Path, offset: int, chunk: int) -> dict[str, Any] | None:
+    """The place of P in the same stripe; None where the level has none or the layout is another one than mdadm's default."""
+    level, layout = (md / "level").read_text().strip(), (md / "layout").read_text().split()
+    count = int((md / "raid_disks").read_text().split()[0])
+    if level == "raid4":
+        slot = count - 1
+    elif level in ("raid5", "raid6") and layout[:1] == [LEFT_SYMMETRIC]:
+        slot = count - 1 - offset // chunk % count
+    else:
+        return None
+    return next((_on_disk(member, offset) for member in members(md) if member["slot"] == slot), None)
+
+
+def scrub(node: str, action: str, sector: int) -> dict[str, Any]:
+    """The counts of a check or repair of the stripes around a sector of the members: mismatches (sectors), corrected sectors."""
+    md = of_array(node)
+    forget(md)
+    chunk = max(int((md / "chunk_size").read_text()), 65536) // SECTOR
+    share = 1
+    if (md / "level").read_text().strip() == "raid10":  # there it is a sector of the array
+        share = int((md / "../size").read_text()) // (int((md / "component_size").read_text()) * 2) or 1
+    low = max(0, (sector * share // chunk - 2 * share) * chunk)
+    high = low + 8 * share * chunk
+    before = corrected(md)
+    wait(md)
+    (md / "sync_min").write_text(str(low))
+    total = int((md / "component_size").read_text()) * 2 * share
+    (md / "sync_max").write_text(str(high) if high < total else "max")
+    (md / "sync_action").write_text(action)
+    end = time.monotonic() + SCRUB_SECONDS
+    while time.monotonic() < end:
+        done = (md / "sync_completed").read_text().split()
+        if (md / "sync_action").read_text().strip() == "idle" or (done[0].isdigit() and int(done[0]) >= high):
+            break
+        time.sleep(0.1)
+    time.sleep(0.5)
+    counts = {"mismatches": int((md / "mismatch_cnt").read_text()), "corrected": corrected(md) - before}
+    (md / "sync_action").write_text("idle")
+    wait(md)
+    (md / "sync_max").write_text("max")
+    (md / "sync_min").write_text("0")
+    degraded = int((md / "degraded").read_text())
+    return {**counts, "degraded": degraded, "in_time": time.monotonic() < end}
+
+
+def wait(md: Path) -> None:
+    """Returns when no sync is running, or after the patience of a scrub."""
+    end = time.monotonic() + SCRUB_SECONDS
+    while (md / "sync_action").read_text().strip() != "idle" and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+def forget(md: Path) -> None:
+    """Empties the page cache, and the stripe cache of the array: what is read then comes from the members."""
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+    cache = md / "stripe_cache_size"
+    if cache.exists():
+        size = cache.read_text()
+        cache.write_text("17")
+        cache.write_text(size)
+
+
+def corrected(md: Path) -> int:
+    """The sectors that members failed to read and took again when they were written anew."""
+    return sum(int((each / "errors").read_text()) for each in md.glob("dev-*"))
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["find", node, path]:
+            json.dump(find(node, path), sys.stdout)
+        case ["scrub", node, action, sector]:
+            json.dump(scrub(node, action, int(sector)), sys.stdout)
+        case ["forget", node]:
+            forget(of_array(node))

@@ -1,0 +1,119 @@
+"""Faults of media tried: other content and unreadable sectors below an array, what a reader gets and a scrub says; a slow disk.
+
+What is predicted is what md(4) says ("SCRUBBING AND MISMATCHES"): a scrub counts stripes that do not agree, `repair` makes
+them agree and cannot know which member was right; a sector that cannot be read is written anew from the others.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from raidplan.base.findings import Path
+from raidplan.base.levels import LEVELS
+from raidplan.layout.kinds.naming import device_node
+from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.media import change, make_readable, make_unreadable, slow_down
+from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
+from raidplan.twin.rehearsal.report import Claim, Tried
+from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
+
+CHANGED_BYTES = 4096
+LIMPING = 20
+"""Requests per second of a disk that limps."""
+EITHER = "right or wrong, by the copy that is read"
+
+
+def medium(rig: Rig, case: Case) -> Tried:
+    """A place below the first block of a file is damaged, read through the file system, checked, repaired, read again."""
+    began = time.monotonic()
+    mount = _mount(rig, case.name)
+    node = device_node(case.name)
+    place = (rig.places("find", node, f"{mount}/rehearsal.fill0") or {}).get(case.kind)
+    missing = [_same(("arrays", case.name), "place", "found", "not found")]
+    claims = list(_claims(rig, case, mount, node, place)) if place else missing
+    rig.twin.restore(READY)
+    return Tried(case, time.monotonic() - began, (), claims=tuple(claims))
+
+
+def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) -> Iterator[Claim]:
+    disk = _disk(rig, place["disk"])
+    sector = str(place["sector"])
+    array: Path = ("arrays", case.name)
+    if case.fault is Fault.UNREADABLE:
+        make_unreadable(rig.twin, disk, place["byte"])
+        try:
+            check = rig.places("scrub", node, "check", sector)
+        finally:
+            make_readable(rig.twin, disk)
+        yield _some(array, "corrected", check["corrected"])
+        yield _same(array, "members out", "0", str(check["degraded"]))
+        yield _same(array, "reader", "right", _reader(rig, mount, node))
+        return
+    change(rig.twin, disk, place["byte"], CHANGED_BYTES)
+    copies = not LEVELS[rig.subject.topology.layout.arrays[case.name].level].parity
+    expected = EITHER if copies else "wrong" if case.kind == "data" else "right"
+    yield _read(array, "reader", expected, _reader(rig, mount, node))
+    yield _some(array, "mismatches", rig.places("scrub", node, "check", sector)["mismatches"])
+    rig.places("scrub", node, "repair", sector)
+    again = rig.places("scrub", node, "check", sector)
+    yield _same(array, "mismatches after repair", "0", str(again["mismatches"]))
+    yield _read(array, "reader after repair", expected, _reader(rig, mount, node))
+
+
+def _some(thing: Path, what: str, count: int) -> Claim:
+    return Claim(thing, what, "some", str(count), count > 0)
+
+
+def _same(thing: Path, what: str, predicted: str, observed: str) -> Claim:
+    return Claim(thing, what, predicted, observed, predicted == observed)
+
+
+def _read(thing: Path, what: str, predicted: str, observed: str) -> Claim:
+    return Claim(thing, what, predicted, observed, observed in (predicted, *EITHER.split()[::2][:2] * (predicted == EITHER)))  # fmt: skip
+
+
+def _reader(rig: Rig, mount: str, node: str) -> str:
+    """What reading all records of the file system gives: right, wrong, or an error."""
+    rig.twin.run(["python3", "-I", "/root/places.py", "forget", node])
+    found = rig.looked()
+    read = found["mounts"][mount]["read"] if found else "no answer"
+    if not isinstance(read, dict):
+        return str(read)
+    return "wrong" if read["damaged"] else "right"
+
+
+def _mount(rig: Rig, array: str) -> str:
+    entries = rig.subject.topology.layout.filesystems.values()
+    return next(entry.mount for entry in entries if entry.device == array and entry.mount)
+
+
+def _disk(rig: Rig, name: str) -> str:
+    """The disk of the layout that has this name in the guest."""
+    serial = rig.twin.run(["lsblk", "-dno", "SERIAL", f"/dev/{name}"]).stdout.strip()
+    return next(disk.name for disk in rig.twin.machine.disks if disk.serial == serial)
+
+
+def slow(rig: Rig, case: Case) -> Tried:
+    """One disk limps while everything works: nothing may stop, and requests take longer."""
+    began = time.monotonic()
+    before = _longest(rig)
+    for disk in case.disks:
+        slow_down(rig.twin, disk, LIMPING)
+    time.sleep(SETTLE_SECONDS)
+    during = _longest(rig)
+    found = rig.looked()
+    for disk in case.disks:
+        slow_down(rig.twin, disk, 0)
+    seen = observations(case, rig.survival, rig.subject.topology, found)
+    lost = tuple(lost_bytes(found, seen, rig.subject.topology))
+    rig.twin.restore(READY)
+    measured = {"longest request": before, "longest request while it limps": during}
+    return Tried(case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), measured=measured)
+
+
+def _longest(rig: Rig) -> float:
+    times: dict[str, float] = json.loads(rig.witness("limp"))
+    return max(times.values(), default=0.0)

@@ -1,0 +1,204 @@
+"""A guest that does as the model predicts, in the place of a virtual machine; what it does otherwise is said in `Faulty`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
+
+from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
+from raidplan.twin.server import BootError, CommandTimeoutError, Disk, Result
+
+
+@dataclass
+class Faulty:
+    """What goes otherwise than predicted."""
+
+    survives_all: bool = False
+    """No loss stops anything."""
+    hangs: bool = False
+    """Once a disk was pulled, no command ends."""
+    boots: bool = True
+    boots_without: bool = True
+    """It boots also where a disk is not there."""
+    applies: bool = True
+    settles: bool = True
+    """A second apply has nothing to do."""
+    damaged: bool = False
+    """Acknowledged records do not read back once a disk was pulled."""
+    scrubs: bool = True
+    """A scrub counts what does not agree."""
+
+
+@dataclass
+class StandIn:
+    """The part of `Twin` that a rehearsal uses."""
+
+    topology: Topology
+    faulty: Faulty
+    directory: Path
+    machine: Any = None
+    out: set[str] = field(default_factory=set)
+    at_boot: bool = False
+    applied: bool = False
+    changed: bool = False
+    wrong: bool = False
+    """What was changed is data."""
+    repaired: bool = False
+    bad: bool = False
+    slow: bool = False
+    calls: list[str] = field(default_factory=list)
+    settled_in: float = 12.0
+    host: str = "twin"
+
+    def start(self, disks: Sequence[Disk], **_: object) -> Self:
+        if not self.faulty.boots:
+            raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
+        self.machine = SimpleNamespace(disks=tuple(disks), snapshots=True)
+        return self
+
+    @property
+    def ssh_config(self) -> Path:
+        return self.directory / "ssh_config"
+
+    def run(self, command: str | Sequence[str], **_: object) -> Result:
+        text = command if isinstance(command, str) else " ".join(command)
+        self.calls.append(text)
+        if self.faulty.hangs and self.out:
+            raise CommandTimeoutError(f"{text}: no end within 420 s")
+        return Result(*self.answer(text), "")
+
+    def answer(self, text: str) -> tuple[int, str]:
+        words = text.split()
+        if words[:2] == ["raidplan", "apply"]:
+            first, self.applied = not self.applied, True
+            if first:
+                return (0, "every property was read back") if self.faulty.applies else (3, "failed: mdadm")
+            return 0, "nothing to do" if self.faulty.settles else "1 step"
+        if "/root/witness.py" in words:
+            return 0, json.dumps(self.witness(words[-1]))
+        if "/root/places.py" in words:
+            return 0, json.dumps(self.places(*words[3:]))
+        if words[:3] == ["lsblk", "-dno", "SERIAL"]:
+            return 0, self.machine.disks[0].serial
+        if "mismatch_cnt" in text:
+            return 0, "0"
+        if "--add" in words:
+            return 0, "returned" if "--re-add" in words else "added"
+        return 0, "6.1.0\nv4.2\n12.5\n" if "uname" in text else ""
+
+    def witness(self, word: str) -> Any:
+        mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]
+        if word == "limp":
+            return dict.fromkeys(mounts, 1.5 if self.slow else 0.01)
+        return dict.fromkeys(mounts, 5) if word == "acknowledged" else self.look()
+
+    def places(self, word: str, *words: str) -> Any:
+        place = {"disk": "sda", "byte": 1 << 20, "sector": 2048}
+        if word == "find":
+            return {"data": place, "parity": {**place, "byte": 2 << 20}}
+        if word == "scrub":
+            self.repaired |= words[1] == "repair"
+            counted = self.changed and not self.repaired and self.faulty.scrubs
+            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0}
+        return 0
+
+    def look(self) -> dict[str, Any]:
+        """As the witness has it, of the model's outcomes."""
+        out = self.out
+        found = outcomes_at_boot(self.topology, out) if self.at_boot else survive(self.topology).after(out)
+        layout = self.topology.layout
+
+        def stands(*path: str) -> bool:
+            return self.faulty.survives_all or found.get(path, Outcome.INTACT).survives
+
+        def mounted(name: str, place: int) -> dict[str, Any]:
+            good = stands("filesystems", name)
+            wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == 0) else []
+            read = {"acknowledged": 69, "damaged": wrong} if good else "Input/output error"
+            return {"mounted": True, "write": "" if good else "Input/output error", "read": read}
+
+        arrays = {
+            name: {
+                "array_state": "clean" if stands("arrays", name) else "broken",
+                "degraded": "0" if not out else "1",
+                "read": "",
+            }
+            for name in layout.arrays
+        }
+        alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
+        paging = {} if self.at_boot or not layout.swap else {"alive": alive, "reads": alive, "error": ""}
+        mounts = {
+            entry.mount: mounted(name, place)
+            for place, (name, entry) in enumerate(layout.filesystems.items())
+            if entry.mount
+        }
+        swaps = {name: stands("swap", name) for name, entry in layout.swap.items() if entry.device}
+        return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps}
+
+    def start_over(self, *, without: Collection[str] = (), blank: Collection[str] = (), **_: object) -> None:
+        self.at_boot, self.out = True, {*without, *blank}
+        self.changed = self.wrong = self.repaired = self.bad = self.slow = False
+        found = outcomes_at_boot(self.topology, self.out)
+        if not found[BOOT].survives or (self.out and not self.faulty.boots_without):
+            raise BootError("the guest gave up booting")
+
+    def restore(self, name: str) -> None:
+        self.out = set()
+        self.changed = self.wrong = self.repaired = self.bad = self.slow = False
+
+    def unplug(self, *names: str) -> None:
+        self.out |= {*names}
+
+    def plug(self, *names: str) -> None:
+        self.out -= {*names}
+
+    def start_again(self, **_: object) -> None:
+        """Up again, with what is in place."""
+
+    def shut_down(self, **_: object) -> None: ...
+    def put(self, *_: object, **__: object) -> None: ...
+    def save(self, name: str) -> None: ...
+    def power_cut(self) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.calls.append("ended")
+
+    def get(self, remote: str) -> bytes:
+        return b"{}"
+
+
+@contextmanager
+def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypatch: Any) -> Iterator[StandIn]:
+    """Everything that a rehearsal asks of a virtual machine goes to a stand-in."""
+    from raidplan.twin.rehearsal import faults, run, scrubs
+
+    twin = StandIn(topology, faulty, folder)
+
+    def change(_: object, __: str, byte: int, ___: int) -> None:
+        twin.changed, twin.wrong = True, byte == 1 << 20
+
+    def make_unreadable(*_: object) -> None:
+        twin.bad = True
+
+    def slow_down(_: object, __: str, requests: int) -> None:
+        twin.slow = requests > 0
+
+    monkeypatch.setattr(run, "Twin", twin)
+    monkeypatch.setattr(run, "find_or_build", lambda recipe, **_: folder)
+    monkeypatch.setattr(run, "install_raidplan", lambda twin: None)
+    monkeypatch.setattr(faults, "erase", lambda *_: None)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(scrubs, "change", change)
+    monkeypatch.setattr(scrubs, "make_unreadable", make_unreadable)
+    monkeypatch.setattr(scrubs, "make_readable", lambda *_: None)
+    monkeypatch.setattr(scrubs, "slow_down", slow_down)
+    yield twin

@@ -1,0 +1,132 @@
+"""The course of a rehearsal with a stand-in for the virtual machine: its stages, its cases, its verdict and exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.cli import FINDINGS, OK, VOID, run
+from raidplan.cli import rehearse as command
+from raidplan.review.pipeline import load
+from tests.rehearsal.stand_in import Faulty, in_place_of_qemu
+
+LAYOUT = """\
+version: 1
+host: levels
+hardware:
+  controllers: {a: {ports: 4}, b: {ports: 4}}
+  disks:
+    d<0-3>: {behind: <1:a/a/b/b>, port: <1:0/1/0/1>, size: 1GiB, serial: L<1>,
+             partitions: {p: {size: 256MiB}, q: {size: 256MiB}, r: {size: 256MiB}}}
+arrays:
+  five: {level: raid5, members: [d<0-3>.q], chunk: 64KiB, bitmap: internal}
+  mirror: {level: raid1, members: [d0.p, d2.p], bitmap: internal}
+filesystems:
+  five: {device: five, type: ext4, mount: /srv/five}
+swap: {mirror: {device: mirror}}
+BOOT
+"""
+
+
+class Rehearsal:
+    """`raidplan rehearse` with a guest that is faulty in some way."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.monkeypatch = folder, monkeypatch
+
+    def __call__(self, faulty: Faulty, *words: str, boot: str = "start", code: int = OK) -> dict[str, Any]:
+        file = self.folder / "layout.yaml"
+        file.write_text(LAYOUT.replace("BOOT", f"boot: {{degraded: {boot}}}"))
+        topology = load(str(file)).topology
+        assert topology is not None
+        self.monkeypatch.setattr(command, "check_host", lambda *_: None)
+        self.monkeypatch.setattr(command, "accelerator", lambda: "tcg")
+        with in_place_of_qemu(topology, faulty, self.folder, self.monkeypatch) as self.twin:
+            line = ["rehearse", str(file), "--seed", "1", "-o", str(self.folder / "report.json"), *words]
+            assert run(line) == code
+        found: dict[str, Any] = json.loads((self.folder / "report.json").read_text())
+        return found
+
+
+@pytest.fixture
+def rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
+    return Rehearsal(tmp_path, monkeypatch)
+
+
+def test_a_guest_that_does_as_predicted_passes_in_every_case(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty())
+    assert report["as_predicted"] and not report["void"]
+    assert report["predictions"]["all"] == report["predictions"]["true"] > 60
+    faults = [case["fault"] for case in report["cases"]]
+    assert faults.count("pulled") == 4 + 2 + 4 and faults.count("replaced") == 4
+    assert faults.count("absent") == 4 + 2 and {"moved", "blank", "stale", "power"} <= {*faults}
+    assert faults.count("changed") == faults.count("unreadable") == 2 and faults.count("slow") == 1
+    assert [stage["name"] for stage in report["stages"]] == [
+        "build", "boot", "install", "apply", "apply again", "fill", "reboot", "read back", "prepare", "faults", "control",
+        "boots",
+    ]  # fmt: skip
+    returned = {case["fault"]: case["returned"] for case in report["cases"] if case["kind"] == "disk"}
+    assert returned["pulled"] == "re-added" and returned["replaced"] == "rebuilt"
+    assert rehearsed.twin.calls[-1] == "ended"
+
+
+@pytest.mark.parametrize("boot", ["start", "wait"])
+def test_with_wait_an_array_that_lacks_a_member_is_not_started_at_boot(
+    rehearsed: Rehearsal, boot: str
+) -> None:
+    report = rehearsed(Faulty(), "--faults", "boot", boot=boot)
+    (case,) = (c for c in report["cases"] if c["fault"] == "absent" and c["name"] == "d1")
+    predicted = {one["path"]: one["predicted"] for one in case["observed"]}
+    assert predicted["arrays.five"] == predicted["filesystems.five"] == ("degraded" if boot == "start" else "lost")  # fmt: skip
+    assert predicted["boot"] == "intact" and predicted["arrays.mirror"] == "intact"
+
+
+@pytest.mark.parametrize(
+    ("faulty", "fault"),
+    [
+        (Faulty(hangs=True), "pulled"),
+        (Faulty(damaged=True), "pulled"),
+        (Faulty(boots_without=False), "absent"),
+        (Faulty(scrubs=False), "changed"),
+    ],
+    ids=["hangs", "loses data", "does not boot", "does not scrub"],
+)
+def test_what_goes_otherwise_is_found(rehearsed: Rehearsal, faulty: Faulty, fault: str) -> None:
+    choice = {"absent": "boot", "changed": "media"}.get(fault, "disks")
+    report = rehearsed(faulty, "--faults", choice, code=FINDINGS)
+    assert not report["as_predicted"] and not report["void"]
+    assert any(not case["as_predicted"] for case in report["cases"] if case["fault"] == fault)
+
+
+def test_a_guest_in_which_nothing_fails_makes_it_void(rehearsed: Rehearsal) -> None:
+    assert rehearsed(Faulty(survives_all=True), "--faults", "d1", code=VOID)["void"]
+
+
+@pytest.mark.parametrize(
+    ("faulty", "stage", "words"),
+    [
+        (Faulty(boots=False), "boot", "Kernel panic"),
+        (Faulty(applies=False), "apply", "failed: mdadm"),
+        (Faulty(settles=False), "apply again", "1 step"),
+    ],
+    ids=["no boot", "no apply", "something to do"],
+)
+def test_a_stage_that_fails_ends_it_with_what_was_said(
+    rehearsed: Rehearsal, faulty: Faulty, stage: str, words: str
+) -> None:
+    report = rehearsed(faulty, code=FINDINGS)
+    last = report["stages"][-1]
+    assert last["name"] == stage and not last["passed"] and words in last["detail"]
+    assert not report["cases"]
+
+
+def test_each_form_has_words_for_each_fault(rehearsed: Rehearsal) -> None:
+    rehearsed.folder.joinpath("report.json").write_text("{}")
+    for form in ("text", "markdown", "html"):
+        rehearsed(Faulty(scrubs=False), "-o", str(rehearsed.folder / f"report.{form}"), "--format", form, code=FINDINGS)  # fmt: skip
+        text = (rehearsed.folder / f"report.{form}").read_text()
+        for words in ("replaced by a blank one", "boot without disk d0", "power cut", "unreadable sector under parity", "longest request"):  # fmt: skip
+            assert words in text, (form, words)

@@ -1,0 +1,169 @@
+"""Bad circumstances of a rehearsal: what the host lacks is said at once; whatever ends it, nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.cli import INTERRUPTED, UNABLE, run
+from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal import host
+from raidplan.twin.rehearsal.host import EMULATION, PARTS, Lacking, accelerator, check_host, image_in
+from raidplan.twin.rehearsal.subject import Subject, subject_of
+
+PAIR = "examples/raid1-pair.yaml"
+
+
+@pytest.fixture
+def subject() -> Subject:
+    topology = load(PAIR).topology
+    assert topology is not None
+    return subject_of(topology)
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program, **_: program)
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    folder = tmp_path / "image"
+    folder.mkdir()
+    for name in PARTS:
+        (folder / name).write_text("ssh-ed25519 AAAA\n")
+        (folder / name).chmod(0o600)
+    return folder
+
+
+def test_without_qemu_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = {"qemu-system-x86_64", "mmdebstrap"}
+    monkeypatch.setattr(shutil, "which", lambda program, **_: None if program in missing else program)
+    assert run(["rehearse", PAIR]) == UNABLE
+    assert "apt-get install qemu-system-x86 mmdebstrap" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("installed")
+def test_without_memory_or_room_nothing_is_started(
+    subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_host(subject, None, tmp_path / "not" / "yet")
+    with pytest.raises(Lacking, match="smaller stripe_cache_size"):
+        check_host(replace(subject, memory_mib=1 << 40), None, None)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
+    with pytest.raises(Lacking, match="1 MiB are free there"):
+        check_host(subject, None, None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_machine_of_another_rehearsal_is_not_written_over(subject: Subject, tmp_path: Path) -> None:
+    (tmp_path / "root.img").touch()
+    with pytest.raises(Lacking, match="name another folder"):
+        check_host(subject, None, tmp_path)
+
+
+def test_an_image_made_elsewhere_is_whole_and_its_key_private(
+    subject: Subject, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert image_in(image).root == image / "root.img"
+    (image / "id_ed25519").chmod(0o644)
+    with pytest.raises(Lacking, match="chmod 600"):
+        image_in(image)
+    (image / "vmlinuz").unlink()
+    with pytest.raises(Lacking, match="missing: vmlinuz"):
+        image_in(image)
+    monkeypatch.setattr(shutil, "which", lambda program, **_: None if program == "mmdebstrap" else program)
+    check_host(subject, image, None)
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [("print('kvm')", "kvm"), ("print('qemu')", EMULATION), ("import time; time.sleep(60)", EMULATION), (None, EMULATION)],
+    ids=["kvm", "none", "hangs", "no probe"],
+)  # fmt: skip
+def test_kvm_is_used_where_the_probe_says_so_within_its_limit(
+    script: str | None, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if script is not None:
+        (tmp_path / "vagrant").mkdir()
+        (tmp_path / "vagrant" / "accelerator.py").write_text(script)
+    monkeypatch.setattr(host, "files", lambda _: tmp_path)
+    monkeypatch.setattr(host, "PROBE_SECONDS", 1 if found == EMULATION else 30)
+    assert accelerator() == found
+
+
+class Begun:
+    """A rehearsal in a process of its own, with a program in the place of QEMU that never answers."""
+
+    def __init__(self, folder: Path, image: Path) -> None:
+        for name in ("bin", "tmp", "cache/raidplan/twin"):
+            (folder / name).mkdir(parents=True)
+        qemu = folder / "bin" / "qemu-system-x86_64"
+        qemu.write_text(f"#!/bin/sh\necho $$ >{folder}/pid\nexec sleep 600\n")
+        qemu.chmod(0o755)
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        (folder / "cache/raidplan/twin/accelerator").write_text(f"{boot} qemu\n")
+        self.temporary, self.log = folder / "tmp", folder / "log"
+        environment = {
+            **os.environ,
+            "PATH": f"{folder}/bin:{os.environ['PATH']}",
+            "TMPDIR": str(self.temporary),
+            "XDG_CACHE_HOME": f"{folder}/cache",
+        }
+        argv = [sys.executable, "-m", "raidplan", "rehearse", PAIR, "--image", str(image)]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(argv, env=environment, stderr=log, stdout=log)
+        pid = folder / "pid"
+        _until(lambda: (pid.exists() and pid.read_text().endswith("\n")) or self.process.poll() is not None)
+        assert self.process.poll() is None, self.log.read_text()
+        self.qemu = int(pid.read_text())
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+@pytest.fixture
+def begin(tmp_path: Path, image: Path) -> Callable[[str], Begun]:
+    if not shutil.which("qemu-system-x86_64") or not shutil.which("qemu-img"):
+        pytest.skip("QEMU is not installed")
+    return lambda name: Begun(tmp_path / name, image)
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _runs(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_it_no_process_stays_and_no_file(
+    begin: Callable[[str], Begun], number: signal.Signals
+) -> None:
+    one, other = begin("one"), begin("other")  # side by side
+    assert _runs(one.qemu) and list(one.temporary.iterdir())
+    code = one.end(number)
+    _until(lambda: not _runs(one.qemu))
+    assert _runs(other.qemu), "each has its own"
+    if number != signal.SIGKILL:  # which leaves nobody to remove files
+        assert code == INTERRUPTED and not list(one.temporary.iterdir())
+    assert other.end(signal.SIGINT) == INTERRUPTED and not list(other.temporary.iterdir())
+    _until(lambda: not _runs(other.qemu))
