@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from secrets import randbelow
 
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_host(subject, elsewhere, folder)
         wish = Wish(
             arguments.faults, arguments.pairs, seed, arguments.suite, folder, accelerator(),
-            image_in(elsewhere) if elsewhere else None, _shell if arguments.shell else None,
+            image_in(elsewhere) if elsewhere else None, arguments.shell,
         )  # fmt: skip
         with stopped_by_signals():
             report = rehearse(subject, planned, report, wish, talk)
@@ -65,12 +64,6 @@ def _writer(form: str) -> Callable[[Report], str]:
 
         return rehearsal_page
     return FORMS[form]
-
-
-def _shell(words: Sequence[str]) -> None:
-    """The command, with the terminal of this one, until it ends."""
-    talk("the twin is open; the rehearsal goes on when you leave it (exit, or Ctrl-D)")
-    subprocess.run(words, check=False)
 
 
 def _planned(subject: Subject) -> Plan:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,8 +57,8 @@ class Wish:
     accelerator: str = EMULATION
     image: Image | None = None
     """One that was made elsewhere; None: that of the release."""
-    shell: Callable[[Sequence[str]], None] | None = None
-    """What is to be done with the command that opens the machine, once the layout stands."""
+    shell: bool = False
+    """A person enters the machine once the layout stands."""
 
 
 class _Failed(Exception):
@@ -117,7 +118,9 @@ def _rehearsed(
         rig = Rig(twin, subject, survival, members_of(plan))
         report = replace(report, versions=_made(rig, plan, run))
         if wish.shell:
-            wish.shell(["ssh", "-t", "-F", str(twin.ssh_config), twin.host])
+            words = "the twin is open; the rehearsal goes on when you leave it (exit, or Ctrl-D)"
+            with run.stage("shell", words):
+                subprocess.run(["ssh", "-t", "-F", str(twin.ssh_config), twin.host], check=False)
         controlled = None
         if cases:
             with run.stage("prepare", "writers on every file system, pages in swap, a snapshot"):
