@@ -111,6 +111,12 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
     parser.add_argument(
+        "--from",
+        dest="before",
+        metavar="OLD",
+        help="rehearse the change: apply the layout OLD, fill it, apply LAYOUT with kills and power cuts, read everything back",
+    )
+    parser.add_argument(
         "--faults",
         metavar="WHICH",
         default="all",

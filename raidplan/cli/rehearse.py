@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from secrets import randbelow
@@ -16,9 +17,11 @@ from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
 from raidplan.review.pipeline import load, plan
 from raidplan.twin.loops import TooSmall
 from raidplan.twin.rehearsal.cases import NoSuchPart
+from raidplan.twin.rehearsal.change import rehearse_change
 from raidplan.twin.rehearsal.host import Lacking, accelerator, check_host, image_in
 from raidplan.twin.rehearsal.report import Report
-from raidplan.twin.rehearsal.run import Wish, rehearse
+from raidplan.twin.rehearsal.run import rehearse
+from raidplan.twin.rehearsal.stages import Wish
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, subject_of
 
 FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_markdown}
@@ -26,35 +29,53 @@ FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_m
 
 def run(arguments: argparse.Namespace) -> int:
     """Rehearses and prints the report. Raises Unable where a program, memory or a suitable layout is missing."""
-    loaded = load(arguments.layout)
-    talk_findings(loaded, arguments)
-    if loaded.topology is None:
+    files = [*([arguments.before] if arguments.before else []), arguments.layout]
+    loaded = [load(file) for file in files]
+    for each in loaded:
+        talk_findings(each, arguments)
+    topologies = [each.topology for each in loaded if each.topology is not None]
+    if len(topologies) < len(files):
         return UNABLE
     try:
-        subject = subject_of(loaded.topology, arguments.scale)
+        subjects = [subject_of(topology, arguments.scale) for topology in topologies]
     except (Unsuited, TooSmall) as error:
         raise Unable(str(error)) from None
     write = _writer(arguments.format)
-    planned = _planned(subject)
-    seed = arguments.seed if arguments.seed is not None else randbelow(10**6)
+    report = _rehearsed(subjects, arguments)
+    emit(write(report), arguments.output)
+    if report.void:
+        return VOID
+    return OK if report.as_predicted else FINDINGS
+
+
+def _rehearsed(subjects: list[Subject], arguments: argparse.Namespace) -> Report:
+    plans = [_planned(subject) for subject in subjects]
+    subject, seed = subjects[-1], randbelow(10**6) if arguments.seed is None else arguments.seed
+    report = Report(subject.host, plans[-1].layout_digest, seed, _again(arguments, seed), subject.differences)
     folder = arguments.keep and Path(arguments.keep)
     elsewhere = arguments.image and Path(arguments.image)
-    again = f"raidplan rehearse {arguments.layout} --faults {arguments.faults} --pairs {arguments.pairs} --scale {arguments.scale} --seed {seed} --suite {arguments.suite}"
-    report = Report(subject.host, planned.layout_digest, seed, again, subject.differences)
     try:
-        check_host(subject, elsewhere, folder)
+        for each in subjects:
+            check_host(each, elsewhere, folder)
         wish = Wish(
             arguments.faults, arguments.pairs, seed, arguments.suite, folder, accelerator(),
             image_in(elsewhere) if elsewhere else None, arguments.shell,
         )  # fmt: skip
         with stopped_by_signals():
-            report = rehearse(subject, planned, report, wish, talk)
+            if arguments.before:
+                return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
+            return rehearse(subject, plans[0], report, wish, talk)
     except (NoSuchPart, Lacking) as error:
         raise Unable(str(error)) from None
-    emit(write(report), arguments.output)
-    if report.void:
-        return VOID
-    return OK if report.as_predicted else FINDINGS
+
+
+def _again(arguments: argparse.Namespace, seed: int) -> str:
+    """The command that repeats it."""
+    words = [*(["--from", arguments.before] if arguments.before else []), arguments.layout]
+    if not arguments.before:
+        words += ["--faults", arguments.faults, "--pairs", str(arguments.pairs)]
+    words += ["--scale", str(arguments.scale), "--seed", str(seed), "--suite", arguments.suite]
+    return shlex.join(["raidplan", "rehearse", *words])
 
 
 def _writer(form: str) -> Callable[[Report], str]:

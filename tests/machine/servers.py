@@ -61,7 +61,6 @@ NO_RUSH = "echo dev.raid.speed_limit_max=2000 > /etc/sysctl.d/90-raid.conf; sysc
 class Running:
     """A server after apply and a reboot."""
 
-    server: Server
     twin: Twin
     loaded: Loaded
     plan: Plan
@@ -176,8 +175,7 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
         assert first.returncode == 0, first.stdout[-4000:]
         say("once more")
         second = twin.run(command, check=False, timeout=600)
-        twin.shut_down()
-        twin.start_again(snapshots=True)
+        twin.reboot()
         say("up again")
         host = testinfra.get_host(f"ssh://{twin.host}", ssh_config=str(twin.ssh_config))
-        yield Running(server, twin, loaded, whole, host, first.stdout, second.stdout, second.returncode)
+        yield Running(twin, loaded, whole, host, first.stdout, second.stdout, second.returncode)

@@ -10,12 +10,8 @@ from raidplan.geometry import ext as ext_geometry
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.plan import Proof
-from raidplan.twin.rehearsal.cases import Source, control
-from raidplan.twin.rehearsal.faults import pulled
-from raidplan.twin.rehearsal.rig import READY, WITNESS, Rig, members_of
-from raidplan.twin.rehearsal.subject import Subject
 from tests.machine.look import Arrays, details, ext, xfs
-from tests.machine.servers import EVERYDAY, Running
+from tests.machine.servers import Running
 
 pytestmark = pytest.mark.machine
 
@@ -190,26 +186,3 @@ def test_the_lines_of_others_are_untouched(server: Running) -> None:
         head, _, rest = now.partition(f"# >>> raidplan {server.plan.host}\n")
         _, _, tail = rest.partition(f"# <<< raidplan {server.plan.host}\n")
         assert head + tail == before, file
-
-
-def test_a_short_rehearsal(server: Running) -> None:
-    """One disk is pulled and returned, and a loss that must stop an array does; the machine is as before then."""
-    if server.server is not EVERYDAY:
-        pytest.skip("the others are rehearsed whole: test_rehearsal.py")
-    loaded = server.loaded
-    assert loaded.topology is not None and server.plan is not None
-    source = Source(loaded.topology)
-    rig = Rig(server.twin, Subject(loaded.topology, "", 0, ()), source.survival, members_of(server.plan))
-    rig.put_programs()
-    rig.witness("fill")
-    rig.start_writing()
-    server.twin.save(READY)
-    lost = control(source.survival)
-    assert lost is not None
-    case = next(case for case in source.singles if set(case.disks) <= set(lost.disks))
-    tried, failed = pulled(rig, case), pulled(rig, lost)
-    print(f"{case.name} {tried.seconds:.0f} s, {lost.name} {failed.seconds:.0f} s")  # noqa: T201  # shown with -s
-    assert tried.as_predicted and tried.acknowledged and tried.returned in ("re-added", "rebuilt"), tried
-    assert failed.as_predicted and not all(one.survived for one in failed.observed), failed
-    assert server.host.check_output("systemctl --failed --no-legend --plain") == ""
-    server.twin.run(f"pkill -f {WITNESS}")  # the others look at a machine in which nobody writes

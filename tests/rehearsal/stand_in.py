@@ -34,6 +34,10 @@ class Faulty:
     """Acknowledged records do not read back once a disk was pulled."""
     scrubs: bool = True
     """A scrub counts what does not agree."""
+    blind: bool = False
+    """A record that was written over is not seen."""
+    forgets: bool = False
+    """What an apply that was interrupted had begun cannot be ended."""
 
 
 @dataclass
@@ -46,7 +50,10 @@ class StandIn:
     machine: Any = None
     out: set[str] = field(default_factory=set)
     at_boot: bool = False
-    applied: bool = False
+    applied: frozenset[str] = frozenset()
+    """The plans that were applied."""
+    over: bool = False
+    """A record was written over."""
     changed: bool = False
     wrong: bool = False
     """What was changed is data."""
@@ -77,10 +84,15 @@ class StandIn:
     def answer(self, text: str) -> tuple[int, str]:
         words = text.split()
         if words[:2] == ["raidplan", "apply"]:
-            first, self.applied = not self.applied, True
+            plan = words[2]
+            first, self.applied = plan not in self.applied, self.applied | {plan}
             if first:
                 return (0, "every property was read back") if self.faulty.applies else (3, "failed: mdadm")
+            if self.at_boot and self.faulty.forgets:
+                return 4, "refused"
             return 0, "nothing to do" if self.faulty.settles else "1 step"
+        if words[:2] == ["printf", "x"]:
+            self.over = not self.faulty.blind
         if "/root/witness.py" in words:
             return 0, json.dumps(self.witness(words[-1]))
         if "/root/places.py" in words:
@@ -121,7 +133,8 @@ class StandIn:
         def mounted(name: str, place: int) -> dict[str, Any]:
             good = stands("filesystems", name)
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == 0) else []
-            read = {"acknowledged": 69, "damaged": wrong} if good else "Input/output error"
+            wrong = [1] if self.over else wrong
+            read = {"acknowledged": 64, "damaged": wrong} if good else "Input/output error"
             return {"mounted": True, "write": "" if good else "Input/output error", "read": read}
 
         arrays = {
@@ -144,14 +157,14 @@ class StandIn:
 
     def start_over(self, *, without: Collection[str] = (), blank: Collection[str] = (), **_: object) -> None:
         self.at_boot, self.out = True, {*without, *blank}
-        self.changed = self.wrong = self.repaired = self.bad = self.slow = False
+        self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)
         if not found[BOOT].survives or (self.out and not self.faulty.boots_without):
             raise BootError("the guest gave up booting")
 
     def restore(self, name: str) -> None:
         self.out = set()
-        self.changed = self.wrong = self.repaired = self.bad = self.slow = False
+        self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
 
     def unplug(self, *names: str) -> None:
         self.out |= {*names}
@@ -179,7 +192,7 @@ class StandIn:
 @contextmanager
 def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypatch: Any) -> Iterator[StandIn]:
     """Everything that a rehearsal asks of a virtual machine goes to a stand-in."""
-    from raidplan.twin.rehearsal import faults, run, scrubs
+    from raidplan.twin.rehearsal import faults, scrubs, stages
 
     twin = StandIn(topology, faulty, folder)
 
@@ -192,9 +205,9 @@ def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypat
     def slow_down(_: object, __: str, requests: int) -> None:
         twin.slow = requests > 0
 
-    monkeypatch.setattr(run, "Twin", twin)
-    monkeypatch.setattr(run, "find_or_build", lambda recipe, **_: folder)
-    monkeypatch.setattr(run, "install_raidplan", lambda twin: None)
+    monkeypatch.setattr(stages, "Twin", twin)
+    monkeypatch.setattr(stages, "find_or_build", lambda recipe, **_: folder)
+    monkeypatch.setattr(stages, "install_raidplan", lambda twin: None)
     monkeypatch.setattr(faults, "erase", lambda *_: None)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(scrubs, "change", change)

@@ -29,6 +29,9 @@ CASES = {
     Fault.CHANGED: "{name}: other {kind} on a member, without an error",
     Fault.UNREADABLE: "{name}: unreadable sector under {kind}",
     Fault.SLOW: "{kind} {name}, slow",
+    Fault.NONE: "{name}",
+    Fault.KILLED: "{kind} killed after {name}",
+    Fault.CUT: "power cut during {kind}, after {name}",
 }
 CLAIMS = {
     "mismatches": "mismatches that a scrub counts",
@@ -38,6 +41,9 @@ CLAIMS = {
     "reader": "a reader gets data that are",
     "reader after repair": "after a repair a reader gets data that are",
     "place": "the place of a file on the members",
+    "apply": "the next apply",
+    "records": "records that read back",
+    "damage": "a record that was written over",
 }
 NOT_TRIED = (
     "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin.",

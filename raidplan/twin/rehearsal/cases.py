@@ -45,6 +45,12 @@ class Fault(Enum):
     """A sector on one member cannot be read."""
     SLOW = "slow"
     """A disk answers late."""
+    NONE = "none"
+    """Nothing fails."""
+    KILLED = "killed"
+    """An apply is killed in the middle."""
+    CUT = "cut"
+    """The power goes in the middle of an apply."""
 
 
 @dataclass(frozen=True)

@@ -88,10 +88,12 @@ class Report:
 
     @property
     def control_failed(self) -> bool:
-        """The control stopped something, as it must."""
-        return self.control is not None and any(
-            not one.predicted.survives and not one.survived for one in self.control.observed
-        )
+        """The control stopped something, as it must, or what it damaged was seen."""
+        if self.control is None:
+            return False
+        if self.control.claims:
+            return all(claim.as_predicted for claim in self.control.claims)
+        return any(not one.predicted.survives and not one.survived for one in self.control.observed)
 
     @property
     def void(self) -> bool:

@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from raidplan.estimate.survival import Survival
+from raidplan.estimate.survival import Survival, survive
 from raidplan.layout.kinds.naming import device_node
 from raidplan.plan import Plan, Run
 from raidplan.twin.rehearsal.subject import Subject
@@ -32,6 +32,11 @@ class Rig:
     survival: Survival
     members: Mapping[str, tuple[str, ...]]
     """The nodes of each array's members, in slot order and then spares."""
+
+    @classmethod
+    def of(cls, twin: Twin, subject: Subject, plan: Plan) -> Self:
+        """The rig for a subject and its plan."""
+        return cls(twin, subject, survive(subject.topology), members_of(plan))
 
     @property
     def mounts(self) -> dict[str, str]:

@@ -208,7 +208,7 @@ class Twin:
         if not self.machine.snapshots:
             take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
         if snapshots and not self.machine.snapshots:
-            self.start_over(timeout=timeout)
+            self.start_over(without=self.machine.unplugged, timeout=timeout)
         else:
             self._boot(timeout)
 
