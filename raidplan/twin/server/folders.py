@@ -71,7 +71,9 @@ def overlay(paths: Paths, blank: Collection[str] = ()) -> Paths:
     def above(path: Path, *, empty: bool = False) -> Path:
         made = path.with_suffix(".qcow2")
         made.unlink(missing_ok=True)
-        content = (str(made), str(path.stat().st_size)) if empty else ("-b", str(path), "-F", "raw", str(made))
+        content = (
+            (str(made), str(path.stat().st_size)) if empty else ("-b", str(path), "-F", "raw", str(made))
+        )
         tool(["qemu-img", "create", "-q", "-f", "qcow2", *content], BootError)
         return made
 
