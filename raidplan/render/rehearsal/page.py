@@ -44,7 +44,7 @@ class Line:
     case: str
     cells: tuple[Cell, ...]
     seen: str
-    """What else there is to say of it."""
+    """All else that there is to say of it."""
     returned: str
     seconds: str
 

@@ -157,7 +157,7 @@ def _boots(source: Source) -> Iterator[Case]:
 
 
 def _media(source: Source) -> Iterator[Case]:
-    """Of each array with redundancy and a file system on it: wrong and unreadable places on data and on parity; a slow disk."""
+    """Wrong and unreadable places on data and on parity of each array with redundancy and a file system on it; a slow disk."""
     layout = source.topology.layout
     mounted = {entry.device for entry in layout.filesystems.values() if entry.mount and entry.type in MAPPED}
     for name, array in layout.arrays.items():

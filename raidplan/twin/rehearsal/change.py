@@ -34,7 +34,7 @@ from raidplan.twin.server.wiring import disks_of
 
 NEXT_PLAN, PID = "/root/next.json", "/run/apply.pid"
 INTERRUPTIONS = 4
-"""Of them one half are kills, the other power cuts, at places that the seed draws."""
+"""Half of them kills, half power cuts, at places that the seed draws."""
 
 
 def rehearse_change(
@@ -130,7 +130,7 @@ def _interrupted(rig: Rig, before: Subject, plan: Plan, case: Case, seconds: flo
 
 
 def _read(rig: Rig, before: Subject, case: Case, start: float) -> Tried:
-    """What of the old layout's records reads back in the file systems that are kept."""
+    """The records of the old layout that read back in the file systems that are kept."""
     found = rig.looked()
     claims = []
     for name in kept(before, rig.subject):

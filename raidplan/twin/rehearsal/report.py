@@ -60,7 +60,7 @@ class Tried:
 
     @property
     def judged(self) -> list[bool]:
-        """Of each prediction, whether it was observed."""
+        """Whether each prediction was observed."""
         return [*(one.as_predicted for one in self.observed), *(one.as_predicted for one in self.claims)]
 
 

@@ -58,12 +58,12 @@ class Rig:
         self.twin.put(json.dumps(given).encode(), GIVEN)
 
     def witness(self, word: str) -> str:
-        """What the witness answers. Raises TwinError where the guest does not."""
+        """The answer of the witness. Raises TwinError where the guest does not."""
         done = self.twin.run(["python3", "-I", WITNESS, word], timeout=LOOK_SECONDS)
         return done.stdout
 
     def places(self, *words: str) -> Any:
-        """What the program that knows places of blocks answers. Raises TwinError, ValueError."""
+        """The answer of the program that knows places of blocks. Raises TwinError, ValueError."""
         return json.loads(
             self.twin.run(["python3", "-I", PLACES, *words], timeout=LOOK_SECONDS).stdout or "0"
         )

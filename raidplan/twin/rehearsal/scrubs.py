@@ -76,7 +76,7 @@ def _read(thing: Path, what: str, predicted: str, observed: str) -> Claim:
 
 
 def _reader(rig: Rig, mount: str, node: str) -> str:
-    """What reading all records of the file system gives: right, wrong, or an error."""
+    """The result of reading all records of the file system: right, wrong, or an error."""
     rig.twin.run(["python3", "-I", "/root/places.py", "forget", node])
     found = rig.looked()
     read = found["mounts"][mount]["read"] if found else "no answer"

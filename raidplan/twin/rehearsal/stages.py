@@ -22,7 +22,7 @@ PLAN = "/root/plan.json"
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
 VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1; cat /etc/debian_version"
 WHOLE, NOTHING = "every property was read back", "nothing to do"
-"""What `apply` says at its end."""
+"""The words of `apply` at its end."""
 Say = Callable[[str], None]
 
 
