@@ -81,7 +81,6 @@ def build(wheel: Path, folder: Path) -> Path:
         tree = Path(work)
         for name, content in files(wheel):
             _write(tree / name, content)
-        (tree / "usr/bin/raidplan").chmod(0o755)
         _control(tree)
         for each in (tree, *(each for each in tree.rglob("*") if each.is_dir())):
             each.chmod(0o755)
@@ -131,10 +130,9 @@ def _control(tree: Path) -> None:
     _write(tree / "DEBIAN/md5sums", sums.encode())
     for name, text in (("postinst", POSTINST), ("prerm", PRERM)):
         _write(tree / "DEBIAN" / name, text.encode())
-        (tree / "DEBIAN" / name).chmod(0o755)
 
 
 def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
-    file.chmod(0o644)
+    file.chmod(0o755 if content.startswith(b"#!") else 0o644)

@@ -46,7 +46,7 @@ def test_the_same_commit_gives_the_same_bytes(built: Path, tmp_path: Path) -> No
     """Also with another umask, time zone, order of sets and time of day."""
     folders = built, build(tmp_path, 0o077, TZ="Asia/Tokyo", PYTHONHASHSEED="7")
     first, second = ({file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders)
-    assert sorted(Path(name).suffix for name in first) == [".deb", ".gz", ".pyz", ".whl"]
+    assert sorted(Path(name).suffix for name in first) == [".deb", ".gz", ".gz", ".pyz", ".whl"]
     assert [name for name in first if first[name] != second.get(name)] == []
 
 
@@ -84,6 +84,14 @@ def test_lintian_has_nothing_to_say(built: Path) -> None:
     argv = ["lintian", "--allow-root", "--fail-on", "error,warning", str(one(built, "*.deb"))]
     result = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_scripts_are_executable_in_the_package_and_nothing_else_is(built: Path, tmp_path: Path) -> None:
+    subprocess.run(["dpkg-deb", "--extract", str(one(built, "*.deb")), str(tmp_path)], check=True)
+    files = [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert [
+        each for each in files if bool(each.stat().st_mode & 0o111) != each.read_bytes().startswith(b"#!")
+    ] == []
 
 
 def test_the_package_holds_a_page_for_every_command_and_completion(built: Path, tmp_path: Path) -> None:
