@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench.predicted import table
-from raidplan.cli import FINDINGS, INTERRUPTED, OK, REFUSED, STOPPED, UNABLE, VOID
+from raidplan.cli import COMMANDS, FINDINGS, INTERRUPTED, OK, REFUSED, STOPPED, UNABLE, VOID
 from raidplan.layout.keys import keys, models
 from raidplan.layout.model import Layout
 from raidplan.render.refusal_codes import CODES
@@ -29,6 +29,14 @@ from tests.manuals.versions import versions_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_readme_lists_every_command_and_no_other() -> None:
+    table = (ROOT / "README.md").read_text().partition("## What it does")[2].partition("## ")[0]
+    named = {word for line in table.splitlines() if line.startswith("|") for word in re.findall(r"`(?:raidplan )?([a-z]+)[ `]", line)}  # fmt: skip
+    assert set(COMMANDS) - named == set()
+    starts = {line.split()[2].strip("`") for line in table.splitlines() if line.startswith("| `raidplan ")}
+    assert starts - {"help"} <= set(COMMANDS)
 
 
 def blocks(page: Path, language: str) -> list[str]:

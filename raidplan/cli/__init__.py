@@ -38,13 +38,13 @@ COMMANDS = {
 OK, FINDINGS, UNABLE, STOPPED, REFUSED, VOID, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 EXTRAS = {
-    "jinja2": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
-    "lsprotocol": ("pygls 2.0 or later", "lsp", ""),
-    "markupsafe": ("Jinja2 3.1.2 or later", "html", "python3-jinja2"),
-    "pydantic": ("pydantic 2.10 or later", "schema", "python3-pydantic (from Debian 13 on)"),
-    "pygls": ("pygls 2.0 or later", "lsp", ""),
+    "jinja2": ("Jinja2", "3.1.2", "python3-jinja2"),
+    "lsprotocol": ("pygls", "2.0", ""),
+    "markupsafe": ("Jinja2", "3.1.2", "python3-jinja2"),
+    "pydantic": ("pydantic", "2.10", "python3-pydantic (from Debian 13 on)"),
+    "pygls": ("pygls", "2.0", ""),
 }
-"""Libraries that one form or command needs, by module: with the version, the extra and Debian's package, if it is new enough."""
+"""Libraries that one form or command needs, by module: with the least version, and Debian's package if it is new enough."""
 
 TAKE_A_VALUE = ("-o", "--output", "--format", "--color")
 """Options whose next word is never the command."""
@@ -127,9 +127,9 @@ def _extra(problem: ImportError) -> str:
     module = (problem.name or "").partition(".")[0]
     if module not in EXTRAS:
         return ""
-    library, extra, package = EXTRAS[module]
+    library, version, package = EXTRAS[module]
     debian = f", or Debian's package {package}" if package else ""
-    return f"this needs {library}: pip install 'raidplan[{extra}]'{debian}"
+    return f"this needs {library} {version} or later: pip install '{library}>={version}'{debian}"
 
 
 def _nowhere() -> bool:
