@@ -2,38 +2,64 @@
 
     host.py COMMAND…
 
-libvirtd and virtlogd run in a network namespace of their own for the time of the command: its machines reach this host
-and nothing else. All is ended afterwards, machines and networks too: a machine that still runs loses its power.
+Where libvirt answers already, the command runs with that one, and nothing is ended. Else libvirtd and virtlogd run in a
+network namespace of their own for the time of the command: its machines reach this host and nothing else. What was
+started in that time is ended afterwards, machines and networks too: a machine that still runs loses its power.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
 
 URI = "qemu:///system"
 INSIDE = "--inside"
 SECONDS = 30
 MARK = "RAIDPLAN_LIBVIRT_FOR_ONE_COMMAND"
 """In the environment of the command."""
+LOCK = Path("/run/raidplan-libvirt.lock")
+"""Held as long as libvirt runs for one command: it ends with that, so nobody else may use it."""
+TAKEN = "libvirt runs for another command of host.py here, and ends with it: wait until that has ended"
 
 
 class NoLibvirtError(Exception):
-    """The program that did not start, and what it said."""
+    """The program that did not start or did not stay, and what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Daemon:
+    process: subprocess.Popen[bytes]
+    said: IO[bytes]
+
+    def watch(self) -> None:
+        """Raises NoLibvirtError if it has ended."""
+        if (code := self.process.poll()) is not None:
+            self.said.seek(0)
+            lines = self.said.read().decode(errors="replace").strip().splitlines()
+            name = self.process.args[0] if isinstance(self.process.args, tuple) else self.process.args
+            raise NoLibvirtError(f"{name} ended with {code}: {'; '.join(lines[-3:]) or 'no word'}")
 
 
 @contextmanager
-def _running(*argv: str) -> Iterator[None]:
-    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as daemon:
+def _running(*argv: str) -> Iterator[_Daemon]:
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as process,
+    ):
         try:
-            yield
+            yield _Daemon(process, said)
         finally:
-            daemon.terminate()
-            daemon.wait()
+            process.terminate()
+            process.wait()
 
 
 def answers() -> bool:
@@ -42,31 +68,68 @@ def answers() -> bool:
     return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
+def taken() -> bool:
+    """Whether libvirt runs for a command of another host.py."""
+    try:
+        with LOCK.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 def _inside(words: list[str]) -> int:
-    """In the namespace: the daemons, then the command; its exit code."""
+    """In the namespace: the daemons, then the command; its exit code. Raises NoLibvirtError."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    with _running("virtlogd"), _running("libvirtd"):
+    with _running("virtlogd") as log, _running("libvirtd") as libvirt:
         end = time.monotonic() + SECONDS
         while not answers():
+            log.watch()
+            libvirt.watch()
             if time.monotonic() > end:
                 raise NoLibvirtError(f"libvirtd does not answer within {SECONDS} s")
             time.sleep(0.2)
+        libvirt.watch()  # else another one answered
+        # libvirtd takes up machines that ran before it: those are not ours to end.
+        kept = {listing: _names(listing) for listing in ("list", "net-list")}
         try:
             return subprocess.run(words, env={**os.environ, MARK: "yes"}, check=False).returncode
         finally:
-            _stop("list", "destroy")
-            _stop("net-list", "net-destroy")
+            libvirt.watch()
+            _stop("list", "destroy", kept["list"])
+            _stop("net-list", "net-destroy", kept["net-list"])
 
 
-def _stop(listing: str, stop: str) -> None:
-    """Stops what runs; without libvirtd nothing reaches it any more."""
-    for name in _virsh(listing, "--name").split():
-        _virsh(stop, name)
+def _stop(listing: str, stop: str, kept: list[str]) -> None:
+    """Stops what was started; without libvirtd nothing reaches it any more."""
+    for name in _names(listing):
+        if name not in kept:
+            _virsh(stop, name)
 
 
-def _virsh(*words: str) -> str:
+def _names(listing: str) -> list[str]:
+    done = _virsh(listing, "--name")
+    if done.returncode:
+        raise NoLibvirtError(f"virsh {listing}: {done.stderr.strip()}")
+    return [name for name in done.stdout.splitlines() if name]
+
+
+def _virsh(*words: str) -> subprocess.CompletedProcess[str]:
     argv = ["virsh", "--connect", URI, *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def _own(words: list[str]) -> int:
+    """The command with a libvirt of its own, which nobody else uses. Raises NoLibvirtError."""
+    with LOCK.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NoLibvirtError(TAKEN) from None
+        argv = ["unshare", "--net", "--", sys.executable, __file__, INSIDE, *words]
+        return subprocess.run(argv, pass_fds=[lock.fileno()], check=False).returncode
 
 
 def main(words: list[str]) -> int:
@@ -77,10 +140,10 @@ def main(words: list[str]) -> int:
     try:
         if words[0] == INSIDE:
             return _inside(words[1:])
-        return subprocess.run(
-            ["unshare", "--net", "--", sys.executable, __file__, INSIDE, *words], check=False
-        ).returncode
-    except (OSError, NoLibvirtError) as error:
+        if MARK not in os.environ and taken():
+            raise NoLibvirtError(TAKEN)
+        return subprocess.run(words, check=False).returncode if answers() else _own(words)
+    except (OSError, subprocess.CalledProcessError, NoLibvirtError) as error:
         print(f"host.py: {error}", file=sys.stderr)
         return 1
 

@@ -55,7 +55,13 @@ def main(words: list[str]) -> int:
     given = parser.parse_args(words)
     try:
         run(given)
-    except (FailedError, TwinError, box.CannotBuildError, disk_pulled.NotAsExpectedError) as error:
+    except (
+        FailedError,
+        TwinError,
+        box.CannotBuildError,
+        leftovers.NotKnownError,
+        disk_pulled.NotAsExpectedError,
+    ) as error:
         print(f"run.py: {error}", file=sys.stderr)
         return 1
     return 0
@@ -93,10 +99,10 @@ def run(given: argparse.Namespace) -> None:
     os.environ |= settings  # for `vagrant ssh-config` of the suite, too
     os.environ.setdefault("VAGRANT_CHECKPOINT_DISABLE", "1")
     if given.box_seconds is None:
+        _ask_for_libvirt()  # before a box is built for minutes
         stage("box", lambda: box.added(given.release, STATE))
         package.fill(STATE / "raidplan", package.VERSIONS.split())
-        if not host.answers():
-            _with_libvirt(seconds["box"])
+        _ensure_libvirt(seconds["box"])
     else:
         seconds["box"] = given.box_seconds
     if given.destroy:
@@ -140,12 +146,22 @@ def _what_to_type(settings: Mapping[str, str]) -> str:
     return f"to log in: {prefix} vagrant ssh\nto end it: {prefix} vagrant destroy -f"
 
 
-def _with_libvirt(box_seconds: int) -> None:
-    """Begins again behind the box, with libvirt, where no service manager runs it: there is no network there. Raises FailedError."""
-    if Path("/run/systemd/system").exists() or os.geteuid():
+def _ask_for_libvirt() -> bool:
+    """Whether libvirt answers; raises FailedError where it does not and cannot be started for one command, or is another command's."""
+    if host.MARK not in os.environ and host.taken():
+        raise FailedError(host.TAKEN)
+    there = host.answers()
+    if not there and (Path("/run/systemd/system").exists() or os.geteuid()):
         raise FailedError(
             "libvirt does not answer: start it (`systemctl start libvirtd`), and be in its group"
         )
+    return there
+
+
+def _ensure_libvirt(box_seconds: int) -> None:
+    """Begins again behind the box, with libvirt, where no service manager runs it: there is no network there. Raises FailedError."""
+    if _ask_for_libvirt():
+        return
     again = [sys.executable, str(HERE / "run.py"), *sys.argv[1:], f"--box-seconds={box_seconds}"]
     os.execv(sys.executable, [sys.executable, str(HERE / "host.py"), *again])
 
@@ -189,12 +205,15 @@ def _suite(layout: Path, machine: str, settings: Mapping[str, str] = {}) -> tupl
 def _destroy(before: Mapping[str, list[str]]) -> None:
     _vagrant("destroy", "-f")
     after = leftovers.listed(STATE)
-    left = [
-        f"{kind[:-1]} {name}" for kind, names in after.items() for name in names if name not in before[kind]
-    ]
-    if left:
+    if left := leftovers.difference(before, after):
         raise FailedError(f"vagrant destroy left behind: {', '.join(left)}")
+    if leftovers.POOL in after["pools"] and leftovers.POOL not in before["pools"]:
+        print(
+            f"pool {leftovers.POOL} stays: vagrant-libvirt made it, and it is the host's, for every machine"
+        )
     print("nothing is left: domains, networks, volumes and files are those of before")
+    if unread := after["unread"]:
+        print(f"but only root may read {', '.join(unread)}: files there are not compared")
 
 
 def _versions(machine: str) -> dict[str, str]:

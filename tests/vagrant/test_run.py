@@ -71,12 +71,45 @@ def test_the_words_at_the_end_are_commands_for_this_machine(
     assert end == f"to end it: {prefix}{sys.executable} host.py vagrant destroy -f"
 
 
-def test_what_is_left_is_said_by_kind_and_name(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {"domains": ["mine"], "networks": ["default"], "volumes": [], "files": ["/a"]}
+def test_what_is_left_is_said_by_kind_and_name(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {"domains": ["mine"], "networks": ["default"], "pools": [], "volumes": [], "files": ["/a"], "unread": []}  # fmt: skip
     monkeypatch.setattr(run, "_vagrant", lambda *words: None)
     monkeypatch.setattr(run.leftovers, "listed", lambda state: before)
     run._destroy(before)
-    after = {**before, "volumes": ["pair-vdb.qcow2"], "files": ["/a", "/etc/libvirt/qemu/pair.xml"]}
+    assert capsys.readouterr().out.startswith("nothing is left")
+    after = {**before, "pools": ["default"], "unread": ["/etc/libvirt/qemu"]}
     monkeypatch.setattr(run.leftovers, "listed", lambda state: after)
-    with pytest.raises(run.FailedError, match=r"volume pair-vdb\.qcow2, file /etc/libvirt/qemu/pair\.xml$"):
+    run._destroy(before)
+    said = capsys.readouterr().out
+    assert "pool default stays" in said and "only root may read /etc/libvirt/qemu" in said
+    after = {**before, "volumes": ["default/pair-vdb.qcow2"], "files": ["/a", "/etc/libvirt/qemu/pair.xml"]}
+    monkeypatch.setattr(run.leftovers, "listed", lambda state: after)
+    with pytest.raises(
+        run.FailedError, match=r"volume default/pair-vdb\.qcow2, file /etc/libvirt/qemu/pair\.xml$"
+    ):
         run._destroy(before)
+
+
+def test_nothing_is_built_where_libvirt_does_not_answer(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of an ordinary user, or with a service manager: the box takes minutes."""
+    monkeypatch.setattr(run.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(run.host, "answers", lambda: False)
+    monkeypatch.setattr(run.host, "taken", lambda: False)
+    monkeypatch.setattr(run.box, "added", lambda *words: pytest.fail("the box is built"))
+    assert run.main([str(VAGRANT.parent / "examples" / "raid1-pair.yaml")]) == 1
+    assert "libvirt does not answer" in capsys.readouterr().err
+
+
+def test_libvirt_of_another_command_is_not_used_for_a_run(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(run.host.MARK, raising=False)
+    monkeypatch.setattr(run.host, "answers", lambda: True)
+    monkeypatch.setattr(run.host, "taken", lambda: True)
+    monkeypatch.setattr(run.box, "added", lambda *words: pytest.fail("the box is built"))
+    assert run.main([str(VAGRANT.parent / "examples" / "raid1-pair.yaml")]) == 1
+    assert run.host.TAKEN in capsys.readouterr().err
