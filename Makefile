@@ -10,7 +10,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # `make kills POWER=1` cuts the power, `make kills-table` prints what counts of the record.
 COUNT ?= 24
 SEED ?= 1
-.PHONY: measures curtin kills kills-table vagrant vagrant-all vagrant-table demo test test-all quick golden lint bench dist clean packages
+.PHONY: measures curtin kills kills-table vagrant vagrant-all vagrant-table rehearse-all demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -44,6 +44,10 @@ golden: $(VENV)/ready
 # Lines, imports that go up, circles: of the working tree, and of the commit SINCE beside it.
 measures: $(VENV)/ready
 	$(VENV)/bin/python -m tests.measures $(SINCE)
+
+# Every example on its virtual twin, each with a record: `make rehearse-all PART=1/4`, `PART=raid50`, `PART=--show`.
+rehearse-all: $(VENV)/ready
+	$(VENV)/bin/python -m tests.rehearsal.everything $(PART)
 
 # A layout in a virtual machine of libvirt's, looked at before and after a reboot; docs/vagrant.md.
 LAYOUT ?= examples/raid1-pair.yaml

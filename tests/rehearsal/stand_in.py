@@ -199,11 +199,15 @@ def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypat
     def change(_: object, __: str, byte: int, ___: int) -> None:
         twin.changed, twin.wrong = True, byte == 1 << 20
 
-    def make_unreadable(*_: object) -> None:
+    @contextmanager
+    def unreadable(*_: object) -> Iterator[None]:
         twin.bad = True
+        yield
 
-    def slow_down(_: object, __: str, requests: int) -> None:
-        twin.slow = requests > 0
+    @contextmanager
+    def slow(*_: object) -> Iterator[None]:
+        twin.slow = True
+        yield
 
     monkeypatch.setattr(stages, "Twin", twin)
     monkeypatch.setattr(stages, "find_or_build", lambda recipe, **_: folder)
@@ -211,7 +215,6 @@ def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypat
     monkeypatch.setattr(faults, "erase", lambda *_: None)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(scrubs, "change", change)
-    monkeypatch.setattr(scrubs, "make_unreadable", make_unreadable)
-    monkeypatch.setattr(scrubs, "make_readable", lambda *_: None)
-    monkeypatch.setattr(scrubs, "slow_down", slow_down)
+    monkeypatch.setattr(scrubs, "unreadable", unreadable)
+    monkeypatch.setattr(scrubs, "slow", slow)
     yield twin

@@ -10,7 +10,6 @@ from random import Random
 from raidplan.diff.judge import judge
 from raidplan.plan import Plan, plan_to_json
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.media import limited
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
@@ -54,7 +53,7 @@ def _rehearsed(
     before: Subject, after: Subject, plans: tuple[Plan, Plan], report: Report, wish: Wish, run: Run
 ) -> Report:
     old, new = plans
-    with begun(limited(_all_disks(before, after)), before, wish, run) as twin:
+    with begun(_all_disks(before, after), before, wish, run) as twin:
         report = replace(report, versions=made(Rig.of(twin, before, old), old, run))
         rig, cases = Rig.of(twin, after, new), list(_cases(wish.seed))
         start = time.monotonic()

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from raidplan.base.size import GIB
-from raidplan.twin.server import Disk, Twin, TwinError
-from raidplan.twin.server.arguments import content_node, disk_nodes
+from raidplan.twin.server import Twin, TwinError
+from raidplan.twin.server.arguments import content_node, disk_id, disk_nodes
 
-NO_LIMIT = 1 << 40
-"""Bytes per second of a disk that nothing holds back; a group that has a limit can be given another one."""
 SECTOR = 512
 _STEP = GIB
 """qemu-io takes less than 2 GiB at once."""
-
-
-def limited(disks: Iterable[Disk]) -> list[Disk]:
-    """The disks, each with a throttle of its own, which lets everything pass until it is lowered."""
-    return [replace(disk, limit_bytes_per_second=NO_LIMIT) for disk in disks]
 
 
 def erase(twin: Twin, name: str) -> None:
@@ -34,44 +27,48 @@ def change(twin: Twin, name: str, offset: int, size: int = SECTOR) -> None:
     _write(twin, name, f"-P 0x5a {offset} {size}")
 
 
-def make_unreadable(twin: Twin, name: str, offset: int) -> None:
-    """A sector that gives a medium error when it is read for the first time, and is remapped by the write that follows."""
-    content, *above = disk_nodes(name, twin.machine, twin.disk_file(name))
-    bad = {
-        "driver": "blkdebug",
-        "node-name": _bad(name),
-        "image": content["node-name"],
-        "inject-error": [
-            # ENODATA is what QEMU makes a medium error of (scsi/utils.c, `scsi_sense_from_errno`).
-            {"event": "none", "iotype": "read", "sector": offset // SECTOR, "errno": errno.ENODATA, "once": True}
-        ],
-        "cache": content["cache"],
-        "discard": content["discard"],
-    }  # fmt: skip
+@contextmanager
+def unreadable(twin: Twin, name: str, offset: int) -> Iterator[None]:
+    """A sector gives a medium error when it is read for the first time, and is remapped by the write that follows."""
+    # ENODATA is what QEMU makes a medium error of (scsi/utils.c, `scsi_sense_from_errno`).
+    error = {"event": "none", "iotype": "read", "sector": offset // SECTOR, "errno": errno.ENODATA, "once": True}  # fmt: skip
+    with _above(twin, name, {"driver": "blkdebug", "inject-error": [error]}, "image"):
+        yield
+
+
+@contextmanager
+def slow(twin: Twin, name: str, requests_per_second: int) -> Iterator[None]:
+    """A disk does so many requests in a second."""
+    group = f"slow-{name}"
     with twin.monitor() as monitor:
-        monitor.ask("blockdev-add", **bad)
-        monitor.ask("blockdev-reopen", options=[{**above[0], "file": _bad(name)}])
+        monitor.ask("object-add", **{"qom-type": "throttle-group", "id": group, "limits": {"iops-total": requests_per_second}})  # fmt: skip
+    try:
+        with _above(twin, name, {"driver": "throttle", "throttle-group": group}, "file"):
+            yield
+    finally:
+        with twin.monitor() as monitor:
+            monitor.ask("object-del", id=group)
 
 
-def make_readable(twin: Twin, name: str) -> None:
-    """Takes the unreadable sector away. Raises TwinError where there is none."""
-    _, *above = disk_nodes(name, twin.machine, twin.disk_file(name))
+@contextmanager
+def _above(twin: Twin, name: str, node: dict[str, object], child: str) -> Iterator[None]:
+    """A block node between a disk and its content.
+
+    It is taken away again before a state is restored: in QEMU 7.2 a disk with a filter never answers after that.
+    """
+    content = disk_nodes(name, twin.machine, twin.disk_file(name))[-1]
+    common = {"cache": content["cache"], "discard": content["discard"]}
+    above = {**node, **common, "node-name": f"above-{name}", child: content["node-name"]}
+    device = f"/machine/peripheral/{disk_id(name)}"
     with twin.monitor() as monitor:
-        monitor.ask("blockdev-reopen", options=[above[0]])
-        monitor.ask("blockdev-del", **{"node-name": _bad(name)})
-
-
-def slow_down(twin: Twin, name: str, requests_per_second: int) -> None:
-    """Lets a disk do so many requests in a second; 0: as many as it can."""
-    group = disk_nodes(name, twin.machine, twin.disk_file(name))[-1]["throttle-group"]
-    with twin.monitor() as monitor:
-        monitor.ask(
-            "qom-set", path=f"/objects/{group}", property="limits", value={"iops-total": requests_per_second}
-        )
-
-
-def _bad(name: str) -> str:
-    return f"bad-{name}"
+        monitor.ask("blockdev-add", **above)
+        monitor.ask("qom-set", path=device, property="drive", value=above["node-name"])
+    try:
+        yield
+    finally:
+        with twin.monitor() as monitor:
+            monitor.ask("qom-set", path=device, property="drive", value=content["node-name"])
+            monitor.ask("blockdev-del", **{"node-name": above["node-name"]})
 
 
 def _write(twin: Twin, name: str, words: str) -> None:

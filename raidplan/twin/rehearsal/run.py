@@ -10,10 +10,9 @@ from raidplan.plan import Plan
 from raidplan.twin.rehearsal.boots import boot
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control, untried
 from raidplan.twin.rehearsal.faults import pulled
-from raidplan.twin.rehearsal.media import limited
 from raidplan.twin.rehearsal.report import Report, Tried
 from raidplan.twin.rehearsal.rig import READY, Rig
-from raidplan.twin.rehearsal.scrubs import medium, slow
+from raidplan.twin.rehearsal.scrubs import limping, medium
 from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun, made
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server.wiring import disks_of
@@ -23,7 +22,7 @@ PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
     Fault.REPLACED: pulled,
     Fault.CHANGED: medium,
     Fault.UNREADABLE: medium,
-    Fault.SLOW: slow,
+    Fault.SLOW: limping,
     Fault.ABSENT: boot,
     Fault.BLANK: boot,
     Fault.STALE: boot,
@@ -51,7 +50,7 @@ def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say)
 def _rehearsed(
     subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run, source: Source, cases: list[Case]
 ) -> Report:
-    with begun(limited(disks_of(subject.topology.layout)), subject, wish, run) as twin:
+    with begun(disks_of(subject.topology.layout), subject, wish, run) as twin:
         rig = Rig.of(twin, subject, plan)
         report = replace(report, versions=made(rig, plan, run))
         if wish.shell:

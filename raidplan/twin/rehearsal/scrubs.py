@@ -15,7 +15,7 @@ from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.media import change, make_readable, make_unreadable, slow_down
+from raidplan.twin.rehearsal.media import change, slow, unreadable
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
@@ -43,11 +43,8 @@ def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) 
     sector = str(place["sector"])
     array: Path = ("arrays", case.name)
     if case.fault is Fault.UNREADABLE:
-        make_unreadable(rig.twin, disk, place["byte"])
-        try:
+        with unreadable(rig.twin, disk, place["byte"]):
             check = rig.places("scrub", node, "check", sector)
-        finally:
-            make_readable(rig.twin, disk)
         yield _some(array, "corrected", check["corrected"])
         yield _same(array, "members out", "0", str(check["degraded"]))
         yield _same(array, "reader", "right", _reader(rig, mount, node))
@@ -96,17 +93,14 @@ def _disk(rig: Rig, name: str) -> str:
     return next(disk.name for disk in rig.twin.machine.disks if disk.serial == serial)
 
 
-def slow(rig: Rig, case: Case) -> Tried:
+def limping(rig: Rig, case: Case) -> Tried:
     """One disk limps while everything works: nothing may stop, and requests take longer."""
     began = time.monotonic()
     before = _longest(rig)
-    for disk in case.disks:
-        slow_down(rig.twin, disk, LIMPING)
-    time.sleep(SETTLE_SECONDS)
-    during = _longest(rig)
-    found = rig.looked()
-    for disk in case.disks:
-        slow_down(rig.twin, disk, 0)
+    with slow(rig.twin, case.disks[0], LIMPING):
+        time.sleep(SETTLE_SECONDS)
+        during = _longest(rig)
+        found = rig.looked()
     seen = observations(case, rig.survival, rig.subject.topology, found)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     rig.twin.restore(READY)

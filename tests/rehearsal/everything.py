@@ -1,0 +1,193 @@
+"""`python -m tests.rehearsal.everything [n/m]`: every example rehearsed, each with a record; `--show` prints what held.
+
+All faults are tried on the examples whose plans are kept whole, on each other one its first disk; every second one runs on
+Debian 13. An example that has a record of the same layout is left out, so a part that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from raidplan.cli import run
+from raidplan.review.pipeline import load, plan
+from raidplan.twin.rehearsal.subject import Unsuited, subject_of
+from tests.examples import EXAMPLES
+from tests.forms import PLANS
+
+RECORDS = Path(__file__).with_name("records.jsonl")
+SUITES = ("bookworm", "trixie")
+SCALES = {"raid5-2005-lvm": 100, "rio-2007": 100, "linear": 100}
+"""Sizes of those that are rehearsed with all faults are divided by it, so that a blank disk is rebuilt in minutes."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One rehearsal."""
+
+    example: str
+    suite: str
+    faults: str
+    scale: int
+    layout: str
+    """The digest of the layout that the twin has."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A rehearsal that was run."""
+
+    example: str
+    suite: str
+    faults: str
+    scale: int
+    layout: str
+    code: int
+    cases: int
+    predictions: int
+    true: int
+    differs: Sequence[str]
+    seconds: int
+    versions: Mapping[str, str]
+    commit: str
+
+
+def wanted() -> tuple[list[Wanted], dict[str, str]]:
+    """The rehearsals of all examples, and why some cannot be rehearsed."""
+    found, unsuited = [], {}
+    for file in EXAMPLES:
+        topology = load(str(file)).topology
+        if topology is None:
+            continue
+        name = file.stem
+        scale = SCALES.get(name, 1) if name in PLANS else 1
+        try:
+            subject = subject_of(topology, scale)
+        except Unsuited as error:
+            unsuited[name] = str(error)
+            continue
+        faults = "all" if name in PLANS else next(iter(subject.topology.layout.hardware.disks))
+        suite = SUITES[len(found) % len(SUITES)]
+        found.append(Wanted(name, suite, faults, scale, _digest(subject.text)))
+    return found, unsuited
+
+
+def _digest(text: str) -> str:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "twin.yaml"
+        file.write_text(text)
+        made, _ = plan(load(str(file)))
+    assert made is not None
+    return made.layout_digest
+
+
+def part_of(every: Sequence[Wanted], part: str) -> list[Wanted]:
+    """Those of a part `n/m`: every m-th one, from the n-th on."""
+    number, _, count = part.partition("/")
+    return list(every[int(number) - 1 :: int(count)])
+
+
+def records() -> dict[tuple[str, str, str], Record]:
+    """The newest record by example, suite and layout."""
+    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
+    return {(one.example, one.suite, one.layout): one for one in (Record(**json.loads(line)) for line in lines)}  # fmt: skip
+
+
+def rehearsed(one: Wanted) -> Record:
+    """One rehearsal, recorded; its report stays in .results/."""
+    report = Path(".results") / f"rehearsal-{one.example}.json"
+    report.parent.mkdir(exist_ok=True)
+    report.unlink(missing_ok=True)
+    start = time.monotonic()
+    words = ["--faults", one.faults, "--suite", one.suite, "--scale", str(one.scale), "--seed", "1"]
+    code = run(["rehearse", f"examples/{one.example}.yaml", *words, "--format", "json", "-o", str(report)])
+    said: dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+"], capture_output=True, text=True, check=False
+    )
+    counts = said.get("predictions", {"all": 0, "true": 0})
+    record = Record(
+        **asdict(one), code=code, cases=len(said.get("cases", ())), predictions=counts["all"], true=counts["true"],
+        differs=tuple(differences(said)), seconds=round(time.monotonic() - start), versions=said.get("versions", {}),
+        commit=commit.stdout.strip(),
+    )  # fmt: skip
+    with RECORDS.open("a") as file:
+        file.write(json.dumps(asdict(record)) + "\n")
+    return record
+
+
+def differences(report: Mapping[str, Any]) -> Iterator[str]:
+    """The stages that failed, and each prediction that was not observed."""
+    for stage in report.get("stages", ()):
+        if not stage["passed"]:
+            yield f"stage {stage['name']}"
+    for case in (*report.get("cases", ()), *filter(None, [report.get("control")])):
+        name = f"{case['fault']} {case['name']}"
+        yield from (f"{name}: {each['path']}" for each in (*case["observed"], *case["claims"]) if not each["as_predicted"])  # fmt: skip
+        if case["lost"] or not case["as_predicted"]:
+            yield f"{name}: {', '.join(case['lost']) or case['returned']}"
+
+
+def share(found: Sequence[Record]) -> str:
+    """How many predictions were counted, and how many of them held."""
+    predictions, true = sum(one.predictions for one in found), sum(one.true for one in found)
+    percent = f", {true / predictions:.1%}" if predictions else ""
+    return f"{true} of {predictions} predictions held{percent}, in {sum(one.cases for one in found)} cases of {len(found)} examples"
+
+
+def show() -> bool:
+    """Prints each example's record and the share that held; whether all of them have one, and all held."""
+    every, unsuited = wanted()
+    known = records()
+    counted = []
+    for one in every:
+        record = known.get((one.example, one.suite, one.layout))
+        if record is None:
+            print(f"{one.example:28}{one.suite:10}no record of this layout")
+            continue
+        counted.append(record)
+        kernel = record.versions.get("kernel", "")
+        print(f"{one.example:28}{one.suite:10}{record.true} of {record.predictions}, {record.cases} cases, {record.seconds} s, exit {record.code}, {kernel}")  # fmt: skip
+        for each in record.differs:
+            print(f"{'':28}differs: {each}")
+    for name, why in unsuited.items():
+        print(f"{name:28}not rehearsed: {why}")
+    print(share(counted))
+    return len(counted) == len(every) and all(record.code == 0 for record in counted)
+
+
+def main(words: Sequence[str]) -> int:
+    """0 if everything of the part went as predicted."""
+    parser = argparse.ArgumentParser(prog="python -m tests.rehearsal.everything", description=__doc__)
+    parser.add_argument(
+        "part",
+        nargs="?",
+        default="1/1",
+        help="n/m: every m-th example from the n-th on, or names with commas",
+    )
+    parser.add_argument("--show", action="store_true", help="print the records, and run nothing")
+    asked = parser.parse_args(words)
+    if asked.show:
+        return 0 if show() else 1
+    every, _ = wanted()
+    names = asked.part.split(",")
+    chosen = (
+        part_of(every, asked.part) if "/" in asked.part else [one for one in every if one.example in names]
+    )
+    known = records()
+    left = [one for one in chosen if (one.example, one.suite, one.layout) not in known]
+    made = [rehearsed(one) for one in left]
+    print(share(made))
+    return 0 if all(record.code == 0 for record in made) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
