@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.subjects import agreeing, arrays, mounted, places, redundant
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept_disks
 from raidplan.topology.resolve import DISKS
@@ -51,3 +52,47 @@ def kept_in_part(topology: Topology) -> Iterator[Hit]:
                 f"{item.name} stands on {listed(sorted(below & kept))}, which is kept, and on {listed(sorted(below - kept))}, which is not",
                 "keep all of its disks, or none",
             )
+
+
+@rule(Severity.NOTE, acceptable=True)
+def kept_without_content(topology: Topology) -> Iterator[Hit]:
+    """A disk is kept and nothing describes what is on it, so no finding tells whether the system is lost with it.
+
+    Why: `discover hardware` writes the disks of the running system with `keep: true`. One system disk beside
+    redundant arrays is a single point of failure: the data survive it, and the machine is down until it is
+    installed anew. With its partitions and `/` in the layout, `check` and `estimate` count it like any other.
+
+    Bad:
+        hardware:
+          disks:
+            ssd: {size: 240GB, keep: true}    # <-- here
+            d<0-3>: {size: 3TB}
+        arrays:
+          s0: {level: raid6, members: [d<0-3>]}
+
+    Good:
+        hardware:
+          disks:
+            ssd<0-1>: {size: 240GB, keep: true, partitions: {os: {size: rest}}}
+            d<0-3>: {size: 3TB}
+        arrays:
+          os: {level: raid1, members: [ssd<0-1>.os]}
+          s0: {level: raid6, members: [d<0-3>]}
+        filesystems:
+          root: {device: os, type: ext4, mount: /}
+
+    Source: *Coder Blog, "File Server Upgrade" (2013): the system on a USB stick beside a RAID6.
+    """
+    used = frozenset[str]().union(*(topology.disks_below(device) for device in topology.used_by))
+    alone = sorted(kept_disks(topology) - used)
+    safe = [name for name, _, array in arrays(topology) if redundant(array)]
+    if alone and safe and "/" not in topology.once(mounted):
+        them, one = ("it", "it") if len(alone) == 1 else ("them", "one of them")
+        yield Hit(
+            (*DISKS, alone[0], "keep"),
+            f"{listed(alone, last=' and ')} {agreeing(alone, 'is', 'are')} kept, and nothing says what is on {them}: if the system "
+            f"runs from {one}, the machine may stop with that disk, while {listed(safe, last=' and ')} "
+            f"{agreeing(safe, 'survives', 'survive')} the loss of a disk",
+            f"describe what is on {them}: partitions, arrays, and filesystems with mount: /",
+            related=places("disk", DISKS, alone[1:]),
+        )

@@ -53,12 +53,15 @@ def test_the_hints_of_layouts_drawn_at_random_can_be_followed(
     assert faults == {}
 
 
-@pytest.mark.parametrize("seed", [577374607, 573587572, 684061712, 269558444, 399809391, 499814971])
+@pytest.mark.parametrize(
+    "seed", [577374607, 573587572, 684061712, 269558444, 399809391, 499814971, 931073330]
+)
 def test_hints_that_led_into_another_finding_once_can_be_followed(seed: int, tmp_path: Path) -> None:
     """A raid6 of two members was thought to survive the loss of both; a larger member is not rebuilt in a day; a raid0 whose
     members were equal is not, when one of them alone leaves room at the end of its disks; a disk
     without identity took another's place; and what was said of two arrays is not new where it is said of one;
-    fewer members behind a multiplier were called an even load while another had none."""
+    fewer members behind a multiplier were called an even load while another had none; a member left a controller, and its
+    room there made a note of another rule a warning."""
     assert failed_hints(drawn(Random(seed)), tmp_path) == []
 
 

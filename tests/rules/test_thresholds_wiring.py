@@ -364,3 +364,31 @@ def test_near_misses_are_looked_for_twenty_times(rule: str, tmp_path: Path) -> N
 def test_ports_count_from_zero(port: int, expected: int, tmp_path: Path) -> None:
     text = f"hardware: {{controllers: {{c: {{ports: 4}}}}, disks: {{d: {{behind: c, port: {port}, size: 1TB}}}}}}"
     assert found("ports-exceeded", text, tmp_path) == ["3:error"] * expected
+
+
+KEPT = (
+    "hardware: {disks: {d<0-3>: {size: 1TB}, r<0-1>: {size: 128GB, keep: true, partitions: {os: {size: rest}}}}}\n"
+    "arrays: {s: {level: raid5, members: [d<0-3>]}%s}\nfilesystems: {%sdata: {device: s, type: ext4, mount: /srv}}"
+)
+ROOTS = {
+    "on one kept disk": ("", "root: {device: r0.os, type: ext4, mount: /}, ", ["root-without-redundancy 5:note"]),
+    "on a mirror of kept disks": (", o: {level: raid1, members: [r<0-1>.os]}", "root: {device: o, type: ext4, mount: /}, ", []),
+    "kept disks of which nothing is said": ("", "", ["kept-without-content 3:note"]),
+    "a mirror on them of which nothing is said": (", o: {level: raid1, members: [r<0-1>.os]}", "", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("array", "root", "expected"), ROOTS.values(), ids=ROOTS)
+def test_a_kept_system_disk_is_a_single_point_of_failure(
+    array: str, root: str, expected: list[str], tmp_path: Path
+) -> None:
+    """`discover hardware` writes the disks of the running system with keep: true, and nothing was said of their loss."""
+    rules = ("root-without-redundancy", "kept-without-content")
+    assert [
+        f"{rule} {at}" for rule in rules for at in found(rule, KEPT % (array, root), tmp_path)
+    ] == expected
+
+
+def test_without_redundant_data_a_kept_disk_is_no_weaker_than_the_rest(tmp_path: Path) -> None:
+    text = (KEPT % ("", "")).replace("raid5", "raid0")
+    assert found("kept-without-content", text, tmp_path) == []

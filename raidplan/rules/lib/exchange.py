@@ -141,14 +141,21 @@ def _worth(counts: Counter[Path], keeps: int, gone: Set[Path], come: Set[Path]) 
 
 
 def substitute(topology: Topology, name: str, path: Path, old: str) -> tuple[Edit, ...]:
-    """A free disk in place of one member or spare, where all others are of one kind and it is of another."""
+    """A free disk in place of one member or spare, where all others are of one kind and it is of another.
+
+    One in the same place changes nothing else. One elsewhere leaves room there, and what takes the array with it anyhow
+    is then a graver matter.
+    """
     array, disks = topology.layout.arrays[name], topology.layout.hardware.disks
     others = [disk for disk in (*array.named_members, *array.spares) if disk != old]
     if any(disk not in disks for disk in (*others, old)) or name in topology.once(booted):
         return ()
     members, before = list(array.named_members), _count(topology, array.named_members)
     keeps = most_together(array) if redundant(array) else len(members)
-    for disk in _free_like(topology, others):
+    spot, taken = topology.once(spots), topology.once(fatal_parts).get(name, ())
+    for disk in sorted(_free_like(topology, others), key=lambda each: spot[each] != spot[old]):
+        if taken and spot[disk] != spot[old]:
+            break
         new = [disk if member == old else member for member in members]
         counts = _count(topology, new).items()
         fits = all(count <= max(keeps, before[part]) for part, count in counts)
