@@ -23,12 +23,15 @@ def _members(inner: str) -> list[str]:
     found = []
     for each in inner.split(","):
         first, _, last = each.partition("-")
+        last, _, step = last.partition("/")
         if not last:
             found.append(first)
         elif first.isalpha():
-            found += [chr(code) for code in range(ord(first), ord(last) + 1)]
+            found += [chr(code) for code in range(ord(first), ord(last) + 1, int(step or 1))]
         else:
-            found += [f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1)]
+            found += [
+                f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1, int(step or 1))
+            ]
     return found
 
 
@@ -45,6 +48,10 @@ def _members(inner: str) -> list[str]:
         (["home", "srv"], "home, srv"),
         (["d1", "d1"], "d1"),
         (["s09", "s10", "s9"], "s[09-10], s9"),
+        ([f"n{number}" for number in range(0, 24, 2)], "n[0-22/2]"),
+        (["sda", "sdc", "sde", "sdg"], "sd[a-g/2]"),
+        (["d0", "d2", "d4"], "d[0,2,4]"),
+        (["d0", "d2", "d4", "d7"], "d[0,2,4,7]"),
         ([], ""),
     ],
 )

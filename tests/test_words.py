@@ -38,6 +38,14 @@ def test_a_list_may_show_more_than_four() -> None:
     assert listed(["a", "b", "c", "d"], most=2) == "a, b and 2 more"
 
 
+def test_few_names_may_be_a_range_while_many_others_are_shown() -> None:
+    assert listed(["d0", "d1", "d2", "d3"], most=8, few=3) == "d[0-3]"
+    assert (
+        listed(["rest", "root", "archive", "boot", "swap"], most=8, few=3)
+        == "rest, root, archive, boot, swap"
+    )
+
+
 def test_one_name_is_never_counted_in_place_of_being_named() -> None:
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c, d, e"
     assert listed(["a", "b", "c", "d", "e", "f"]) == "a, b, c, d and 2 more"

@@ -1,14 +1,19 @@
-"""Many names folded into ranges for messages, as cluster tools write them: `d[0-7][0-4]` for d00, d01, …, d74."""
+"""Many names folded into ranges for messages, as cluster tools write them: `d[0-7][0-4]` for d00, d01, …, d74.
+
+Every second one of d0 to d22 is `d[0-22/2]`, as cron writes steps.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 _DIGITS = re.compile(r"([0-9]+)")
 _PADDED = re.compile(r"0[0-9]")
 """Where one of the numbers at a place is padded with zeroes, only those of one length fold: d0 is not d00."""
+_STEPS = 4
+"""So many single numbers at one distance are written with it."""
 _LETTER = re.compile(r"(?<![A-Za-z])(?P<front>sd|vd|xvd|hd)(?P<letter>[a-z])$")
 
 
@@ -79,7 +84,7 @@ def _folded(alike: Sequence[list[str]]) -> Iterator[tuple[str, int]]:
 
 
 def _range(values: Sequence[str]) -> str:
-    """`7`, `[0-7]`, `[0-7][0-4]`, `[0-3,7]` for one column."""
+    """`7`, `[0-7]`, `[0-7][0-4]`, `[0-3,7]`, `[0-22/2]` for one column."""
     if len(values) == 1:
         return values[0]
     runs = _runs(values)
@@ -88,6 +93,9 @@ def _range(values: Sequence[str]) -> str:
         digits = [sorted({value[place] for value in values}) for place in range(width)]
         if ["".join(each) for each in product(*digits)] == sorted(values):
             return "".join(_range(each) for each in digits)
+    distances = {_number(after) - _number(value) for value, after in pairwise(values)}
+    if len(values) == len(runs) >= _STEPS and len(distances) == 1:
+        return f"[{values[0]}-{values[-1]}/{distances.pop()}]"
     return f"[{','.join(run[0] if len(run) == 1 else f'{run[0]}-{run[-1]}' for run in runs)}]"
 
 

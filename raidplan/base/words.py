@@ -26,13 +26,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural(noun)}"
 
 
-def listed(names: Sequence[str], last: str = ", ", most: int = SHOWN) -> str:
-    """`d0, d1, d2`; of more than `most` the ranges, `d[0-7][0-4]`; of more ranges the first ones, and how many more names.
+def listed(names: Sequence[str], last: str = ", ", most: int = SHOWN, few: int = SHOWN) -> str:
+    """`d0, d1, d2`; of more than `few` the ranges, `d[0-7][0-4]`; of more than `most` ranges the first, and how many more names.
 
     `last` joins the last one to the others. A single name is never counted: it is shorter than what would stand for it.
     """
-    fold = len(names) > most and all(map(_NAME.fullmatch, names))
-    found = counted_ranges(names) if fold else [(name, 1) for name in names]
+    fold = len(names) > min(few, most) and all(map(_NAME.fullmatch, names))
+    found = counted_ranges(names) if fold else []
+    if not 0 < len(found) < len(names):
+        found = [(name, 1) for name in names]  # nothing folds, and the order of the caller stays
     hidden = sum(count for _, count in found[most:])
     if hidden > 1 and len(found) > most:
         return f"{', '.join(text for text, _ in found[:most])} and {hidden} more"

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 WORTH = 1.02
 """A gain of less is not worth a line."""
-NAMES = 3
-"""So many names are written out."""
+NAMES = 8
+"""So many names, or ranges of names, are written out."""
+FEW = 3
+"""More names than these are ranges, where they can be."""
 ADVICE = {
     "bus": "other links for the {disks} behind it",
     "controller": "other controllers for the {disks} behind it",
@@ -124,7 +126,7 @@ def missing_words(missing: Sequence[Missing]) -> Iterator[str]:
 
 def named(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    return listed([visible(name) for name in names], most=NAMES)
+    return listed([visible(name) for name in names], most=NAMES, few=FEW)
 
 
 def mb(rate: float | None) -> str:

@@ -9,8 +9,10 @@ from raidplan.base.words import counted, listed, plural
 from raidplan.estimate.survival import Sets, Some
 from raidplan.render.visible import visible
 
-NAMES = 3
-"""So many names are written out."""
+NAMES = 8
+"""So many names, or ranges of names, are written out."""
+FEW = 3
+"""More names than these are ranges, where they can be."""
 Choice = tuple[Some, ...]
 
 
@@ -45,7 +47,7 @@ def _alike(kinds: tuple[str, ...], choices: list[Choice]) -> str:
     """Sets of the same kinds of components."""
     singles = [name for choice in choices for name in choice[0].names]
     if len(kinds) == 1:
-        names = listed([visible(name) for name in singles], most=NAMES)
+        names = listed([visible(name) for name in singles], most=NAMES, few=FEW)
         kind = "supply" if kinds[0] == "power" else kinds[0]
         return (
             f"{kind} {names}" if len(singles) == 1 else f"any of {counted(len(singles), kinds[0])} ({names})"

@@ -72,7 +72,8 @@ class Ext(FilesystemType):
 
     def say(self, wanted: Wanted, device: Below) -> str:
         made = self.geometry(wanted, device)
-        return f"{made.inodes:,} inodes" + (
+        # The number that the command asks for, so that both can be compared; mke2fs fills its groups up.
+        return f"{made.requested_inodes:,} inodes" + (
             f", stride {made.stride}, stripe width {made.stripe_width}" if made.stride else ""
         )
 

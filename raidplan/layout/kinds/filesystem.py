@@ -158,7 +158,7 @@ class Filesystem(Model, Kind):
             yield from self._mount_steps(name, because, self.mount, make, device)
 
     def _mount_steps(self, name: str, because: str, mount: str, make: Step, device: Device) -> Iterator[Step]:
-        yield Step(
+        point = Step(
             id=f"filesystem.{name}.mountpoint",
             phase="activate",
             say=f"create directory {mount}",
@@ -168,6 +168,8 @@ class Filesystem(Model, Kind):
             targets=(f"{mount}",),
             proof=Proof("directory", mount, {"exists": True}),
         )
+        points = () if mount == "/" else (point,)
+        yield from points
         yield Step(
             id=f"filesystem.{name}.mount",
             phase="activate",
@@ -175,7 +177,7 @@ class Filesystem(Model, Kind):
             # Not mount(8): what it mounts before systemd knows the device by the name in fstab, systemd takes back.
             action=Run(("systemctl", "start", mount)),
             because=because,
-            needs=(make.id, "config.fstab.reload", f"filesystem.{name}.mountpoint"),
+            needs=(make.id, "config.fstab.reload", *(each.id for each in points)),
             targets=(mount,),
             proof=self._mounted(mount, device),
         )

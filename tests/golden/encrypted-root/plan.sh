@@ -53,7 +53,7 @@ require_room_for_initramfs /boot
 
 # name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 23 (arrays)
-step 1/51 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/50 'name 3 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf safe top 0644 <<'END'
 MAILADDR root@example.org
@@ -64,7 +64,7 @@ END
 
 # let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-safe.rules
 # layout line 23 (arrays)
-step 2/51 'let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-safe.rules'
+step 2/50 'let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-safe.rules'
 write_file /etc/udev/rules.d/65-raidplan-safe.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="949377c2-c961-57e1-8495-e3e87ab1e06e", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
@@ -74,37 +74,37 @@ END
 
 # let udev read its rules again
 # layout line 23 (arrays)
-step 3/51 'let udev read its rules again'
+step 3/50 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 23 (arrays)
-step 4/51 'load the kernel module md_mod'
+step 4/50 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 23 (arrays)
-step 5/51 'load the kernel module raid1'
+step 5/50 'load the kernel module raid1'
 modprobe raid1
 
 # load the kernel module raid10
 # layout line 23 (arrays)
-step 6/51 'load the kernel module raid10'
+step 6/50 'load the kernel module raid10'
 modprobe raid10
 
 # load the kernel module dm_mod
 # layout line 1 (volume_groups)
-step 7/51 'load the kernel module dm_mod'
+step 7/50 'load the kernel module dm_mod'
 modprobe dm_mod
 
 # load the kernel module dm_crypt
 # layout line 28 (encryption)
-step 8/51 'load the kernel module dm_crypt'
+step 8/50 'load the kernel module dm_crypt'
 modprobe dm_crypt
 
 # partition d0: d0.bios of 1 MiB, d0.boot of 512 MiB, d0.swap of 512 MiB, d0.os of 7.0 GiB
 # layout line 13 (hardware.disks.d0); destroys everything on the disk d0
-step 9/51 'partition d0: d0.bios of 1 MiB, d0.boot of 512 MiB, d0.swap of 512 MiB, d0.os of 7.0 GiB'
+step 9/50 'partition d0: d0.bios of 1 MiB, d0.boot of 512 MiB, d0.swap of 512 MiB, d0.os of 7.0 GiB'
 require_blank "$disk_d0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d0" <<'END'
 label: gpt
@@ -123,7 +123,7 @@ await_node /dev/disk/by-partuuid/c3ba45ee-a584-57cb-9dbd-53b53289ea96
 
 # partition d1: d1.bios of 1 MiB, d1.boot of 512 MiB, d1.swap of 512 MiB, d1.os of 7.0 GiB
 # layout line 13 (hardware.disks.d1); destroys everything on the disk d1
-step 10/51 'partition d1: d1.bios of 1 MiB, d1.boot of 512 MiB, d1.swap of 512 MiB, d1.os of 7.0 GiB'
+step 10/50 'partition d1: d1.bios of 1 MiB, d1.boot of 512 MiB, d1.swap of 512 MiB, d1.os of 7.0 GiB'
 require_blank "$disk_d1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d1" <<'END'
 label: gpt
@@ -142,7 +142,7 @@ await_node /dev/disk/by-partuuid/63f6a5d8-7876-5cdd-b020-051ac1fc71f2
 
 # partition d2: d2.bios of 1 MiB, d2.boot of 512 MiB, d2.swap of 512 MiB, d2.os of 7.0 GiB
 # layout line 13 (hardware.disks.d2); destroys everything on the disk d2
-step 11/51 'partition d2: d2.bios of 1 MiB, d2.boot of 512 MiB, d2.swap of 512 MiB, d2.os of 7.0 GiB'
+step 11/50 'partition d2: d2.bios of 1 MiB, d2.boot of 512 MiB, d2.swap of 512 MiB, d2.os of 7.0 GiB'
 require_blank "$disk_d2"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d2" <<'END'
 label: gpt
@@ -161,7 +161,7 @@ await_node /dev/disk/by-partuuid/7f7d41f8-cfed-5458-85f0-b766b60c9fe1
 
 # partition d3: d3.bios of 1 MiB, d3.boot of 512 MiB, d3.swap of 512 MiB, d3.os of 7.0 GiB
 # layout line 13 (hardware.disks.d3); destroys everything on the disk d3
-step 12/51 'partition d3: d3.bios of 1 MiB, d3.boot of 512 MiB, d3.swap of 512 MiB, d3.os of 7.0 GiB'
+step 12/50 'partition d3: d3.bios of 1 MiB, d3.boot of 512 MiB, d3.swap of 512 MiB, d3.os of 7.0 GiB'
 require_blank "$disk_d3"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_d3" <<'END'
 label: gpt
@@ -180,7 +180,7 @@ await_node /dev/disk/by-partuuid/54a3d83d-3908-5689-a51c-84b3ed44791f
 
 # create raid1 boot of 4 members (d0.boot, d1.boot, d2.boot, d3.boot), 511 MiB usable
 # layout line 24 (arrays.boot); destroys everything on d0.boot, everything on d1.boot, everything on d2.boot, everything on d3.boot
-step 13/51 'create raid1 boot of 4 members (d0.boot, d1.boot, d2.boot, d3.boot), 511 MiB usable'
+step 13/50 'create raid1 boot of 4 members (d0.boot, d1.boot, d2.boot, d3.boot), 511 MiB usable'
 require_blank /dev/disk/by-partuuid/138b9b7b-51f3-5947-84f2-cedf398e8838
 require_blank /dev/disk/by-partuuid/114abadc-bf90-5881-9faa-ee18cf153867
 require_blank /dev/disk/by-partuuid/0f42104c-42a4-59e4-8bf9-dfdf52ad1f60
@@ -195,17 +195,17 @@ await_node /dev/md/boot
 
 # pause the initial sync of boot, so that it does not slow down what follows
 # layout line 24 (arrays.boot)
-step 14/51 'pause the initial sync of boot, so that it does not slow down what follows'
+step 14/50 'pause the initial sync of boot, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/boot}/md/sync_action' frozen
 
 # open boot for writing
 # layout line 24 (arrays.boot)
-step 15/51 'open boot for writing'
+step 15/50 'open boot for writing'
 set_attribute '/sys/block/{/dev/md/boot}/md/array_state' active
 
 # create raid1 swap of 4 members (d0.swap, d1.swap, d2.swap, d3.swap), 511 MiB usable
 # layout line 25 (arrays.swap); destroys everything on d0.swap, everything on d1.swap, everything on d2.swap, everything on d3.swap
-step 16/51 'create raid1 swap of 4 members (d0.swap, d1.swap, d2.swap, d3.swap), 511 MiB usable'
+step 16/50 'create raid1 swap of 4 members (d0.swap, d1.swap, d2.swap, d3.swap), 511 MiB usable'
 require_blank /dev/disk/by-partuuid/ff91f7d1-84c4-5c39-9cdf-e0cb0828dd49
 require_blank /dev/disk/by-partuuid/b155ce4c-23fe-5944-a86b-0bacb763ec1d
 require_blank /dev/disk/by-partuuid/854b518a-ed05-510c-87a3-8e6ab3251d75
@@ -220,17 +220,17 @@ await_node /dev/md/swap
 
 # pause the initial sync of swap, so that it does not slow down what follows
 # layout line 25 (arrays.swap)
-step 17/51 'pause the initial sync of swap, so that it does not slow down what follows'
+step 17/50 'pause the initial sync of swap, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' frozen
 
 # open swap for writing
 # layout line 25 (arrays.swap)
-step 18/51 'open swap for writing'
+step 18/50 'open swap for writing'
 set_attribute '/sys/block/{/dev/md/swap}/md/array_state' active
 
 # create raid10 os of 4 members (d0.os, d1.os, d2.os, d3.os), 14.0 GiB usable
 # layout line 26 (arrays.os); destroys everything on d0.os, everything on d1.os, everything on d2.os, everything on d3.os
-step 19/51 'create raid10 os of 4 members (d0.os, d1.os, d2.os, d3.os), 14.0 GiB usable'
+step 19/50 'create raid10 os of 4 members (d0.os, d1.os, d2.os, d3.os), 14.0 GiB usable'
 require_blank /dev/disk/by-partuuid/c3ba45ee-a584-57cb-9dbd-53b53289ea96
 require_blank /dev/disk/by-partuuid/63f6a5d8-7876-5cdd-b020-051ac1fc71f2
 require_blank /dev/disk/by-partuuid/7f7d41f8-cfed-5458-85f0-b766b60c9fe1
@@ -245,31 +245,31 @@ await_node /dev/md/os
 
 # pause the initial sync of os, so that it does not slow down what follows
 # layout line 26 (arrays.os)
-step 20/51 'pause the initial sync of os, so that it does not slow down what follows'
+step 20/50 'pause the initial sync of os, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/os}/md/sync_action' frozen
 
 # open os for writing
 # layout line 26 (arrays.os)
-step 21/51 'open os for writing'
+step 21/50 'open os for writing'
 set_attribute '/sys/block/{/dev/md/os}/md/array_state' active
 
 # put a label of 1 MiB in front of swap, by which it is known
 # layout line 30 (encryption.cryptswap); destroys everything on swap
-step 22/51 'put a label of 1 MiB in front of swap, by which it is known'
+step 22/50 'put a label of 1 MiB in front of swap, by which it is known'
 require_blank /dev/md/swap
 mke2fs -q -F -t ext2 -U 5648e059-182b-55ea-9cad-ed673dd11580 /dev/md/swap 1024k
 await_node /dev/disk/by-uuid/5648e059-182b-55ea-9cad-ed673dd11580
 
 # open cryptswap with a random key
 # layout line 30 (encryption.cryptswap)
-step 23/51 'open cryptswap with a random key'
+step 23/50 'open cryptswap with a random key'
 cryptsetup open --type plain --cipher aes-xts-plain64 --key-size 512 --sector-size 4096 --offset 2048 \
 	--key-file /dev/urandom /dev/md/swap cryptswap
 await_node /dev/mapper/cryptswap
 
 # encrypt os as crypt, LUKS2, passphrase asked for, data from 16 MiB on
 # layout line 29 (encryption.crypt); destroys everything on os
-step 24/51 'encrypt os as crypt, LUKS2, passphrase asked for, data from 16 MiB on'
+step 24/50 'encrypt os as crypt, LUKS2, passphrase asked for, data from 16 MiB on'
 require_blank /dev/md/os
 cryptsetup luksFormat --type luks2 --batch-mode --uuid 309a9bd7-54dc-590f-b10b-59f1fa21bd98 --cipher \
 	aes-xts-plain64 --key-size 512 --pbkdf argon2id --sector-size 4096 --offset 32768 --verify-passphrase \
@@ -278,13 +278,13 @@ await_node /dev/disk/by-uuid/309a9bd7-54dc-590f-b10b-59f1fa21bd98
 
 # open crypt
 # layout line 29 (encryption.crypt)
-step 25/51 'open crypt'
+step 25/50 'open crypt'
 cryptsetup open --type luks2 /dev/md/os crypt </dev/tty
 await_node /dev/mapper/crypt
 
-# format boot as ext4 boot, 511 MiB, 130,560 inodes
+# format boot as ext4 boot, 511 MiB, 130,816 inodes
 # layout line 33 (filesystems.boot); destroys everything on boot
-step 26/51 'format boot as ext4 boot, 511 MiB, 130,560 inodes'
+step 26/50 'format boot as ext4 boot, 511 MiB, 130,816 inodes'
 require_blank /dev/md/boot
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -295,13 +295,13 @@ await_node /dev/disk/by-uuid/9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /dev/md/boot
 
 # format cryptswap as swap swap, 510 MiB
 # layout line 37 (swap.swap)
-step 27/51 'format cryptswap as swap swap, 510 MiB'
+step 27/50 'format cryptswap as swap swap, 510 MiB'
 mkswap --quiet --uuid e6cf731f-5d39-50a3-aa2e-19b159125bbb /dev/mapper/cryptswap
 await_node /dev/mapper/cryptswap
 
-# format crypt as ext4 root, 14.0 GiB, 915,712 inodes, stride 128, stripe width 256
+# format crypt as ext4 root, 14.0 GiB, 914,432 inodes, stride 128, stripe width 256
 # layout line 34 (filesystems.root); destroys everything on crypt
-step 28/51 'format crypt as ext4 root, 14.0 GiB, 915,712 inodes, stride 128, stripe width 256'
+step 28/50 'format crypt as ext4 root, 14.0 GiB, 914,432 inodes, stride 128, stripe width 256'
 require_blank /dev/mapper/crypt
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -312,7 +312,7 @@ await_node /dev/disk/by-uuid/ac27c453-578c-5c33-836b-06dbe44d122a /dev/mapper/cr
 
 # enter 2 lines into /etc/crypttab
 # layout line 28 (encryption)
-step 29/51 'enter 2 lines into /etc/crypttab'
+step 29/50 'enter 2 lines into /etc/crypttab'
 write_block /etc/crypttab safe bottom 0644 <<'END'
 cryptswap UUID=5648e059-182b-55ea-9cad-ed673dd11580 /dev/urandom plain,swap,cipher=aes-xts-plain64,size=512,offset=2048,sector-size=4096,nofail
 crypt UUID=309a9bd7-54dc-590f-b10b-59f1fa21bd98 none luks
@@ -320,31 +320,31 @@ END
 
 # update the initramfs, so that arrays keep their names and it opens the encryption at boot
 # layout line 23 (arrays)
-step 30/51 'update the initramfs, so that arrays keep their names and it opens the encryption at boot'
+step 30/50 'update the initramfs, so that arrays keep their names and it opens the encryption at boot'
 renew_initramfs /boot \
 	'949377c2:c96157e1:8495e3e8:7ab1e06e 9c80e40f:807f5d8f:841c2650:04b73b41 9eeb6eea:f4435151:82dc0dbb:9086e66e' \
 	/etc/initramfs/post-update.d
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 40 (monitoring.mail)
-step 31/51 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 31/50 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 40 (monitoring.scrub)
-step 32/51 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
+step 32/50 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 40 (monitoring.scrub)
-step 33/51 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
+step 33/50 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm safe bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # add 3 lines to /etc/fstab
 # layout line 32 (filesystems)
-step 34/51 'add 3 lines to /etc/fstab'
+step 34/50 'add 3 lines to /etc/fstab'
 write_block /etc/fstab safe bottom 0644 <<'END'
 UUID=9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /boot ext4 defaults 0 2
 /dev/mapper/cryptswap none swap sw,nofail 0 0
@@ -353,44 +353,44 @@ END
 
 # let systemd read fstab again
 # layout line 32 (filesystems)
-step 35/51 'let systemd read fstab again'
+step 35/50 'let systemd read fstab again'
 systemctl daemon-reload
 
 # install GRUB on d0: the boot sector, and its core image in d0.bios
 # layout line 39 (boot)
-step 36/51 'install GRUB on d0: the boot sector, and its core image in d0.bios'
+step 36/50 'install GRUB on d0: the boot sector, and its core image in d0.bios'
 grub-install --target=i386-pc "$disk_d0"
 
 # install GRUB on d1: the boot sector, and its core image in d1.bios
 # layout line 39 (boot)
-step 37/51 'install GRUB on d1: the boot sector, and its core image in d1.bios'
+step 37/50 'install GRUB on d1: the boot sector, and its core image in d1.bios'
 grub-install --target=i386-pc "$disk_d1"
 
 # install GRUB on d2: the boot sector, and its core image in d2.bios
 # layout line 39 (boot)
-step 38/51 'install GRUB on d2: the boot sector, and its core image in d2.bios'
+step 38/50 'install GRUB on d2: the boot sector, and its core image in d2.bios'
 grub-install --target=i386-pc "$disk_d2"
 
 # install GRUB on d3: the boot sector, and its core image in d3.bios
 # layout line 39 (boot)
-step 39/51 'install GRUB on d3: the boot sector, and its core image in d3.bios'
+step 39/50 'install GRUB on d3: the boot sector, and its core image in d3.bios'
 grub-install --target=i386-pc "$disk_d3"
 
 # make GRUB's menu of the kernels in /boot, /boot/grub/grub.cfg
 # layout line 39 (boot)
-step 40/51 'make GRUB'"'"'s menu of the kernels in /boot, /boot/grub/grub.cfg'
+step 40/50 'make GRUB'"'"'s menu of the kernels in /boot, /boot/grub/grub.cfg'
 update-grub
 
 # let updates of grub-pc choose no disk by themselves (grub-pc/install_devices_empty): /usr/local/sbin/raidplan-boot-loaders has all of them
 # layout line 39 (boot)
-step 41/51 'let updates of grub-pc choose no disk by themselves (grub-pc/install_devices_empty): /usr/local/sbin/raidplan-boot-loaders has all of them'
+step 41/50 'let updates of grub-pc choose no disk by themselves (grub-pc/install_devices_empty): /usr/local/sbin/raidplan-boot-loaders has all of them'
 debconf-set-selections <<'END'
 grub-pc grub-pc/install_devices_empty boolean true
 END
 
 # write /usr/local/sbin/raidplan-boot-loaders, which gives d0.bios, d1.bios, d2.bios and d3.bios the boot loader of the installed packages
 # layout line 39 (boot)
-step 42/51 'write /usr/local/sbin/raidplan-boot-loaders, which gives d0.bios, d1.bios, d2.bios and d3.bios the boot loader of the installed packages'
+step 42/50 'write /usr/local/sbin/raidplan-boot-loaders, which gives d0.bios, d1.bios, d2.bios and d3.bios the boot loader of the installed packages'
 write_file /usr/local/sbin/raidplan-boot-loaders 0755 <<'END'
 #!/bin/sh
 # Written by raidplan for the host safe: each of its disks has the boot loader of the installed packages.
@@ -480,50 +480,45 @@ END
 
 # let dpkg run it after every update, by /etc/dpkg/dpkg.cfg.d/raidplan
 # layout line 39 (boot)
-step 43/51 'let dpkg run it after every update, by /etc/dpkg/dpkg.cfg.d/raidplan'
+step 43/50 'let dpkg run it after every update, by /etc/dpkg/dpkg.cfg.d/raidplan'
 write_file /etc/dpkg/dpkg.cfg.d/raidplan 0644 <<'END'
 # Written by raidplan
 post-invoke=if [ -x /usr/local/sbin/raidplan-boot-loaders ]; then /usr/local/sbin/raidplan-boot-loaders; fi
 END
 
-# create directory /
-# layout line 34 (filesystems.root)
-step 44/51 'create directory /'
-mkdir --parents /
-
 # mount root at /
 # layout line 34 (filesystems.root)
-step 45/51 'mount root at /'
+step 44/50 'mount root at /'
 systemctl start /
 
 # create directory /boot
 # layout line 33 (filesystems.boot)
-step 46/51 'create directory /boot'
+step 45/50 'create directory /boot'
 mkdir --parents /boot
 
 # mount boot at /boot
 # layout line 33 (filesystems.boot)
-step 47/51 'mount boot at /boot'
+step 46/50 'mount boot at /boot'
 systemctl start /boot
 
 # enable swap swap
 # layout line 37 (swap.swap)
-step 48/51 'enable swap swap'
+step 47/50 'enable swap swap'
 swapon /dev/mapper/cryptswap
 
 # start the initial sync of boot
 # layout line 24 (arrays.boot)
-step 49/51 'start the initial sync of boot'
+step 48/50 'start the initial sync of boot'
 set_attribute '/sys/block/{/dev/md/boot}/md/sync_action' idle
 
 # start the initial sync of swap
 # layout line 25 (arrays.swap)
-step 50/51 'start the initial sync of swap'
+step 49/50 'start the initial sync of swap'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' idle
 
 # start the initial sync of os
 # layout line 26 (arrays.os)
-step 51/51 'start the initial sync of os'
+step 50/50 'start the initial sync of os'
 set_attribute '/sys/block/{/dev/md/os}/md/sync_action' idle
 
 complete=yes

@@ -189,9 +189,9 @@ set_attribute '/sys/block/{/dev/md/loop_five}/md/sync_action' frozen
 step 17/35 'open loop_five for writing'
 set_attribute '/sys/block/{/dev/md/loop_five}/md/array_state' active
 
-# format loop_pair as ext4 loop_pair, 509 MiB, 130,048 inodes
+# format loop_pair as ext4 loop_pair, 509 MiB, 130,304 inodes
 # layout line 19 (filesystems.loop_pair); destroys everything on loop_pair
-step 18/35 'format loop_pair as ext4 loop_pair, 509 MiB, 130,048 inodes'
+step 18/35 'format loop_pair as ext4 loop_pair, 509 MiB, 130,304 inodes'
 require_blank /dev/md/loop_pair
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \

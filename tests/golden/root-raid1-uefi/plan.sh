@@ -40,7 +40,7 @@ require_room_for_initramfs /boot
 
 # name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org
 # layout line 26 (arrays)
-step 1/39 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
+step 1/38 'name 2 arrays in /etc/mdadm/mdadm.conf, alarms to root@example.org'
 begun=yes
 write_block /etc/mdadm/mdadm.conf ledger top 0644 <<'END'
 MAILADDR root@example.org
@@ -50,7 +50,7 @@ END
 
 # let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ledger.rules
 # layout line 26 (arrays)
-step 2/39 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ledger.rules'
+step 2/38 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ledger.rules'
 write_file /etc/udev/rules.d/65-raidplan-ledger.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="2204bf37-b2e8-5644-9c5c-cf2db7d8bc8e", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
@@ -59,22 +59,22 @@ END
 
 # let udev read its rules again
 # layout line 26 (arrays)
-step 3/39 'let udev read its rules again'
+step 3/38 'let udev read its rules again'
 udevadm control --reload
 
 # load the kernel module md_mod
 # layout line 26 (arrays)
-step 4/39 'load the kernel module md_mod'
+step 4/38 'load the kernel module md_mod'
 modprobe md_mod
 
 # load the kernel module raid1
 # layout line 26 (arrays)
-step 5/39 'load the kernel module raid1'
+step 5/38 'load the kernel module raid1'
 modprobe raid1
 
 # partition le0: le0.esp of 512 MiB, le0.swap of 4 GiB, le0.root of 442.4 GiB
 # layout line 15 (hardware.disks.le0); destroys everything on the disk le0
-step 6/39 'partition le0: le0.esp of 512 MiB, le0.swap of 4 GiB, le0.root of 442.4 GiB'
+step 6/38 'partition le0: le0.esp of 512 MiB, le0.swap of 4 GiB, le0.root of 442.4 GiB'
 require_blank "$disk_le0"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_le0" <<'END'
 label: gpt
@@ -91,7 +91,7 @@ await_node /dev/disk/by-partuuid/6f67185e-6e6e-50af-bcfd-901959990514
 
 # partition le1: le1.esp of 512 MiB, le1.swap of 4 GiB, le1.root of 442.4 GiB
 # layout line 15 (hardware.disks.le1); destroys everything on the disk le1
-step 7/39 'partition le1: le1.esp of 512 MiB, le1.swap of 4 GiB, le1.root of 442.4 GiB'
+step 7/38 'partition le1: le1.esp of 512 MiB, le1.swap of 4 GiB, le1.root of 442.4 GiB'
 require_blank "$disk_le1"
 sfdisk --quiet --lock=yes --wipe=never --wipe-partitions=never "$disk_le1" <<'END'
 label: gpt
@@ -108,7 +108,7 @@ await_node /dev/disk/by-partuuid/5fd9527d-1f73-5bbb-b8e9-5ce599c47ce6
 
 # create raid1 root of 2 members (le0.root, le1.root), 442.3 GiB usable
 # layout line 27 (arrays.root); destroys everything on le0.root, everything on le1.root
-step 8/39 'create raid1 root of 2 members (le0.root, le1.root), 442.3 GiB usable'
+step 8/38 'create raid1 root of 2 members (le0.root, le1.root), 442.3 GiB usable'
 require_blank /dev/disk/by-partuuid/6f67185e-6e6e-50af-bcfd-901959990514
 require_blank /dev/disk/by-partuuid/5fd9527d-1f73-5bbb-b8e9-5ce599c47ce6
 mdadm --create /dev/md/root --run --quiet --readonly --metadata=1.2 --homehost=ledger --name=root \
@@ -119,17 +119,17 @@ await_node /dev/md/root
 
 # pause the initial sync of root, so that it does not slow down what follows
 # layout line 27 (arrays.root)
-step 9/39 'pause the initial sync of root, so that it does not slow down what follows'
+step 9/38 'pause the initial sync of root, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/root}/md/sync_action' frozen
 
 # open root for writing
 # layout line 27 (arrays.root)
-step 10/39 'open root for writing'
+step 10/38 'open root for writing'
 set_attribute '/sys/block/{/dev/md/root}/md/array_state' active
 
 # create raid1 swap of 2 members (le0.swap, le1.swap), 4.0 GiB usable
 # layout line 28 (arrays.swap); destroys everything on le0.swap, everything on le1.swap
-step 11/39 'create raid1 swap of 2 members (le0.swap, le1.swap), 4.0 GiB usable'
+step 11/38 'create raid1 swap of 2 members (le0.swap, le1.swap), 4.0 GiB usable'
 require_blank /dev/disk/by-partuuid/091b4cd8-6515-565e-bfb4-950b63d18dd2
 require_blank /dev/disk/by-partuuid/55bd3bd7-d5de-57ab-99b6-e1c9d1bdd87d
 mdadm --create /dev/md/swap --run --quiet --readonly --metadata=1.2 --homehost=ledger --name=swap \
@@ -140,31 +140,31 @@ await_node /dev/md/swap
 
 # pause the initial sync of swap, so that it does not slow down what follows
 # layout line 28 (arrays.swap)
-step 12/39 'pause the initial sync of swap, so that it does not slow down what follows'
+step 12/38 'pause the initial sync of swap, so that it does not slow down what follows'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' frozen
 
 # open swap for writing
 # layout line 28 (arrays.swap)
-step 13/39 'open swap for writing'
+step 13/38 'open swap for writing'
 set_attribute '/sys/block/{/dev/md/swap}/md/array_state' active
 
 # format le0.esp as vfat efi, 512 MiB
 # layout line 31 (filesystems.efi); destroys everything on le0.esp
-step 14/39 'format le0.esp as vfat efi, 512 MiB'
+step 14/38 'format le0.esp as vfat efi, 512 MiB'
 require_blank /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
 mkfs.vfat -F 32 -i 5E56319F /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
 await_node /dev/disk/by-uuid/5E56-319F /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
 
 # format le1.esp as vfat efi2, 512 MiB
 # layout line 32 (filesystems.efi2); destroys everything on le1.esp
-step 15/39 'format le1.esp as vfat efi2, 512 MiB'
+step 15/38 'format le1.esp as vfat efi2, 512 MiB'
 require_blank /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
 mkfs.vfat -F 32 -i A488CBE4 /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
 await_node /dev/disk/by-uuid/A488-CBE4 /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
 
-# format root as ext4 root, 442.3 GiB, 28,991,488 inodes
+# format root as ext4 root, 442.3 GiB, 28,985,408 inodes
 # layout line 33 (filesystems.root); destroys everything on root
-step 16/39 'format root as ext4 root, 442.3 GiB, 28,991,488 inodes'
+step 16/38 'format root as ext4 root, 442.3 GiB, 28,985,408 inodes'
 require_blank /dev/md/root
 mke2fs -q -t ext4 -O \
 	none,sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr,has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize \
@@ -175,37 +175,37 @@ await_node /dev/disk/by-uuid/07083338-5834-5d17-b8bb-222f8a2881d0 /dev/md/root
 
 # format swap as swap swap, 4.0 GiB
 # layout line 36 (swap.swap); destroys everything on swap
-step 17/39 'format swap as swap swap, 4.0 GiB'
+step 17/38 'format swap as swap swap, 4.0 GiB'
 require_blank /dev/md/swap
 mkswap --quiet --uuid abd3b532-9094-5f0b-bf7f-91d19d042b9b /dev/md/swap
 await_node /dev/disk/by-uuid/abd3b532-9094-5f0b-bf7f-91d19d042b9b /dev/md/swap
 
 # update the initramfs, so that arrays keep their names at boot
 # layout line 26 (arrays)
-step 18/39 'update the initramfs, so that arrays keep their names at boot'
+step 18/38 'update the initramfs, so that arrays keep their names at boot'
 renew_initramfs /boot '2204bf37:b2e85644:9c5ccf2d:b7d8bc8e 5bdc4778:cb245feb:9bf1f0e2:c4d6b572' \
 	/etc/initramfs/post-update.d
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 38 (monitoring.mail)
-step 19/39 'let the monitor read its configuration again, so that it writes to root@example.org'
+step 19/38 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
 # read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
 # layout line 38 (monitoring.scrub)
-step 20/39 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
+step 20/38 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
 systemctl enable --now mdcheck_start.timer
 
 # switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
 # layout line 38 (monitoring.scrub)
-step 21/39 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
+step 21/38 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
 write_block /etc/default/mdadm ledger bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
 # add 4 lines to /etc/fstab
 # layout line 30 (filesystems)
-step 22/39 'add 4 lines to /etc/fstab'
+step 22/38 'add 4 lines to /etc/fstab'
 write_block /etc/fstab ledger bottom 0644 <<'END'
 UUID=5E56-319F /boot/efi vfat umask=0077,nofail,x-systemd.device-timeout=120s 0 2
 UUID=A488-CBE4 /boot/efi2 vfat umask=0077,nofail,x-systemd.device-timeout=120s 0 2
@@ -215,74 +215,69 @@ END
 
 # let systemd read fstab again
 # layout line 30 (filesystems)
-step 23/39 'let systemd read fstab again'
+step 23/38 'let systemd read fstab again'
 systemctl daemon-reload
-
-# create directory /
-# layout line 33 (filesystems.root)
-step 24/39 'create directory /'
-mkdir --parents /
 
 # mount root at /
 # layout line 33 (filesystems.root)
-step 25/39 'mount root at /'
+step 24/38 'mount root at /'
 systemctl start /
 
 # create directory /boot/efi
 # layout line 31 (filesystems.efi)
-step 26/39 'create directory /boot/efi'
+step 25/38 'create directory /boot/efi'
 mkdir --parents /boot/efi
 
 # mount efi at /boot/efi
 # layout line 31 (filesystems.efi)
-step 27/39 'mount efi at /boot/efi'
+step 26/38 'mount efi at /boot/efi'
 systemctl start /boot/efi
 
 # create directory /boot/efi2
 # layout line 32 (filesystems.efi2)
-step 28/39 'create directory /boot/efi2'
+step 27/38 'create directory /boot/efi2'
 mkdir --parents /boot/efi2
 
 # mount efi2 at /boot/efi2
 # layout line 32 (filesystems.efi2)
-step 29/39 'mount efi2 at /boot/efi2'
+step 28/38 'mount efi2 at /boot/efi2'
 systemctl start /boot/efi2
 
 # enable swap swap
 # layout line 36 (swap.swap)
-step 30/39 'enable swap swap'
+step 29/38 'enable swap swap'
 swapon /dev/md/swap
 
 # install GRUB on le0.esp at /boot/efi, and as EFI/BOOT/BOOTX64.EFI there
 # layout line 24 (boot)
-step 31/39 'install GRUB on le0.esp at /boot/efi, and as EFI/BOOT/BOOTX64.EFI there'
+step 30/38 'install GRUB on le0.esp at /boot/efi, and as EFI/BOOT/BOOTX64.EFI there'
 grub-install --target=x86_64-efi --efi-directory=/boot/efi --no-nvram --force-extra-removable
 
 # install GRUB on le1.esp at /boot/efi2, and as EFI/BOOT/BOOTX64.EFI there
 # layout line 24 (boot)
-step 32/39 'install GRUB on le1.esp at /boot/efi2, and as EFI/BOOT/BOOTX64.EFI there'
+step 31/38 'install GRUB on le1.esp at /boot/efi2, and as EFI/BOOT/BOOTX64.EFI there'
 grub-install --target=x86_64-efi --efi-directory=/boot/efi2 --no-nvram --force-extra-removable
 
 # make GRUB's menu of the kernels in /boot, /boot/grub/grub.cfg
 # layout line 24 (boot)
-step 33/39 'make GRUB'"'"'s menu of the kernels in /boot, /boot/grub/grub.cfg'
+step 32/38 'make GRUB'"'"'s menu of the kernels in /boot, /boot/grub/grub.cfg'
 update-grub
 
 # enter le1.esp into the firmware's boot order, as 'ledger le1'
 # layout line 24 (boot)
-step 34/39 'enter le1.esp into the firmware'"'"'s boot order, as '"'"'ledger le1'"'"''
+step 33/38 'enter le1.esp into the firmware'"'"'s boot order, as '"'"'ledger le1'"'"''
 efibootmgr --quiet --create --disk "$disk_le1" --part 1 --label 'ledger le1' --loader \
 	'\EFI\BOOT\BOOTX64.EFI'
 
 # enter le0.esp into the firmware's boot order, as 'ledger le0'
 # layout line 24 (boot)
-step 35/39 'enter le0.esp into the firmware'"'"'s boot order, as '"'"'ledger le0'"'"''
+step 34/38 'enter le0.esp into the firmware'"'"'s boot order, as '"'"'ledger le0'"'"''
 efibootmgr --quiet --create --disk "$disk_le0" --part 1 --label 'ledger le0' --loader \
 	'\EFI\BOOT\BOOTX64.EFI'
 
 # write /usr/local/sbin/raidplan-boot-loaders, which gives le0.esp and le1.esp the boot loader of the installed packages
 # layout line 24 (boot)
-step 36/39 'write /usr/local/sbin/raidplan-boot-loaders, which gives le0.esp and le1.esp the boot loader of the installed packages'
+step 35/38 'write /usr/local/sbin/raidplan-boot-loaders, which gives le0.esp and le1.esp the boot loader of the installed packages'
 write_file /usr/local/sbin/raidplan-boot-loaders 0755 <<'END'
 #!/bin/sh
 # Written by raidplan for the host ledger: each of its disks has the boot loader of the installed packages.
@@ -370,7 +365,7 @@ END
 
 # let dpkg run it after every update, by /etc/dpkg/dpkg.cfg.d/raidplan
 # layout line 24 (boot)
-step 37/39 'let dpkg run it after every update, by /etc/dpkg/dpkg.cfg.d/raidplan'
+step 36/38 'let dpkg run it after every update, by /etc/dpkg/dpkg.cfg.d/raidplan'
 write_file /etc/dpkg/dpkg.cfg.d/raidplan 0644 <<'END'
 # Written by raidplan
 post-invoke=if [ -x /usr/local/sbin/raidplan-boot-loaders ]; then /usr/local/sbin/raidplan-boot-loaders; fi
@@ -378,12 +373,12 @@ END
 
 # start the initial sync of root
 # layout line 27 (arrays.root)
-step 38/39 'start the initial sync of root'
+step 37/38 'start the initial sync of root'
 set_attribute '/sys/block/{/dev/md/root}/md/sync_action' idle
 
 # start the initial sync of swap
 # layout line 28 (arrays.swap)
-step 39/39 'start the initial sync of swap'
+step 38/38 'start the initial sync of swap'
 set_attribute '/sys/block/{/dev/md/swap}/md/sync_action' idle
 
 complete=yes
