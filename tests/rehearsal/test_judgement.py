@@ -17,7 +17,7 @@ from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import witness
-from raidplan.twin.rehearsal.cases import NoSuchPart, Source, cases_of, control
+from raidplan.twin.rehearsal.cases import Fault, NoSuchPart, Source, cases_of, control
 from raidplan.twin.rehearsal.observed import lost_bytes, observations
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
@@ -80,6 +80,12 @@ def test_every_disk_component_and_pair_is_a_case(mixed: Topology) -> None:
     assert [case.disks for case in cases_of(source, "b,d1")] == [("d2", "d3"), ("d1",)]
     with pytest.raises(NoSuchPart):
         cases_of(source, "disks,nobody")
+    assert [(case.fault, case.name) for case in cases_of(source, "boot:d0,boot:machine")] == [
+        (Fault.ABSENT, "d0"), (Fault.BLANK, "d0"), (Fault.MOVED, "all disks"), (Fault.POWER, "the machine"),
+    ]  # fmt: skip
+    assert cases_of(source, "none") == []
+    with pytest.raises(NoSuchPart):
+        cases_of(source, "boot:d9")
 
 
 def test_a_case_goes_as_predicted_or_not(mixed: Topology) -> None:

@@ -183,17 +183,19 @@ CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {
 
 
 def cases_of(source: Source, faults: str) -> list[Case]:
-    """The cases of a choice, several with commas. Raises NoSuchPart."""
-    words = list(CHOICES) if faults == "all" else faults.split(",")
+    """The cases of a choice; with commas several, with a colon those of one disk or component. Raises NoSuchPart."""
     found: list[Case] = []
-    for word in words:
-        if word in CHOICES:
-            found += CHOICES[word](source)
-        elif word != "none":
-            named = [case for case in source.singles if case.name == word]
-            if not named:
-                raise NoSuchPart(f"--faults {word}: the layout has no such disk or component")
-            found += named
+    for word in list(CHOICES) if faults == "all" else faults.split(","):
+        choice, _, part = word.partition(":")
+        if choice in CHOICES:
+            cases = CHOICES[choice](source)
+            chosen = [case for case in cases if not part or part in (case.name, case.kind)]
+        else:
+            part = word if word != "none" else ""
+            chosen = [case for case in source.singles if case.name == word]
+        if part and not chosen:
+            raise NoSuchPart(f"--faults {word}: the layout has no such disk or component")
+        found += chosen
     return found
 
 
