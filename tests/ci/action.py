@@ -132,6 +132,7 @@ class Run:
             "github.event.pull_request.number": self.number,
             "steps.changed.outputs.base": self.outputs.get("changed", {}).get("base", ""),
             "steps.check.outputs.code": self.outputs.get("check", {}).get("code", ""),
+            "steps.rehearse.outputs.code": self.outputs.get("rehearse", {}).get("code", ""),
             "inputs.token": "a-token",
         }
         for name, about in ACTION["inputs"].items():
@@ -139,8 +140,13 @@ class Run:
         return known[text]
 
     def holds(self, condition: str) -> bool:
-        assert condition == "inputs.comment == 'true' && github.event.pull_request.number"
-        return self.expression("inputs.comment") == "true" and bool(self.number)
+        known = {
+            "inputs.comment == 'true' && github.event.pull_request.number": self.expression("inputs.comment")
+            == "true"
+            and bool(self.number),
+            "inputs.rehearse != 'none'": self.expression("inputs.rehearse") != "none",
+        }
+        return known[condition]
 
     @property
     def summary(self) -> str:

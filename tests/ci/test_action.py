@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.render.markdown import LIMIT
-from tests.ci.action import ACTION, INSTALL, ROOT, STEPS, Run
+from tests.ci.action import ACTION, INSTALL, ROOT, SHIM, STEPS, Run
 from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 from tests.render.runner import commands
 
@@ -444,6 +444,41 @@ def test_many_layouts_fit_one_comment(site: Site) -> None:
     run = site.run()
     assert 10_000 < len(run.body) < LIMIT
     assert run.body.count(": plan for blank disks</summary>") == 12
+
+
+REHEARSED = """#!/bin/sh
+# Stands in for raidplan where it rehearses: nobody starts a virtual machine here.
+[ "$1" = rehearse ] || exec {raidplan} "$@"
+printf '%s\\n' "$*" >>{folder}/rehearsed
+while [ "$1" != -o ]; do shift; done
+printf '**nas: 3 of 4 predictions were observed**\\n\\nmore\\n' >"$2"
+exit {code}
+"""
+
+
+@pytest.mark.parametrize(("kvm", "code"), [(True, 0), (True, 1), (False, 1)])
+def test_a_changed_layout_is_rehearsed_where_kvm_is(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kvm: bool, code: int
+) -> None:
+    site.write("layouts/new.yaml", GOOD.replace("host: ", "host: new-"))
+    site.commit()
+    run = Run(site.checkout, tmp_path / "run", site.base, inputs={"rehearse": "disks"})
+    run.tool("raidplan", SHIM)
+    (run.folder / "bin" / "raidplan").rename(run.folder / "bin" / "real")
+    run.tool("raidplan", REHEARSED.format(raidplan=run.folder / "bin" / "real", folder=run.folder, code=code))
+    if kvm:
+        (run.folder / "kvm").touch()
+    monkeypatch.setattr(Run, "environment", lambda self, old=Run.environment: old(self) | {"KVM": str(self.folder / "kvm")})  # fmt: skip
+    for name, step in STEPS.items():
+        if name != INSTALL and not run.code and ("if" not in step or run.holds(step["if"])):
+            run.step(step)
+    report = (run.folder / "temp" / "report.md").read_text()
+    if kvm:
+        words = (run.folder / "rehearsed").read_text()
+        assert words.count("rehearse --faults disks") == 1 and "layouts/new.yaml" in words, "the changed one"
+        assert "3 of 4 predictions were observed" in report and run.code == code
+    else:
+        assert "no KVM" in run.log and "predictions" not in report and run.code == 0
 
 
 def test_no_expression_stands_in_a_script() -> None:

@@ -27,6 +27,39 @@ swap: {safe: {device: safe}}
 """
 
 
+LEVELS = """\
+version: 1
+host: levels
+hardware:
+  controllers: {a: {ports: 4}}
+  disks:
+    d<0-3>: {behind: a, port: <1>, serial: L<1>, size: 768MiB, partitions: {p: {size: 200MiB}, q: {size: 200MiB}, r: {size: 200MiB}}}
+arrays:
+  mirror: {level: raid1, members: [d0.p, d2.p], bitmap: internal}
+  five: {level: raid5, members: [d<0-3>.q], chunk: 64KiB, bitmap: internal}
+  six: {level: raid6, members: [d<0-3>.r], chunk: 64KiB, bitmap: internal}
+filesystems:
+  mirror: {device: mirror, type: ext4, mount: /srv/mirror}
+  five: {device: five, type: ext4, mount: /srv/five}
+  six: {device: six, type: ext4, mount: /srv/six}
+"""
+
+BEAST = """\
+version: 1
+host: beast
+hardware:
+  controllers: {a: {ports: 4}}
+  disks:
+    e<0-2>: {behind: a, port: <1>, serial: E<1>, size: 512MiB}
+arrays:
+  storage: {level: raid5, chunk: 64KiB, members: [e<0-2>], bitmap: internal}
+filesystems:
+  storage: {device: storage, type: ext4, mount: /storage}
+boot: {degraded: DEGRADED}
+"""
+"""The story of raid5-2005.yaml, with three disks."""
+
+
 def rehearsed(layout: str, folder: Path, *words: str) -> dict[str, Any]:
     assert run(["rehearse", layout, "--seed", "1", "-o", f"{folder}/report.json", *words]) == OK, (
         folder / "report.json"
@@ -41,7 +74,7 @@ def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
     if "\n" in layout:
         file = str(tmp_path / "layout.yaml")
         Path(file).write_text(layout)
-    report = rehearsed(file, tmp_path, "--pairs", "2")
+    report = rehearsed(file, tmp_path, "--pairs", "2", "--faults", "disks,components,pairs")
     assert report["as_predicted"] and not report["void"] and report["control"]
     assert report["predictions"]["all"] == report["predictions"]["true"] > 10
     assert all(
@@ -50,3 +83,61 @@ def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
         if not any(o["predicted"] == "lost" for o in case["observed"])
     )
     assert {case["returned"] for case in report["cases"]} & {"re-added", "rebuilt"}
+
+
+def written(text: str, folder: Path) -> str:
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebuilt(tmp_path: Path) -> None:
+    report = rehearsed(written(LEVELS, tmp_path), tmp_path, "--faults", "media,replaced:d0")
+    assert report["as_predicted"] and not report["void"]
+    faults = [case["fault"] for case in report["cases"]]
+    assert faults.count("changed") == faults.count("unreadable") == 5, "RAID1 has no parity"
+    for case in report["cases"]:
+        said = {claim["what"]: claim["observed"] for claim in case["claims"]}
+        if case["fault"] == "changed" and case["name"] != "mirror":
+            assert said["reader"] == said["reader after repair"] == ("wrong" if case["kind"] == "data" else "right")  # fmt: skip
+        if case["fault"] == "changed":
+            assert int(said["mismatches"]) > 0 and said["mismatches after repair"] == "0"
+        if case["fault"] == "unreadable":
+            assert int(said["corrected"]) > 0 and said["reader"] == "right"
+        if case["fault"] == "replaced":
+            assert case["returned"] == "rebuilt" and said["mismatches"] == "0"
+
+
+@pytest.mark.parametrize("degraded", ["wait", "start"])
+def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
+    text = BEAST.replace("DEGRADED", degraded)
+    report = rehearsed(written(text, tmp_path), tmp_path, "--faults", "e1,boot:e0,boot:machine")
+    assert report["as_predicted"] and not report["void"]
+    (absent,) = (case for case in report["cases"] if case["fault"] == "absent")
+    seen = {one["path"]: one["survived"] for one in absent["observed"]}
+    assert seen["boot"] and seen["filesystems.storage"] is (degraded == "start")
+    assert absent["returned"] == ("whole by itself" if degraded == "wait" else "re-added")
+    assert {case["fault"] for case in report["cases"]} == {"pulled", "absent", "blank", "stale", "moved", "power"}  # fmt: skip
+
+
+@pytest.mark.parametrize("example", ["rio-swap-mistake", "rio-swap-cure"])
+def test_swap_on_one_disk_takes_the_machine_along_and_on_a_mirror_it_does_not(
+    example: str, tmp_path: Path
+) -> None:
+    report = rehearsed(f"examples/{example}.yaml", tmp_path, "--faults", "disks")
+    assert report["as_predicted"] and not report["void"]
+    lives = {
+        one["survived"] for case in report["cases"] for one in case["observed"] if one["path"] == "machine"
+    }
+    assert lives == {example == "rio-swap-cure"}
+
+
+def test_a_change_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
+    old = tmp_path / "old.yaml"
+    old.write_text(BEAST.replace("DEGRADED", "start"))
+    new = old.read_text().replace(
+        "bitmap: internal", "bitmap: internal, read_ahead: 2MiB, stripe_cache_size: 512"
+    )
+    report = rehearsed(written(new.replace("type: ext4", "type: ext4, label: new"), tmp_path), tmp_path, "--from", str(old))  # fmt: skip
+    assert report["as_predicted"] and not report["void"]
+    assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]

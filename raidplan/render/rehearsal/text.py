@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.words import duration
-from raidplan.render.markdown import cell
+from raidplan.render.markdown import cell, prose
 from raidplan.render.rehearsal.words import acknowledged, headline, limits, rows, versions
 from raidplan.render.visible import visible
 from raidplan.twin.rehearsal.report import Report
@@ -56,6 +56,6 @@ def rehearsal_markdown(report: Report) -> str:
         "",
         *(f"> {cell(limit)}" for limit in limits(report)),
         "",
-        f"{cell(versions(report))}; seed {report.seed}; again: `{report.command}`",
+        f"{cell(versions(report))}; seed {report.seed}; again: {prose(report.command)}",
     ]
     return "\n".join(lines) + "\n"
