@@ -18,15 +18,23 @@ MB, MIB, HOUR = 1e6, 1024**2 / 1e6, 3600.0
 Figure = Callable[[Estimates], float | None]
 
 UNKNOWN_RATE = "the rate of the disks is assumed; "
-NETWORK = "the network is not in the model: gigabit Ethernet carries 125 MB/s on the line"
+NETWORK = "the network is not in the model: gigabit Ethernet carries 125 MB/s on the line, 118 of data, and NFS and Samba wait for answers"
 LVM_DISKS = (0, 1, 2, 3, 4, 5, 7)
-NO_FIGURE = "no figure of that is stated, so no second row"
+LVM_RATES = (
+    "{each: [90.6MB/s, 86.2MB/s, 59.2MB/s, 89.3MB/s, 94.7MB/s, 54.3MB/s]}",
+    "{each: [83.0MB/s, 89.7MB/s]}",
+)
+LINKS_ALONE = tuple((f"rate: {rate}", "rate: 99GB/s") for rate in LVM_RATES)
+"""Disks so fast that nothing but links is left."""
 GIGABIT = 118
 """MB/s of TCP's data over gigabit Ethernet: 1448 of 1538 bytes on the line for each packet."""
-CARRIED = (
-    "gigabit Ethernet with its heads, 118 MB/s; NFS and Samba wait for answers besides, which is not in it"
-)
-OLD_KERNEL = "what held it back is not stated; until Linux 3.12 one thread did all the work of an array"
+WAITING = "only that: network and array one after the other, neither of them ahead"
+CACHED = 998.73 * MIB
+"""MB/s that hdparm read from memory on the machine of 2009."""
+BOX = "its processor: the figures hardly differ between stripe, mirror and single disk"
+OLD_PARTS = "only that: platters, links (by the table) and memory (1047 MB/s, hdparm's cached reads) one after the other"
+WHOLE = "not every stripe is written whole"
+HALF = "every second block with reads of old data and parity, on the same bus; how many there were is not stated, and half is assumed"
 
 
 @dataclass(frozen=True)
@@ -75,9 +83,10 @@ def terabytes(*names: str) -> Figure:
     return lambda all_of: sum(_thing(all_of, name).capacity or 0 for name in names) / 1e12
 
 
-def over_gigabit(figure: Figure) -> Figure:
-    """A figure, or the network's where that is slower."""
-    return lambda all_of: min(figure(all_of) or 0, GIGABIT)
+def after(figure: Figure, *others: Figure | float) -> Figure:
+    """The rate of bytes that pass several things, of which none works while another one does."""
+    rates = (figure, *others)
+    return lambda all_of: 1 / sum(1 / (each(all_of) or 1 if callable(each) else each) for each in rates)
 
 
 def start(figure: Figure, part: float) -> Figure:
@@ -85,9 +94,17 @@ def start(figure: Figure, part: float) -> Figure:
     return lambda all_of: (figure(all_of) or 0) * part
 
 
-def read_of(example: str, members: str, fewer: str) -> Figure:
+def half_whole(name: str) -> Figure:
+    """MB/s written to a RAID5 behind a full bus, half in whole stripes, half with data and parity read and written for each block.
+
+    The latter moves four times what a read does.
+    """
+    return in_turn(write(name), start(read(name), 1 / 4))
+
+
+def read_of(example: str, members: str, fewer: str, *more: tuple[str, str]) -> Figure:
     """MB/s of a stripe of fewer of the members of an example's one array."""
-    changes = (("level: raid5", "level: raid0"), (f"members: {members}", f"members: {fewer}"))
+    changes = (("level: raid5", "level: raid0"), (f"members: {members}", f"members: {fewer}"), *more)
     return lambda _: (estimates(example, changes).arrays[0].alone.read.bytes_per_second or 0) / MB
 
 
@@ -96,9 +113,24 @@ def in_turn(*figures: Figure) -> Figure:
     return lambda all_of: len(figures) / sum(1 / (figure(all_of) or 1) for figure in figures)
 
 
+def in_links(figure: Figure) -> Figure:
+    """Of the machine of 2009, if its disks were as fast as can be."""
+    return lambda _: figure(estimates("lvm-test-host-cure", LINKS_ALONE))
+
+
+def one_of_2009(*more: tuple[str, str]) -> Figure:
+    """MB/s of its disks, one at a time."""
+    return in_turn(*(read_of("lvm-test-host-mistake", "[t<0-5>, t7]", f"[t{n}]", *more) for n in LVM_DISKS))
+
+
 def seeks(name: str) -> Figure:
     """Small reads per second."""
     return lambda all_of: _thing(all_of, name).alone.read.iops
+
+
+def no_faster(figure: Figure, most: float) -> Figure:
+    """A figure, or a limit where that is less."""
+    return lambda all_of: min(figure(all_of) or 0, most)
 
 
 def each_of(count: int, figure: Figure) -> Figure:
@@ -136,19 +168,23 @@ def estimates(example: str, changes: tuple[tuple[str, str], ...] = ()) -> Estima
 
 
 ROWS = (
-    Row("1 Tel-Aviv JBOD", "read, one array (zcav)", "tel-aviv-as-built", read("s0"), (494 * MIB, 506 * MIB), "MB/s",
-        "three members of each array on a card of one PCIe lane: 205 / 3 for each of eight. The cards are assumed, after the board "
+    Row("1 Tel-Aviv JBOD", "read, one array (zcav), four lanes for each card", "tel-aviv-jbod", read("s0"), (494 * MIB, 506 * MIB), "MB/s",
+        "the cards: bound by the assumed rate of the disks, fewer multipliers on a card could not be faster, as the account says they are"),
+    Row("1 Tel-Aviv JBOD", "the same, one lane for each card", "tel-aviv-as-built", read("s0"), (494 * MIB, 506 * MIB), "MB/s",
+        "three members of each array on a card: 205 / 3 for each of eight. The cards are assumed, after the board "
         "and Backblaze's parts; so are the level and the rate of the disks, which does not matter below 150"),
-    Row("1 Tel-Aviv JBOD", "the same, four lanes for each card", "tel-aviv-jbod", read("s0"), (494 * MIB, 506 * MIB), "MB/s",
-        "bound by the assumed rate of the disks: then fewer multipliers on a card could not be faster, as the account says they are"),
     Row("1 Tel-Aviv JBOD", "read, one array (hdparm)", "tel-aviv-as-built", read("s0"), (366.81 * MIB,), "MB/s",
         "three seconds from a cold start, in which zcav read 324 MB/s too"),
     Row("1 Tel-Aviv JBOD", "the same figure, from the start on: zcav's first GiB", "tel-aviv-as-built", start(read("s0"), 308.82 / 500), (366.81 * MIB,), "MB/s",
         "only the start of zcav (309 of 500 MiB/s) taken over from the account", bound=False),
     Row("1 Tel-Aviv JBOD", "write, one array", "tel-aviv-as-built", write("s0"), (344,), "MB/s",
         "the lanes carry the two parities too"),
-    Row("1 Tel-Aviv JBOD", "read and write over NFS", "tel-aviv-as-built", read("s0"), (86.1, 69.2, 86.9), "MB/s", NETWORK),
-    Row("1 Tel-Aviv JBOD", "the same, no faster than the network", "tel-aviv-as-built", over_gigabit(read("s0")), (86.1, 69.2, 86.9), "MB/s", CARRIED),
+    Row("1 Tel-Aviv JBOD", "read over NFS", "tel-aviv-as-built", read("s0"), (86.1,), "MB/s", NETWORK),
+    Row("1 Tel-Aviv JBOD", "the same, network and array in turn", "tel-aviv-as-built", after(read("s0"), GIGABIT), (86.1,), "MB/s", WAITING, bound=False),
+    Row("1 Tel-Aviv JBOD", "write over NFS", "tel-aviv-as-built", write("s0"), (2 * 6710.8864 / (97.0069 + 77.2204),), "MB/s",
+        f"{NETWORK}. Two runs of one command, 69.2 and 86.9 MB/s, together"),
+    Row("1 Tel-Aviv JBOD", "the same, network and array in turn", "tel-aviv-as-built", after(write("s0"), GIGABIT),
+        (2 * 6710.8864 / (97.0069 + 77.2204),), "MB/s", WAITING, bound=False),
     Row("2 Rio, crash", "disks that stop the machine", "rio-swap-mistake", fatal_disks, (4,), "of 4",
         "one failed and the machine crashed, the array intact; equal swap on each of the four", bound=False),
     Row("2 Rio, crash", "the same with mirrored swap", "rio-swap-cure", fatal_disks, (0,), "of 4",
@@ -169,7 +205,7 @@ ROWS = (
         "10 to 15 W per disk are stated and 12 assumed; the 100 W of the rest, assumed in the layout, are taken off",
         bound=False),
     Row("4 SoHo server", "3-disk RAID5 over Samba", "office-file-server", read("shares"), (75,), "MB/s", NETWORK),
-    Row("4 SoHo server", "the same, no faster than the network", "office-file-server", over_gigabit(read("shares")), (75,), "MB/s", CARRIED),
+    Row("4 SoHo server", "the same, network and array in turn", "office-file-server", after(read("shares"), GIGABIT), (75,), "MB/s", WAITING, bound=False),
     Row("5 File server 2013", "power, idle and busy", "file-server-2013", watts, (80, 100), "W",
         "12 W per disk is for working 7200 rpm disks of 3.5\"; 50 W for the rest are assumed; the disks are not "
         "named, and the load stressed the processor, not them"),
@@ -192,40 +228,55 @@ ROWS = (
         ((", rate: 70MB/s", ""),), bound=False),
     Row("10 MicroNet NAS", "the same, with the controller's 70 MB/s", "micronet-nas", hours("backup"), (4,), "h",
         "circular: the rate was taken from it", bound=False),
-    Row("10 MicroNet NAS", "read of a large file, mirror (NFS, Samba)", "micronet-nas", read("backup"), (10.257, 10.007), "MB/s",
-        f"its processor: the figures hardly differ between stripe, mirror and single disk; {NO_FIGURE}", ((", rate: 70MB/s", ""),)),
-    Row("10 MicroNet NAS", "write of a large file, mirror (NFS, Samba)", "micronet-nas", write("backup"), (5.328, 8.73), "MB/s",
-        f"its processor again; {NO_FIGURE}", ((", rate: 70MB/s", ""),)),
-    Row("11 LVM test host", "read from md (hdparm, dd)", "lvm-test-host-cure", read("md0"), (178.98 * MIB, 125), "MB/s",
-        f"the slowest of seven measured disks sets the pace (6 x 54.3); {OLD_KERNEL} (a Pentium E2160), of which dd has its share; {NO_FIGURE}"),
-    Row("11 LVM test host", "read through LVM (hdparm, dd)", "lvm-test-host-mistake", read("md0"), (48.62 * MIB, 43.0), "MB/s",
-        "reads 128 KiB ahead, half a chunk, so that one disk works at a time; `check` says so (volume-read-ahead-low)"),
-    Row("11 LVM test host", "the same, one disk at a time", "lvm-test-host-mistake", in_turn(*(read_of("lvm-test-host-mistake", "[t<0-5>, t7]", f"[t{n}]") for n in LVM_DISKS)),
-        (48.62 * MIB, 43.0), "MB/s",
-        "only that: the time of each disk added. While one disk turns to the next chunk it serves, all wait, which is not in it", bound=False),
+    Row("10 MicroNet NAS", "read of a large file, mirror (NFS)", "micronet-nas", read("backup"), (10.257,), "MB/s", BOX, ((", rate: 70MB/s", ""),)),
+    Row("10 MicroNet NAS", "the same, no faster than without an array", "micronet-nas", no_faster(read("backup"), 8.919), (10.257,), "MB/s",
+        "only that: 8.919 MB/s are stated of a single disk", ((", rate: 70MB/s", ""),), bound=False),
+    Row("10 MicroNet NAS", "read of a large file, mirror (Samba)", "micronet-nas", read("backup"), (10.007,), "MB/s", BOX, ((", rate: 70MB/s", ""),)),
+    Row("10 MicroNet NAS", "the same, no faster than without an array", "micronet-nas", no_faster(read("backup"), 11.723), (10.007,), "MB/s",
+        "only that: 11.723 MB/s are stated of a single disk", ((", rate: 70MB/s", ""),), bound=False),
+    Row("10 MicroNet NAS", "write of a large file, mirror (NFS)", "micronet-nas", write("backup"), (5.328,), "MB/s", BOX, ((", rate: 70MB/s", ""),)),
+    Row("10 MicroNet NAS", "the same, no faster than without an array", "micronet-nas", no_faster(write("backup"), 5.62), (5.328,), "MB/s",
+        "only that: 5.62 MB/s are stated of a single disk", ((", rate: 70MB/s", ""),), bound=False),
+    Row("10 MicroNet NAS", "write of a large file, mirror (Samba)", "micronet-nas", write("backup"), (8.73,), "MB/s", BOX, ((", rate: 70MB/s", ""),)),
+    Row("10 MicroNet NAS", "the same, no faster than without an array", "micronet-nas", no_faster(write("backup"), 9.542), (8.73,), "MB/s",
+        "only that: 9.542 MB/s are stated of a single disk", ((", rate: 70MB/s", ""),), bound=False),
+    Row("11 LVM test host", "read from md (hdparm, dd)", "lvm-test-host-cure", read("md0"), (178.98 * MIB, 2097.152 / 10.9341), "MB/s",
+        "the slowest of seven measured disks sets the pace (6 x 54.3), if one reader keeps all parts busy at the same time; here it waits"),
+    Row("11 LVM test host", "the same, its parts in turn", "lvm-test-host-cure", after(read("md0"), in_links(read("md0")), CACHED),
+        (178.98 * MIB, 2097.152 / 10.9341), "MB/s", OLD_PARTS, bound=False),
+    Row("11 LVM test host", "read through LVM (hdparm, dd)", "lvm-test-host-mistake", read("md0"), (48.62 * MIB, 2097.152 / 41.1147), "MB/s",
+        "reads 128 KiB ahead, half a chunk, so that one disk works at a time, and waits; `check` says so (volume-read-ahead-low)"),
+    Row("11 LVM test host", "the same, one disk at a time, its parts in turn", "lvm-test-host-mistake", after(one_of_2009(), one_of_2009(*LINKS_ALONE), CACHED),
+        (48.62 * MIB, 2097.152 / 41.1147), "MB/s", f"{OLD_PARTS}, disk by disk", bound=False),
     Row("13 2 TB RAID5, 2005", "read from md", "raid5-2005-lvm", read("storagearray"), (182.707079,), "MB/s",
         "the PCI bus is the bottleneck: eight times the quarter of 95 MB/s, which is what four disks at once had "
         "(340 in all less 245 on the other controller)"),
     Row("13 2 TB RAID5, 2005", "read from md, bus by the table", "raid5-2005-lvm", read("storagearray"), (182.707079,), "MB/s",
         "without the measured rate: 0.75 of 133 MB/s", ((", rate: 95MB/s", ""),)),
-    Row("13 2 TB RAID5, 2005", "read through ext3", "raid5-2005", read("storage"), (166,), "MB/s",
+    Row("13 2 TB RAID5, 2005", "read through ext3", "raid5-2005", read("storage"), (174.272366,), "MB/s",
         "the file system's own work is not in the model"),
-    Row("13 2 TB RAID5, 2005", "write through ext3", "raid5-2005", write("storage"), (78,), "MB/s",
-        "not every stripe is written whole: with reads of old data and parity for each block, on the same bus, it "
-        f"would be 48; how many stripes were whole is not stated: {NO_FIGURE}"),
-    Row("13 2 TB RAID5, 2005", "read through LVM and ext3", "raid5-2005-lvm", read("storagearray"), (98, 90.728421), "MB/s",
+    Row("13 2 TB RAID5, 2005", "write through ext3", "raid5-2005", write("storage"), (82.056337,), "MB/s", WHOLE),
+    Row("13 2 TB RAID5, 2005", "the same, half of it in whole stripes", "raid5-2005", half_whole("storage"), (82.056337,), "MB/s",
+        f"only that: {HALF}. None whole would be 48", bound=False),
+    Row("13 2 TB RAID5, 2005", "read through LVM, with ext3 and without", "raid5-2005-lvm", read("storagearray"), (103.078283, 90.728421), "MB/s",
         "LVM reads 128 KiB ahead, two chunks, so that two disks work at a time; `check` says so (volume-read-ahead-low)"),
     Row("13 2 TB RAID5, 2005", "the same, two disks at a time", "raid5-2005-lvm",
-        in_turn(read_of("raid5-2005-lvm", "[bl<0-7>]", "[bl<0-1>]"), read_of("raid5-2005-lvm", "[bl<0-7>]", "[bl<4-5>]")), (98, 90.728421), "MB/s",
+        in_turn(read_of("raid5-2005-lvm", "[bl<0-7>]", "[bl<0-1>]"), read_of("raid5-2005-lvm", "[bl<0-7>]", "[bl<4-5>]")), (103.078283, 90.728421), "MB/s",
         "only that: half of the time on the fast controller, half on the bus", bound=False),
-    Row("13 2 TB RAID5, 2005", "write through LVM and ext3", "raid5-2005-lvm", write("storagearray"), (76, 86), "MB/s",
-        f"as without LVM; {NO_FIGURE}"),
-    Row("13 2 TB RAID5, 2005", "read and write over Ethernet", "raid5-2005", read("storage"), (60, 35), "MB/s", NETWORK),
-    Row("13 2 TB RAID5, 2005", "the same, no faster than the network", "raid5-2005", over_gigabit(read("storage")), (60, 35), "MB/s",
-        f"{CARRIED}; the controller of the network is on the same board of 2005, and its 35 MB/s writing are not explained"),
+    Row("13 2 TB RAID5, 2005", "write through LVM and ext3", "raid5-2005-lvm", write("storagearray"), (79.942404, 90.286367), "MB/s", WHOLE),
+    Row("13 2 TB RAID5, 2005", "the same, half of it in whole stripes", "raid5-2005-lvm", half_whole("storagearray"), (79.942404, 90.286367), "MB/s",
+        "only that, as without LVM", bound=False),
+    Row("13 2 TB RAID5, 2005", "read over Ethernet", "raid5-2005", read("storage"), (60,), "MB/s",
+        "the network is not in the model; the account supposes the board's second interface on the PCI bus that half of the disks use"),
+    Row("13 2 TB RAID5, 2005", "the same, the network on that bus", "raid5-2005", after(read("storage"), 95), (60,), "MB/s",
+        "only that: every byte crosses the bus once more, at its 95 MB/s. Which interface was used is not stated", bound=False),
+    Row("13 2 TB RAID5, 2005", "write over Ethernet", "raid5-2005", write("storage"), (35,), "MB/s",
+        f"the network on that bus, and {WHOLE}"),
+    Row("13 2 TB RAID5, 2005", "the same, with both", "raid5-2005", after(half_whole("storage"), 95), (35,), "MB/s",
+        "only that: half of it in whole stripes, as above, and every byte over the bus once more", bound=False),
     Row("14 Commenter's RAID5", "read from md, through LVM", "commenter-raid5", read("home"), (87.37, 104.54), "MB/s",
         f"{UNKNOWN_RATE}read-ahead: 4096 sectors gave 104.54 through LVM, 2048 gave 87.37 from md"),
-    Row("14 Commenter's RAID5", "the same, 256 sectors ahead", "commenter-raid5", read("home"), (51.54,), "MB/s",
+    Row("14 Commenter's RAID5", "read through LVM, 256 sectors ahead", "commenter-raid5", read("home"), (51.54,), "MB/s",
         "LVM reads 128 KiB ahead; `check` says so where a layout asks for it"),
     Row("14 Commenter's RAID5", "the same, one disk at a time", "commenter-raid5", each_of(2, read("home")), (51.54,), "MB/s",
         "only that; read-ahead of a chunk or two of the array", bound=False),
@@ -241,6 +292,7 @@ NOT_PREDICTED = (
     ("7 Dell R710", "that it works great", "no figure"),
     ("8 Forecast server", "100,000,000 inodes", "exact: `plan` prints the inodes that mke2fs makes"),
     ("10 MicroNet NAS", "the same files on a stripe and on single disks, and 4222 small ones", "the network and the box again; no layout"),
+    ("11 LVM test host", "125 MB/s from md and 43.0 through LVM as dd's averages of three runs", "the bytes and seconds beside them are 192 and 51.0 MB/s"),
     ("11 LVM test host", "140 MB/s with XFS on another box", "its disks are not described"),
     ("12 Cluster case, 2009", "the price of its parts", "not a figure of storage"),
     ("13 2 TB RAID5, 2005", "340 MB/s of all eight disks at once, 245 of four, 129 on a reader's board", "what the bus is taken from"),

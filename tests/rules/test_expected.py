@@ -40,7 +40,12 @@ SHOWN = {
     },
     "rio-swap-mistake": {"SWAP001": "swap-across-members"},
     "rio-raid5-mistake": {"LVL006": "parity-for-random-writes"},
-    "norco-rpc4020": {"TOPO006": "crowded-slot", "PWR002": "spinup-surge"},
+    "norco-rpc4020": {
+        "TOPO006": "crowded-slot",
+        "PWR002": "spinup-surge",
+        "TOPO016": "network-slower-than-array",
+    },
+    "file-server-2013": {"FDOM008": "root-without-redundancy"},
     "sas-expander": {"TOPO007": "oversubscribed-link"},
     "forecast-vm-mistake": {"FS001": "not-enough-inodes"},
     "micronet-nas": {"TOPO003": "oversubscribed-link"},
