@@ -53,7 +53,7 @@ rehearse-all: $(VENV)/ready
 LAYOUT ?= examples/raid1-pair.yaml
 vagrant: PACKAGES += $(LIBVIRT)
 vagrant: $(VENV)/ready packages
-	$(VENV)/bin/python vagrant/run.py $(LAYOUT)
+	$(VENV)/bin/python vagrant/run.py '$(LAYOUT)'
 
 # The machines that docs/vagrant.md lists, one after the other, each with a record: `make vagrant-all RUN=raid1-pair/trixie`, `RUN=--show`.
 vagrant-all: PACKAGES += $(LIBVIRT)

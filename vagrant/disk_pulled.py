@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+from leftovers import STATE
+
 from raidplan.topology import Topology
 
 URI = "qemu:///system"
@@ -70,7 +72,7 @@ def play(topology: Topology, look: Callable[[], tuple[int, str]]) -> list[str]:
     layout = topology.layout
     array, disk, mount = _chosen(topology)
     serial = layout.hardware.disks[disk].serial or disk
-    domain = next((HERE / ".vagrant" / "machines").glob(f"{layout.host}/libvirt/id")).read_text().strip()
+    domain = _domain(layout.host)
     with TemporaryDirectory() as folder:
         device = Path(folder) / "disk.xml"
         device.write_text(_described(domain, serial))
@@ -90,6 +92,16 @@ def play(topology: Topology, look: Callable[[], tuple[int, str]]) -> list[str]:
     if code:
         raise NotAsExpectedError(f"with {disk} back and in sync the suite still fails: {again}")
     return [words, again]
+
+
+def driver(host: str) -> str:
+    """`kvm` or `qemu`, as the machine runs. Raises NotAsExpectedError."""
+    return ElementTree.fromstring(_virsh("dumpxml", _domain(host))).get("type", "")
+
+
+def _domain(host: str) -> str:
+    """The machine's UUID, as Vagrant keeps it."""
+    return (STATE / "machines" / host / "libvirt" / "id").read_text().strip()
 
 
 def _chosen(topology: Topology) -> tuple[str, str, str]:

@@ -30,6 +30,8 @@ FOLDERS = (
     "/var/lib/libvirt/dnsmasq",
 )
 """The folders in which files of a machine stand; logs are libvirt's to keep and rotate."""
+STATE = (Path(__file__).resolve().parent / (os.environ.get("VAGRANT_DOTFILE_PATH") or ".vagrant")).absolute()
+"""Vagrant's folder beside the Vagrantfile, or where VAGRANT_DOTFILE_PATH has it."""
 HOME = Path(os.environ.get("VAGRANT_HOME", "~/.vagrant.d")).expanduser()
 
 
@@ -125,7 +127,7 @@ def main(words: list[str]) -> int:
         if words == ["--images"]:
             delete_images()
         else:
-            print(json.dumps(listed(Path(__file__).resolve().parent / ".vagrant"), indent=1))
+            print(json.dumps(listed(STATE), indent=1))
     except NotKnownError as error:
         print(f"leftovers.py: {error}", file=sys.stderr)
         return 1

@@ -21,6 +21,8 @@ class LibvirtDisks
 
   def described(xml)
     devices = xml.elements["domain/devices"]
+    there = devices.get_elements("disk/target[@bus='scsi']").map { |target| target.attributes["dev"] }
+    failure(OTHER_DISKS) unless there.sort == DISKS.each_index.map { |index| scsi_name(index) }.sort
     devices.elements.delete_all("controller[@type='scsi']")
     controllers = DISKS.map { |disk| disk["controller"] }.uniq
     controllers.each_index do |index|

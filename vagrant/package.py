@@ -20,10 +20,10 @@ from raidplan.twin.server.install import LAUNCHER, dependencies, package
 VERSIONS = "3.11 3.13"
 
 
-def fill(folder: Path, versions: list[str]) -> None:
+def fill(folder: Path) -> None:
     """Writes the archives and the command, and each only where it is another than before. Raises BuildError."""
     folder.mkdir(parents=True, exist_ok=True)
-    for version in versions:
+    for version in (os.environ.get("RAIDPLAN_GUEST_PYTHON") or VERSIONS).split():
         wheels = dependencies(version, cache_folder(), lambda text: print(text, flush=True))
         _write(folder / f"raidplan-{version}.tar", _joined(wheels.read_bytes(), package(version)))
     _write(folder / "raidplan", LAUNCHER.encode())
@@ -50,7 +50,7 @@ def main(words: list[str]) -> int:
         print("usage: package.py FOLDER", file=sys.stderr)
         return 2
     try:
-        fill(Path(words[0]), os.environ.get("RAIDPLAN_GUEST_PYTHON", VERSIONS).split())
+        fill(Path(words[0]))
     except BuildError as error:
         print(f"package.py: {error}", file=sys.stderr)
         return 1

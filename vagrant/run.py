@@ -22,6 +22,7 @@ from pathlib import Path
 
 import box
 import disk_pulled
+import disks
 import host
 import leftovers
 import package
@@ -31,7 +32,7 @@ from raidplan.review import pipeline
 from raidplan.twin.server import TwinError
 
 HERE = Path(__file__).resolve().parent
-STATE = HERE / ".vagrant"
+STATE = leftovers.STATE
 
 
 class FailedError(Exception):
@@ -69,9 +70,12 @@ def main(words: list[str]) -> int:
 
 def run(given: argparse.Namespace) -> None:
     """All stages, timed. Raises FailedError with the first one that failed."""
-    topology = pipeline.load(str(given.layout)).topology
+    loaded = pipeline.load(str(given.layout))
+    topology = loaded.topology
     if topology is None:
         raise FailedError(f"{given.layout} cannot be read: `raidplan check` says why")
+    if refused := disks.described(loaded)["refused"]["libvirt"]:
+        raise FailedError("\n".join(["this machine cannot have the layout", *refused]))
     layout = topology.layout
     seconds: dict[str, int] = {}
     suites: list[str] = []
@@ -101,7 +105,7 @@ def run(given: argparse.Namespace) -> None:
     if given.box_seconds is None:
         _ask_for_libvirt()  # before a box is built for minutes
         stage("box", lambda: box.added(given.release, STATE))
-        package.fill(STATE / "raidplan", package.VERSIONS.split())
+        package.fill(STATE / "raidplan")
         _ensure_libvirt(seconds["box"])
     else:
         seconds["box"] = given.box_seconds
@@ -119,11 +123,11 @@ def run(given: argparse.Namespace) -> None:
         )
         suites += [str(each) for each in said] if isinstance(said, list) else []
     versions = _versions(layout.host)
+    accelerator = disk_pulled.driver(layout.host)
     if given.destroy:
         stage("destroy", lambda: _destroy(before))
     print("; ".join(f"{name} {taken} s" for name, taken in seconds.items()))
     if given.record:
-        accelerator = (STATE / "accelerator").read_text().split()[-1]
         record = {"layout": given.layout.stem, "release": given.release, "accelerator": accelerator, "suites": suites, "seconds": seconds}  # fmt: skip
         given.record.write_text(json.dumps({**record, "destroyed": given.destroy, "versions": versions}))
     if not given.destroy:

@@ -31,6 +31,7 @@ from raidplan.topology import Topology
 
 LAYOUT = os.environ.get("RAIDPLAN_LAYOUT", "")
 SSH_CONFIG = os.environ.get("RAIDPLAN_SSH_CONFIG", "")
+PROVIDER = os.environ.get("RAIDPLAN_PROVIDER", "libvirt")
 
 pytestmark = pytest.mark.skipif(
     not (LAYOUT and SSH_CONFIG), reason="RAIDPLAN_LAYOUT and RAIDPLAN_SSH_CONFIG name a machine"
@@ -50,7 +51,9 @@ def _layout() -> Layout:
 
 def _names(section: str) -> list[str]:
     topology = _topology()
-    return list(getattr(topology.layout, section)) if topology else []
+    if topology is None:
+        return []
+    return list(topology.layout.hardware.disks if section == "disks" else getattr(topology.layout, section))
 
 
 def _mounted() -> list[str]:
@@ -115,14 +118,18 @@ def _slots(host: Host, md: str) -> list[str]:
 
 
 def _expected(name: str, host: Host) -> str:
-    """A member as the machine ought to show it: `serial`, `serial/partition number`, or an array's kernel name."""
+    """A device as the machine ought to show it: `serial`, `serial/partition number`, or the kernel name of what stands on others."""
     topology = _topology()
     assert topology is not None
     use = topology.used_by[name]
     device = topology.taken(use)
     if device.kind == "array":
         return _md(host, device.name)
-    disk = next(iter(topology.disks_below(use.device)))
+    if device.kind == "volume":
+        return _kernel_name(host, f"/dev/{device.name.replace('.', '/', 1)}")
+    if device.kind == "mapping":
+        return _kernel_name(host, f"/dev/mapper/{device.name}")
+    (disk,) = topology.disks_below(use.device)
     serial = topology.layout.hardware.disks[disk].serial or disk
     return f"{serial}/{_number(disk, device.name, use)}" if device.kind == "partition" else serial
 
@@ -139,12 +146,12 @@ def _seen(kernel_name: str, blocks: dict[str, Block]) -> str:
         return f"missing: {kernel_name or 'no device in this slot'}"
     block = blocks[kernel_name]
     match = re.search(r"(\d+)$", kernel_name) if block.kind == "part" else None
-    if block.kind.startswith("raid") or kernel_name.startswith("md"):
+    if kernel_name.startswith(("md", "dm-")):
         return kernel_name
     return f"{block.serial}/{match[1]}" if match else block.serial
 
 
-@pytest.mark.parametrize("name", list(_layout().hardware.disks) if _topology() else [])
+@pytest.mark.parametrize("name", _names("disks"))
 def test_a_disk_has_its_serial_number_and_size(name: str, blocks: dict[str, Block]) -> None:
     disk = _layout().hardware.disks[name]
     fitting = [b for b in blocks.values() if b.kind == "disk" and b.serial == (disk.serial or name)]
@@ -154,8 +161,18 @@ def test_a_disk_has_its_serial_number_and_size(name: str, blocks: dict[str, Bloc
     assert fitting[0].entry["size"] == (disk.size or 0) // 512 * 512
     if disk.logical_block:
         assert fitting[0].entry["log-sec"] == disk.logical_block
-    if disk.wwn:
-        assert fitting[0].entry["wwn"] == disk.wwn
+    if PROVIDER == "libvirt":  # VirtualBox has sectors of 512 bytes, and no WWN
+        physical = disk.physical_block or disk.logical_block or 512
+        assert fitting[0].entry["phy-sec"] == physical
+        assert not disk.wwn or fitting[0].entry["wwn"] == disk.wwn
+    assert fitting[0].entry["rota"] == (disk.rotational is not False)
+
+
+@pytest.mark.parametrize("name", [name for name in _names("disks") if _layout().hardware.disks[name].model])
+def test_a_disk_has_its_model(name: str, host: Host, blocks: dict[str, Block]) -> None:
+    disk = _layout().hardware.disks[name]
+    path = next(b.path for b in blocks.values() if b.kind == "disk" and b.serial == (disk.serial or name))
+    assert host.check_output(f"lsblk --nodeps --noheadings --output MODEL {path}").strip() == disk.model
 
 
 @pytest.mark.parametrize("name", _names("arrays"))
@@ -257,12 +274,6 @@ def test_swap_is_on(name: str, host: Host, blocks: dict[str, Block]) -> None:
 
 def _is(kernel_name: str, name: str, host: Host, blocks: dict[str, Block]) -> bool:
     """Whether a kernel's device is the one that the layout calls `name`."""
-    topology = _topology()
-    assert topology is not None
-    kind = topology.taken(topology.used_by[name]).kind
-    if kind == "volume":
-        group, _, volume = name.partition(".")
-        return _kernel_name(host, f"/dev/{group}/{volume}") == kernel_name
     return _seen(kernel_name, blocks) == _expected(name, host)
 
 
@@ -284,6 +295,16 @@ def test_what_lasts_is_written_down(host: Host) -> None:
             _layout().filesystems[name].type
         ]
     assert sum(line[2] == "swap" for line in fstab) == len(_names("swap"))
+
+
+@pytest.mark.parametrize("name", _names("encryption"))
+def test_what_is_encrypted_is_opened_at_the_next_start(name: str, host: Host) -> None:
+    assert _kernel_name(host, f"/dev/mapper/{name}").startswith("dm-"), "it is open"
+    lines = [line.split() for line in host.file("/etc/crypttab").content_string.splitlines()]
+    lasting = [line for line in lines if line and line[0] == name]
+    assert len(lasting) == 1, f"crypttab: {lasting}"
+    expected = _layout().encryption[name]
+    assert lasting[0][2] == (expected.key_file or "/dev/urandom")
 
 
 def test_no_unit_failed(host: Host) -> None:

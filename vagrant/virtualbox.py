@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from disks import findings
+from disks import at, findings, too_long
 
 from raidplan.review import pipeline
 from raidplan.review.pipeline import Loaded
@@ -37,24 +37,17 @@ ID = "ID"
 
 def refusals(loaded: Loaded, taken: int) -> Iterator[str]:
     """Why VirtualBox cannot show the disks, each at its line; `taken` controllers are the box's."""
-    layout, document = loaded.layout, loaded.document
-    assert layout is not None and document is not None
-
-    def at(name: str, key: str) -> str:
-        span = document.locate(("hardware", "disks", name, key))
-        return f"{span.file}:{span.line}: {name}:"
-
-    for disk in disks_of(layout):
+    layout = loaded.layout
+    assert layout is not None
+    disks = disks_of(layout)
+    yield from too_long(loaded, disks, SERIAL, MODEL, "an ATA disk of VirtualBox shows")
+    for disk in disks:
         if disk.logical_block != SECTOR:
-            yield f"{at(disk.name, 'logical_block')} sectors of {disk.logical_block} bytes; VirtualBox has {SECTOR} only: use libvirt"
-        if len(disk.serial) > SERIAL:
-            yield f"{at(disk.name, 'serial')} serial number of {len(disk.serial)} characters; an ATA disk shows {SERIAL}"
-        if len(disk.model) > MODEL:
-            yield f"{at(disk.name, 'model')} model of {len(disk.model)} characters; an ATA disk shows {MODEL}"
+            place = at(loaded, "hardware", "disks", disk.name, "logical_block")
+            yield f"{place} {disk.name}: sectors of {disk.logical_block} bytes; VirtualBox has {SECTOR} only: use libvirt"
     most = PORTS * (CONTROLLERS - taken)
     if len(layout.hardware.disks) > most:
-        span = document.locate(("hardware", "disks"))
-        yield f"{span.file}:{span.line}: {len(layout.hardware.disks)} disks; VirtualBox has room for {most} beside the box's own"
+        yield f"{at(loaded, 'hardware', 'disks')} {len(layout.hardware.disks)} disks; VirtualBox has room for {most} beside the box's own"
 
 
 def file_name(host: str, disk: Disk) -> str:
@@ -109,7 +102,14 @@ def main(words: list[str]) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--machine", default="", help="the machine's UUID, if there is one already")
     given = parser.parse_args(words)
-    taken = int(os.environ.get("RAIDPLAN_VBOX_SATA", "1"))
+    number = os.environ.get("RAIDPLAN_VBOX_SATA") or "1"
+    if number not in [str(each) for each in range(CONTROLLERS)]:
+        print(
+            f"RAIDPLAN_VBOX_SATA={number}: it is the number of the box's SATA controllers, 0 to {CONTROLLERS - 1}",
+            file=sys.stderr,
+        )
+        return 2
+    taken = int(number)
     loaded = pipeline.load(given.layout)
     if loaded.layout is None or not loaded.valid:
         print("\n".join(findings(loaded)), file=sys.stderr)

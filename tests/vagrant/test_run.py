@@ -113,3 +113,36 @@ def test_libvirt_of_another_command_is_not_used_for_a_run(
     monkeypatch.setattr(run.box, "added", lambda *words: pytest.fail("the box is built"))
     assert run.main([str(VAGRANT.parent / "examples" / "raid1-pair.yaml")]) == 1
     assert run.host.TAKEN in capsys.readouterr().err
+
+
+def test_the_driver_is_that_of_the_machine(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not the one that was kept at some time."""
+    (tmp_path / "machines" / "pair" / "libvirt").mkdir(parents=True)
+    (tmp_path / "machines" / "pair" / "libvirt" / "id").write_text("a-uuid")
+    (tmp_path / "accelerator").write_text("boot kvm\n")
+    monkeypatch.setattr(run.disk_pulled, "STATE", tmp_path)
+    monkeypatch.setattr(run.disk_pulled, "_virsh", lambda *words: f"<domain type='qemu'>{words}</domain>")
+    assert run.disk_pulled.driver("pair") == "qemu"
+
+
+def test_a_run_has_the_pythons_that_were_asked_for(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RAIDPLAN_GUEST_PYTHON", "3.12")
+    monkeypatch.setattr(run.package, "dependencies", lambda version, *_: tmp_path / version)
+    monkeypatch.setattr(run.package, "package", lambda version: b"")
+    monkeypatch.setattr(run.package, "_joined", lambda *_: b"")
+    (tmp_path / "3.12").touch()
+    run.package.fill(tmp_path / "filled")
+    assert {file.name for file in (tmp_path / "filled").iterdir()} == {"raidplan", "raidplan-3.12.tar"}
+
+
+def test_a_layout_that_the_machine_cannot_have_is_refused_before_the_box(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run.box, "added", lambda *words: pytest.fail("the box is built"))
+    layout = VAGRANT.parent / "examples" / "root-raid6-lvm.yaml"
+    assert run.main([str(layout)]) == 1
+    assert f"{layout}:38: root: the machine runs from the disk of its box" in capsys.readouterr().err

@@ -79,7 +79,10 @@ def test_every_example_that_can_be_built_has_disks(
     if layout.stem.endswith(("-mistake", "-cure")) and code == 2:
         pytest.skip(f"it cannot be built: {said.splitlines()[-1]}")
     assert code == 0, said
-    assert json.loads(told)["disks"]
+    machine = json.loads(told)
+    assert machine["disks"]
+    own_root = "mount: /}" in layout.read_text() or "mount: /," in layout.read_text()
+    assert bool(machine["refused"]["libvirt"]) == own_root
 
 
 def test_what_a_provider_cannot_show_is_said(tmp_path: Path) -> None:
@@ -92,6 +95,65 @@ def test_what_a_provider_cannot_show_is_said(tmp_path: Path) -> None:
     told = _disks(tmp_path / "layout.yaml")
     assert told["unshown"]["libvirt"] == ["pa0: path pci-x-ata-0", "pa1: path pci-x-ata-1"]
     assert "pa1: wwn 0x5000000000000001" in told["unshown"]["virtualbox"]
+
+
+SMALL = """\
+version: 1
+host: small
+hardware:
+  disks:
+    a0: {size: 1GiB, serial: A0}
+    a1:
+      size: 1GiB
+      %s
+arrays:
+  data: {level: raid1, members: [a0, a1]}
+encryption:
+  safe: {device: data, key: %s}
+filesystems:
+  data: {device: safe, type: ext4, mount: %s}
+"""
+ENOUGH = {"libvirt": [], "virtualbox": []}
+
+
+@pytest.mark.parametrize(
+    ("disk", "key", "mount", "refused"),
+    [
+        ("serial: A1", "{file: /etc/k}", "/srv", ENOUGH),
+        (
+            f"serial: {'S' * 37}",
+            "{file: /etc/k}",
+            "/srv",
+            {**ENOUGH, "libvirt": ["8: a1: serial number of 37 characters; a SCSI disk of libvirt shows 36"]},
+        ),
+        (
+            f"model: {'M' * 17}",
+            "{file: /etc/k}",
+            "/srv",
+            {**ENOUGH, "libvirt": ["8: a1: model of 17 characters; a SCSI disk of libvirt shows 16"]},
+        ),
+        ("serial: A1", "ask", "/srv", {key: ["12: safe: nobody is there to type a passphrase"] for key in ENOUGH}),
+        ("serial: A1", "{file: /etc/k}", "/", {key: ["14: data: the machine runs from the disk of its box"] for key in ENOUGH}),
+        ("keep: true", "{file: /etc/k}", "/srv", {key: ["8: a1: `keep: true`, but a disk of this machine is blank"] for key in ENOUGH}),
+    ],
+)  # fmt: skip
+def test_what_a_machine_cannot_have_is_refused_at_its_line(
+    tmp_path: Path, disk: str, key: str, mount: str, refused: dict[str, list[str]]
+) -> None:
+    layout = tmp_path / "layout.yaml"
+    layout.write_text(SMALL % (disk, key, mount))
+    said = _disks(layout)["refused"]
+    for provider, reasons in refused.items():
+        assert len(said[provider]) == len(reasons)
+        for words, begin in zip(said[provider], reasons, strict=True):
+            assert words.startswith(f"{layout}:{begin}"), words
+
+
+def test_a_disk_without_a_size_is_refused_at_its_line(tmp_path: Path) -> None:
+    layout = tmp_path / "layout.yaml"
+    layout.write_text("version: 1\nhost: small\nhardware:\n  disks:\n    a0: {serial: A0}\n")
+    done = _run("disks.py", str(layout))
+    assert done.returncode == 2 and f"{layout}:5: a0 has no size" in done.stderr
 
 
 def test_no_layout_is_an_error_with_its_place() -> None:

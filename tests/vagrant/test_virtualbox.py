@@ -114,6 +114,7 @@ filesystems:
         ("serial: A1, logical_block: 4096", "layout.yaml:6: a1: sectors of 4096 bytes"),
         ("serial: A1234567890123456789012", "layout.yaml:6: a1: serial number of 23 characters"),
         (f"serial: A1, model: {'M' * 41}", "layout.yaml:6: a1: model of 41 characters"),
+        ("serial: A1, model: M, logical_block: 1024", "sectors of 1024 bytes"),
     ],
 )
 def test_refused_at_its_line_before_the_first_call(tmp_path: Path, second: str, says: str) -> None:
@@ -134,12 +135,28 @@ def test_a_name_that_is_too_long_is_refused_at_its_line(tmp_path: Path) -> None:
     assert "layout.yaml:6: 'aaaa" in done.stderr and "is not a name" in done.stderr
 
 
-def test_vagrant_up_ends_before_virtualbox_is_asked_for_anything(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        ("serial: A1, logical_block: 4096", "a1: sectors of 4096 bytes"),
+        pytest.param(
+            f"serial: {'S' * 37}", "a1: serial number of 37 characters; an ATA disk", marks=pytest.mark.long
+        ),
+        pytest.param(
+            f"serial: A1, model: {'M' * 41}",
+            "a1: model of 41 characters; an ATA disk",
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_vagrant_up_ends_before_virtualbox_is_asked_for_anything(
+    tmp_path: Path, second: str, says: str
+) -> None:
     """Vagrant itself asks for the version only."""
     if shutil.which("vagrant") is None:
         pytest.skip("Vagrant is not installed; on Debian: apt-get install vagrant vagrant-libvirt")
     layout, program = tmp_path / "layout.yaml", tmp_path / "VBoxManage"
-    layout.write_text(SMALL % "serial: A1, logical_block: 4096")
+    layout.write_text(SMALL % second)
     program.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\necho 7.0.20r163906\n')
     program.chmod(0o755)
     settings = {
@@ -154,7 +171,7 @@ def test_vagrant_up_ends_before_virtualbox_is_asked_for_anything(tmp_path: Path)
         argv, capture_output=True, text=True, cwd=ROOT / "vagrant", env={**os.environ, **settings}
     )
     assert done.returncode, done.stdout
-    assert f"{layout}:6: a1: sectors of 4096 bytes" in done.stdout + done.stderr
+    assert f"{layout}:6: {says}" in done.stdout + done.stderr
     assert {*(tmp_path / "calls").read_text().splitlines()} == {"--version"}
 
 
@@ -168,3 +185,16 @@ def test_too_many_disks_are_refused(tmp_path: Path) -> None:
     done = _calls(layout, tmp_path)
     assert done.returncode == 2
     assert "layout.yaml:4: 211 disks; VirtualBox has room for 210 beside the box's own" in done.stderr
+
+
+@pytest.mark.parametrize("number", ["x", "8", "-1"])
+def test_the_boxes_controllers_are_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    monkeypatch.setenv("RAIDPLAN_VBOX_SATA", number)
+    done = _calls(FLAGSHIP, tmp_path)
+    assert done.returncode == 2 and not done.stdout
+    assert (
+        done.stderr
+        == f"RAIDPLAN_VBOX_SATA={number}: it is the number of the box's SATA controllers, 0 to 7\n"
+    )
