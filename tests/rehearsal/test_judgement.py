@@ -236,6 +236,14 @@ def test_the_witness_does_not_hang() -> None:
     assert witness.within(5, failing) == "Input/output error"
 
 
+def test_on_a_busy_host_the_witness_waits_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witness, "HOME", tmp_path)
+    assert witness.patience() == witness.MOST_PATIENT, "not measured"
+    for longest, seconds in ((0.01, 25), (2.5, 75), (60, 120)):
+        (tmp_path / "longest").write_text(str(longest))
+        assert witness.patience() == seconds
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -20,7 +20,7 @@ READY = "ready"
 """The name of the saved state from which each case starts."""
 SETTLE_SECONDS = 4.0
 """Seconds for which the writers go on after something happened, before anything is looked at."""
-LOOK_SECONDS = 420.0
+LOOK_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
