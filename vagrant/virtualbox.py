@@ -87,6 +87,13 @@ def calls(
                 yield ("setextradata", ID, f"{ahci}/ModelNumber", f"string:{disk.model}")
 
 
+def _stale(host: str, disks: Sequence[Disk], folder: Path) -> Iterator[str]:
+    """The files of an earlier machine's disks, whose sizes and content are not the layout's."""
+    for file in (folder / file_name(host, disk) for disk in disks):
+        if file.exists():
+            yield f"{file} is of an earlier machine: `VBoxManage closemedium disk {file} --delete` removes it"
+
+
 def _seen(machine: str) -> str:
     """What VirtualBox shows of a machine; nothing of one that it does not have yet."""
     if not machine:
@@ -114,7 +121,10 @@ def main(words: list[str]) -> int:
     if loaded.layout is None or not loaded.valid:
         print("\n".join(findings(loaded)), file=sys.stderr)
         return 2
-    if reasons := list(refusals(loaded, taken)):
+    reasons = list(refusals(loaded, taken))
+    if not given.machine:
+        reasons += _stale(loaded.layout.host, disks_of(loaded.layout), given.folder)
+    if reasons:
         print("\n".join(reasons), file=sys.stderr)
         return 2
     made = calls(loaded.layout.host, disks_of(loaded.layout), given.folder, taken, _seen(given.machine))

@@ -106,16 +106,16 @@ def _first_and_last(suite: str) -> str:
 def table() -> str:
     """The newest run of each layout and release as a table in Markdown."""
     rows = [
-        "| layout | release | suites | minutes | commit, date | versions |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| layout | release | suites | minutes | commit, date | today | versions |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for each in newest().values():
+    for name, each in newest().items():
         minutes = ", ".join(f"{name} {taken / 60:.1f}" for name, taken in each["seconds"].items())
         shown = ", ".join(f"{name} {version}" for name, version in each["versions"].items())
         passed = "; then ".join(map(_first_and_last, each["suites"]))
         rows.append(
             f"| {each['layout']} | {each['release']}, {each['accelerator']} | {passed} | {minutes} "
-            f"| {each['commit']}, {each['date']} | {shown} |"
+            f"| {each['commit']}, {each['date']} | {counts(name, each)} | {shown} |"
         )
     return "\n".join(rows) + "\n"
 

@@ -158,7 +158,7 @@ def test_the_machine_gets_the_layouts_files_as_they_lie_in_its_folder(project: P
     assert [each[-1]["env"] for each in found["kept"]["libvirt.vm.provision"]] == [{"PROVIDER": "libvirt"}]
 
 
-@pytest.mark.parametrize("provider", ["libvirt", "virtualbox"])
+@pytest.mark.parametrize("provider", ["libvirt", pytest.param("virtualbox", marks=pytest.mark.long)])
 def test_a_machine_with_other_disks_than_the_layout_is_refused_before_it_is_touched(
     project: Path, provider: str
 ) -> None:

@@ -83,3 +83,15 @@ def test_the_digest_of_a_plan_is_that_of_what_it_does(
         (tmp_path / f"{name}.yaml").write_text(changed)
     digests = [runs.plan_of(f"{name}.yaml") for name in ("as-is", "comment", "chunk")]
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_the_table_says_which_run_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = runs.newest()
+    monkeypatch.setattr(runs, "RECORDS", tmp_path / "runs.jsonl")
+    monkeypatch.setattr(runs, "code_digest", lambda code: "code of today")
+    monkeypatch.setattr(runs, "plan_of", lambda layout: "plan of today")
+    today = {"code": "code of today", "plan": "plan of today", "commit": "1234567"}
+    first, second = ({**each, **today} for each in list(records.values())[:2])
+    runs.RECORDS.write_text(f"{json.dumps(first)}\n{json.dumps({**second, 'code': 'of before'})}\n")
+    _, _, counting, other = runs.table().splitlines()
+    assert "| counts |" in counting and "| since 1234567 another code |" in other

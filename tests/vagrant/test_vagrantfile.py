@@ -233,6 +233,26 @@ def test_the_accelerator_of_this_machine_is_one_of_two(tmp_path: Path) -> None:
     assert (tmp_path / "accelerator").read_text().endswith(f" {done.stdout}")
 
 
+def test_a_box_of_todays_recipe_is_not_made_again(
+    box: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    digest = box.BoxRecipe(release="trixie", vagrant_key="a key").digest
+    (tmp_path / "vagrant").write_text("#!/bin/sh\necho 'raidplan/trixie   (libvirt, 0)'\n")
+    (tmp_path / "vagrant").chmod(0o755)
+    (tmp_path / "box").touch()
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(box, "well_known_key", lambda: "a key")
+    monkeypatch.setattr(box, "build", lambda release, folder: made.append(release) or tmp_path / "box")
+    stamp = tmp_path / "raidplan-trixie.recipe"
+    stamp.write_text(digest)
+    box.added("trixie", tmp_path)
+    assert made == []
+    stamp.write_text("of another recipe")
+    box.added("trixie", tmp_path)
+    assert made == ["trixie"] and stamp.read_text() == digest
+
+
 def test_the_metadata_of_the_box(box: ModuleType) -> None:
     assert box.metadata(4097) == {"provider": "libvirt", "format": "qcow2", "virtual_size": 5}
     assert box.metadata(4096)["virtual_size"] == 4

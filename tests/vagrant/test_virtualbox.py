@@ -198,3 +198,16 @@ def test_the_boxes_controllers_are_a_number(
         done.stderr
         == f"RAIDPLAN_VBOX_SATA={number}: it is the number of the box's SATA controllers, 0 to 7\n"
     )
+
+
+def test_a_file_of_an_earlier_machine_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
+    """Its size and content may be others."""
+    layout = tmp_path / "layout.yaml"
+    layout.write_text(SMALL % "serial: A1")
+    calls = json.loads(_calls(layout, tmp_path).stdout)
+    file = next(call[3] for call in calls if call[0] == "createmedium")
+    Path(file).parent.mkdir()
+    Path(file).touch()
+    done = _calls(layout, tmp_path)
+    assert done.returncode == 2 and f"{file} is of an earlier machine" in done.stderr
+    assert _calls(layout, tmp_path, "--machine", "an-id").returncode == 0, "of this one"
