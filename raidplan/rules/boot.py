@@ -54,9 +54,10 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     below, lost = list[str](), False
     if name is not None:
         device, path = topology.layout.filesystems[name].device, ("filesystems", name)
-        below = sorted(topology.disks_below(device) & hidden.keys())
+        holders = _holders(topology, device)
+        below = sorted(holders & hidden.keys())
         lost = outcomes(structure(topology), hidden).get(path, Outcome.INTACT) is Outcome.LOST
-        others = sorted(topology.disks_below(device) - hidden.keys())
+        others = sorted(holders - hidden.keys())
         if below:
             yield _behind((*path, "device"), name, hidden, below, [] if lost else others)
     loaders = {device: path for device, path in esps(topology).items() if topology.disks_below(device)}

@@ -14,15 +14,13 @@ from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
 from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.made import filesystems
 from raidplan.rules.lib.subjects import arrays, place, redundant
 from raidplan.rules.rebuild import rebuilt_in_time
 from raidplan.topology import Topology
 
 SPREAD = 0.01
 """mdadm asks before it wastes more than this part of a member."""
-
-
-LATE = "; a rebuild of so much takes over a day, so choose a level that survives a second loss meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +72,33 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
         small, large = min(parts, key=attrgetter("size")), max(members, key=attrgetter("size"))
         if large.size - small.size <= SPREAD * large.size:
             continue
-        soon = rebuilt_in_time(topology, name, min(part.size for part in parts if part != small))
-        edits = substitute(topology, name, small.path, small.name) if soon else ()
+        but = _too_much(topology, name, small.size, min(part.size for part in parts if part != small))
+        edits = () if but else substitute(topology, name, small.path, small.name)
         wasted = sum(part.size - small.size for part in members)
         yield Hit(
             small.path[:3],
             f"{small.name} has {human(small.size)}, {large.name} {human(large.size)}: {name} uses what the "
             f"smallest has of each, and {human(wasted)} of its members stay unused",
-            "" if edits else _larger(topology, small, large.size) + ("" if soon else LATE),
+            "" if edits else _larger(topology, small, large.size) + but,
             edits=edits,
             related=tuple(
                 place("disk", ("hardware", "disks", disk)) for disk in _disks(topology, small, large)
             ),
         )
+
+
+def _too_much(topology: Topology, name: str, now: int, then: int) -> str:
+    """The decision that comes first where each member holds `then` bytes; empty where nothing stands in the way."""
+    if not rebuilt_in_time(topology, name, then):
+        return (
+            "; a rebuild of so much takes over a day, so choose a level that survives a second loss meanwhile"
+        )
+    for made in filesystems(topology):
+        end = made.entry.format.end(made.device.logical_block)
+        grown = made.device.size * then // now
+        if end and grown >= end and any(item.name == name for item in topology.below(made.device.name)):
+            return f"; {made.name} has more room then than a file system of its type uses, {human(end)}, so choose another type"
+    return ""
 
 
 def _larger(topology: Topology, small: Part, wanted: int) -> str:
