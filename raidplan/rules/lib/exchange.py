@@ -29,6 +29,9 @@ ALIKE = 2
 TRIED = 16
 """Free disks of a kind that are tried."""
 
+BOUNDS = (ENOUGH, 1)
+"""The parts of its rate below which rules speak of what a link leaves to a member."""
+
 Kind = tuple[tuple[str, object], ...]
 
 
@@ -193,14 +196,18 @@ def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
 def _is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
     """No link gets too narrow, for these members or for all disks at once, and no multiplier is much fuller than another."""
     gone, come = [disk for disk in old if disk not in new], [disk for disk in new if disk not in old]
-    if would_crowd(topology, come, gone) or not {*_narrow(topology, array, new)} <= {
-        *_narrow(topology, array, old)
-    }:
+    multipliers = {topology.wiring.nearest(disk, "multiplier") for disk in old}
+    # Of a multiplier that carries all of an array one rule speaks, and the others do not.
+    (only,) = multipliers if len(multipliers) == 1 else (None,)
+    unsaid = {(("hardware", "multipliers", only), bound) for bound in BOUNDS} if only else set[object]()
+    narrow = {*_narrow(topology, array, old)} - unsaid
+    if would_crowd(topology, come, gone) or not {*_narrow(topology, array, new)} <= narrow:
         return False
     elsewhere = _count(topology, new) != _count(topology, old)
     if LEVELS[array.level].arranged and elsewhere and _neighbours(topology, new):
         return False
-    return not LEVELS[array.level].chunked or _unevenness(topology, new) <= max(1, _unevenness(topology, old))
+    uneven = 1 if only else max(1, _unevenness(topology, old))
+    return not LEVELS[array.level].chunked or _unevenness(topology, new) <= uneven
 
 
 def _neighbours(topology: Topology, disks: Sequence[str]) -> bool:
@@ -214,7 +221,7 @@ def _narrow(topology: Topology, array: Array, disks: Sequence[str]) -> Iterator[
     shares = shares_of(topology, disks)
     for share in shares:
         if share.link is not None:
-            yield from ((share.link.path, bound) for bound in (ENOUGH, 1) if share.part < bound)
+            yield from ((share.link.path, bound) for bound in BOUNDS if share.part < bound)
     paces = [share.pace for share in shares if share.pace]
     if LEVELS[array.level].chunked and paces and max(paces) > UNEQUAL * min(paces):
         yield UNEQUAL
