@@ -104,10 +104,12 @@ def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
 
 
 def _planned(made: Diff, old: Loaded, new: Loaded) -> Diff:
-    """With the steps of the change, where both layouts state all that a plan needs."""
+    """With the steps of the change, where both layouts state all that a plan needs; the old one may have been a mistake."""
+    from raidplan.compiler import compile_plan
     from raidplan.review.pipeline import plan
 
-    before, after = plan(old)[0], plan(new)[0]
+    assert old.topology is not None and old.document is not None
+    before, after = compile_plan(old.topology, old.document)[0], plan(new)[0]
     return replace(made, plan=plan_of_change(made, before, after)) if before and after else made
 
 

@@ -116,7 +116,8 @@ class Part:
     name: str
     place: Place
     size: int | str = REST
-    type: str | None = None
+    type: str = ""
+    """What the table says: what is written, or what the partition is used for."""
 
     @property
     def called(self) -> str:
@@ -124,10 +125,12 @@ class Part:
 
 
 def _parts(side: int, disk: str, storage: Storage) -> dict[tuple[int | str, ...], Part]:
-    entries = (storage.old, storage.new)[side].layout.hardware.disks[disk].partitions
-    places = storage.places[side]
+    topology, places = (storage.old, storage.new)[side], storage.places[side]
+    entry = topology.layout.hardware.disks[disk]
     named = [
-        Part(part, place, entries[part].size, entries[part].type) for part, place in places.partitions(disk)
+        Part(part, place, of.size, entry.role(f"{disk}.{part}", of, topology))
+        for part, place in places.partitions(disk)
+        for of in (entry.partitions[part],)
     ]
     unnamed = [Part("", place) for place, _ in places.used.get(disk, ()) if place.start == (ALIGNMENT,)]
     return {part.place.start: part for part in named or unnamed}

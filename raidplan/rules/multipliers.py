@@ -81,7 +81,7 @@ def _left(topology: Topology, name: str, multiplier: str) -> str:
 
 
 def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
-    where, free = _elsewhere(topology, array, crowded)
+    where, free = _elsewhere(topology, array, crowded, Counter())
     if free:
         return f"exchange some of them: {are_free(free, where)}"
     if len(topology.layout.hardware.multipliers) > 1:
@@ -89,14 +89,17 @@ def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
     return "take them from ports of different controllers or multipliers"
 
 
-def _elsewhere(topology: Topology, array: Array, crowded: str) -> tuple[str, list[str]]:
-    """The multiplier where most free disks fit, or the controller if they hang there directly; and some of them."""
+def _elsewhere(
+    topology: Topology, array: Array, crowded: str, members: Counter[str | None]
+) -> tuple[str, list[str]]:
+    """The multiplier with the fewest members where most free disks fit, or the controller if they hang there directly; and
+    some of them."""
     free: dict[str, list[str]] = {}
     for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT):
         carrier = topology.layout.hardware.disks[disk].behind
         if carrier is not None and topology.wiring.nearest(disk, "multiplier") != crowded:
             free.setdefault(carrier, []).append(disk)
-    best = max(free, key=lambda carrier: len(free[carrier]), default="")
+    best = max(free, key=lambda carrier: (-members[carrier], len(free[carrier])), default="")
     return best, free.get(best, [])[:SHOWN]
 
 
@@ -136,7 +139,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
         crowded = max(filter(None, members), key=members.__getitem__, default=None)
         if crowded is None or len(members) < 2 or not LEVELS[array.level].chunked:
             continue
-        where, free = _elsewhere(topology, array, crowded)
+        where, free = _elsewhere(topology, array, crowded, members)
         other = where if where in rooms else _roomy(rooms, members)
         if other is None or members[crowded] - members[other] < UNEVEN or _plenty(topology, name, crowded):
             continue

@@ -131,3 +131,36 @@ def test_what_is_made_anew_is_in_the_plan_of_the_change(
     steps = [each["say"] for each in made["plan"]]
     assert made["destroys"] and any("create raid10 a of 6" in step for step in steps)
     assert any("create volume g.v" in step for step in steps) and any("as ext4 f" in step for step in steps)
+
+
+SWAPS = """\
+version: 1
+host: h
+hardware:
+  disks: {d<0-3>: {serial: S<1>, size: 1TB, partitions: {swap: {size: 2GiB}, data: {size: rest}}}}
+arrays:
+  data: {level: raid5, members: [d<0-3>.data]}
+%s
+filesystems: {data: {device: data, type: xfs, mount: /srv}}
+swap: {%s}
+"""
+
+
+def test_a_mistake_that_is_mended_comes_with_its_plan_and_partitions_no_disk_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a layout with an error there was no plan of the change; and a partition that becomes a member had its disk partitioned."""
+    plain = SWAPS % ("", "s<0-3>: {device: d<1>.swap, priority: 10}")
+    mirror = SWAPS % ("  swap: {level: raid1, members: [d<0-1>.swap]}", "swap: {device: swap}")
+    assert diffed(plain, mirror, tmp_path, "--plan", "--format", "json") == 0
+    made = json.loads(capsys.readouterr().out)
+    steps = [step["say"] for step in made["plan"]]
+    assert any(step.startswith("create raid1 swap of 2 members") for step in steps)
+    assert not made["destroys"] and not [step for step in steps if "partition" in step]
+    types = {
+        each["path"].rpartition(".")[2]: change["new"]
+        for each in made["things"]
+        for change in each["changes"]
+        if change["key"] == "partitions.swap.type"
+    }
+    assert types == {"d0": "raid", "d1": "raid", "d2": "linux", "d3": "linux"}

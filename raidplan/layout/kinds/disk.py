@@ -146,12 +146,13 @@ class Disk(Model, Kind):
             (
                 f"{name}.{part}",
                 None if entry.size == "rest" else int(entry.size),
-                self._role(f"{name}.{part}", entry, site),
+                self.role(f"{name}.{part}", entry, site),
             )
             for part, entry in self.partitions.items()
         ]
 
-    def _role(self, part: str, entry: Partition, site: Site) -> Role:
+    def role(self, part: str, entry: Partition, site: Site) -> Role:
+        """The type of a partition: what is written, or what it is used for."""
         if entry.type:
             return entry.type
         if part in site.esps:
