@@ -117,7 +117,7 @@ class Part:
     place: Place
     size: int | str = REST
     type: str = ""
-    """What the table says: what is written, or what the partition is used for."""
+    """The type in the table: as the layout writes it, or of what the partition is used for."""
 
     @property
     def called(self) -> str:
