@@ -113,7 +113,7 @@ def _names(listing: str) -> list[str]:
     done = _virsh(listing, "--name")
     if done.returncode:
         raise NoLibvirtError(f"virsh {listing}: {done.stderr.strip()}")
-    return [name for name in done.stdout.splitlines() if name]
+    return list(filter(None, map(str.strip, done.stdout.splitlines())))
 
 
 def _virsh(*words: str) -> subprocess.CompletedProcess[str]:

@@ -54,8 +54,8 @@ def virsh(*words: str) -> str:
 
 
 def names(*words: str) -> list[str]:
-    """The names that a listing of virsh has, sorted."""
-    return sorted(filter(None, virsh(*words, "--name").splitlines()))
+    """The names that a listing of virsh has, sorted; it pads those of pools with blanks."""
+    return sorted(filter(None, map(str.strip, virsh(*words, "--name").splitlines())))
 
 
 def volumes(pool: str) -> list[str]:

@@ -15,8 +15,8 @@ IMAGE = "raidplan-VAGRANTSLASH-bookworm_vagrant_box_image_0_1_box.img"
 ANSWERS = {
     "list --all --name": "pair\n\n",
     "net-list --all --name": "vagrant-libvirt\n\n",
-    "pool-list --all --name": "default\nold\n\n",
-    "pool-list --name": "default\n\n",
+    "pool-list --all --name": f"{'default':<20}\n{'old':<20}\n\n",
+    "pool-list --name": f"{'default':<20}\n\n",
     "pool-refresh default": "",
     "vol-list --pool default": f" Name{' ' * 64}Path\n{'-' * 90}\n {IMAGE:<66}  /p/x\n {'my machine.qcow2':<66}  /p/y\n\n",
     f"vol-dumpxml --pool default {IMAGE}": f"<volume><target><path>/p/{IMAGE}</path></target></volume>",
