@@ -105,7 +105,8 @@ def symbol(step: Step) -> str:
     return ">" if isinstance(step.action, Run | RenewInitramfs) and not step.changes else "~"
 
 
-LEGEND = "+ create   ~ change   - destroy   > run a program"
+SYMBOLS = (("+", "create"), ("~", "change"), ("-", "destroy"), (">", "run a program"))
+LEGEND = "   ".join(map(" ".join, SYMBOLS))
 
 
 def summary(plan: Plan) -> dict[str, str]:
@@ -135,18 +136,21 @@ def target(plan: Plan) -> str:
 
 
 def formatted(plan: Plan) -> str:
-    """The devices that are written over, and why that loses nothing."""
+    """The devices that are written over, and why that loses nothing; without a machine, where it may."""
+    given_up = [disk.name for disk in plan.disks if disk.wipe and not plan.machine_digest]
     disks, others = written_disks(plan), written_others(plan)
-    if not disks and not others:
-        return ""
-    names = [f"{counted(len(disks), 'disk')}: {folded(disks)}"] if disks else []
+    blank = [disk for disk in disks if disk not in given_up]
+    wiped = [disk for disk in disks if disk in given_up]
+    names = [f"{counted(len(blank), 'disk')}: {folded(blank)}"] if blank else []
     names += [folded(others)] if others else []
-    blank = (
+    proven = (
         "apply proves each of them blank right before"
         if plan.machine_digest
         else "taken as blank; apply refuses one that is not"
     )
-    return f"{'; '.join(names)} ({blank})"
+    parts = [f"{'; '.join(names)} ({proven})"] if names else []
+    parts += [f"{counted(len(wiped), 'disk')}: {folded(wiped)} (wipe: true, blank or not)"] if wiped else []
+    return "; ".join(parts)
 
 
 def destroyed(plan: Plan) -> str:
@@ -157,13 +161,37 @@ def destroyed(plan: Plan) -> str:
     if not plan.machine_digest and given_up:
         return f"whatever is on {folded(given_up)} (wipe: true); a plan made on the machine lists it"
     others = sum(len(losses(step)) for step in plan.steps)
-    return counted(others, "thing") if others else "nothing"
+    if others:
+        return counted(others, "thing")
+    offline = not plan.machine_digest and written_disks(plan)
+    return (
+        f"{NOTHING}: apply refuses a disk that is not blank (no disk has wipe: true)" if offline else NOTHING
+    )
 
 
-def kept(plan: Plan) -> tuple[str, ...]:
-    """`5 arrays, 5 file systems`: what stands as planned and is left alone."""
+NOTHING = "nothing"
+"""The beginning of what is destroyed, where that is no loss."""
+
+
+def looked_at(plan: Plan) -> str:
+    """The machine that the plan was made for: its digest, or what is assumed without one."""
+    if plan.machine_digest:
+        return plan.machine_digest
+    if any(disk.wipe for disk in plan.disks):
+        return "none was looked at: disks without wipe: true are taken as blank"
+    return "none was looked at: all of its disks are taken as blank"
+
+
+def kept(plan: Plan) -> Iterator[str]:
+    """`1 disk: ssd (…)`, `5 arrays`, `5 file systems`: what is left alone, by `keep: true` or for it stands as planned."""
+    disks = [disk.name for disk in plan.disks if disk.keep]
+    if disks:
+        files = changed_files(plan) or any(isinstance(step.action, RenewInitramfs) for step in plan.steps)
+        where = f"below {plan.target}" if plan.target else "in the running system"
+        written = f"; files are written {where}" if files else ""
+        yield f"{counted(len(disks), 'disk')}: {folded(disks)} (partitions and file systems stay as they are{written})"
     here = {step.id for step in plan.steps}
-    return created(replace(plan, steps=tuple(step for step in plan.whole if step.id not in here)))
+    yield from created(replace(plan, steps=tuple(step for step in plan.whole if step.id not in here)))
 
 
 def found_by(disk: DiskIdentity) -> str:
@@ -172,4 +200,8 @@ def found_by(disk: DiskIdentity) -> str:
         return f"device {disk.device}"
     given = {"serial": disk.serial, "wwn": disk.wwn, "path": disk.path, "model": disk.model}
     words = ", ".join(f"{name} {value}" for name, value in given.items() if value) or "nothing to find it by"
-    return f"{words}; kept, never written to" if disk.keep else words
+    return f"{words}; {KEPT}" if disk.keep else words
+
+
+KEPT = "kept"
+"""The word for a disk with `keep: true`."""

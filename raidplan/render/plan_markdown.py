@@ -43,12 +43,12 @@ def _summary(plan: Plan, every: bool) -> Iterator[str]:
     yield "| | |"
     yield "| --- | --- |"
     rows = {word: cell(text) for word, text in overview.summary(plan).items()}
-    if rows["destroy"] != "nothing":
+    if not rows["destroy"].startswith(overview.NOTHING):
         rows["destroy"] = f"**{rows['destroy']}**"
     yield f"| steps | {len(plan.steps)} |"
     yield from (f"| {word} | {text} |" for word, text in rows.items())
     if not plan.machine_digest:
-        yield "| machine | none was looked at: all of its disks are taken as blank |"
+        yield f"| machine | {cell(overview.looked_at(plan))} |"
     yield ""
     if plan.lost:
         yield from _lost(plan)
@@ -100,7 +100,7 @@ def _steps(plan: Plan, room: int, every: bool) -> str:
 def _row(group: Group) -> str:
     mark = f"**{group.symbol}**" if group.symbol == "-" else f"`{group.symbol}`"
     says = group.count + cell(group.says)
-    return f"| {group.numbers[0]} | {mark} | {says} | {_listed(group.losses)} | {group.lines} |"
+    return f"| {group.place} | {mark} | {says} | {_listed(group.losses)} | {group.lines} |"
 
 
 def _commands(plan: Plan, room: int) -> str:

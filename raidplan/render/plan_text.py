@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from raidplan.base.names import folded
-from raidplan.base.size import human
+from raidplan.base.size import drive_size, human
 from raidplan.base.words import counted
 from raidplan.plan import (
     DiskIdentity,
@@ -24,7 +23,7 @@ from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
 from raidplan.render.estimate_words import alike
-from raidplan.render.folded import folded_findings, groups, shape
+from raidplan.render.folded import folded_findings, groups, in_order, shape
 from raidplan.render.losses import loss_texts
 from raidplan.render.visible import visible
 
@@ -57,36 +56,39 @@ def _header(plan: Plan, style: Styles) -> Iterator[str]:
         yield style["good"]("nothing to do")
     else:
         for word, text in overview.summary(plan).items():
-            loud = style["destroy"] if word == "destroy" and text != "nothing" else str
+            loud = style["destroy"] if word == "destroy" and not text.startswith(overview.NOTHING) else str
             yield loud(f"  {word:7}  {visible(text)}")
     yield style["faint"](f"  layout   {visible(plan.layout_digest)}")
-    machine = visible(plan.machine_digest) or "none was looked at: all of its disks are taken as blank"
-    yield style["faint"](f"  machine  {machine}")
+    yield style["faint"](f"  machine  {visible(overview.looked_at(plan))}")
 
 
 def _disks(plan: Plan, nodes: Mapping[str, str], every: bool) -> Iterator[str]:
     """Each disk, or those of one size together; which device each of them is here is told of all."""
     if every or len(plan.disks) <= FEW:
-        width = max((len(disk.name) for disk in plan.disks), default=0)
-        for disk in plan.disks:
+        sizes = [drive_size(disk.size) for disk in plan.disks]
+        widths = [max(map(len, column), default=0) for column in ([disk.name for disk in plan.disks], sizes)]
+        for disk, size in zip(plan.disks, sizes, strict=True):
             node = f"  -> {visible(nodes[disk.name])}" if disk.name in nodes else ""
-            size = f"{human(disk.size):>10}"
-            yield f"  {visible(disk.name):{width}}  {size}  {visible(overview.found_by(disk))}{node}"
+            found = visible(overview.found_by(disk))
+            yield f"  {visible(disk.name):{widths[0]}}  {size:>{widths[1]}}  {found}{node}"
         return
-    for disks in alike(plan.disks, lambda disk: (disk.size, bool(disk.device))):
-        names = folded(disk.name for disk in disks)
+    for disks in alike(plan.disks, lambda disk: (disk.size, bool(disk.device), disk.keep)):
+        names = ", ".join(in_order([disk.name for disk in disks]))
         found = ", ".join(together_found(disks))
-        yield f"  {visible(names)}  {counted(len(disks), 'disk')} of {human(disks[0].size)}  {visible(found)}"
+        size = f"{counted(len(disks), 'disk')} of {drive_size(disks[0].size)}"
+        yield f"  {visible(names)}  {size}  {visible(found)}{f'; {overview.KEPT}' if disks[0].keep else ''}"
     pairs = [f"{disk.name} -> {nodes[disk.name]}" for disk in plan.disks if disk.name in nodes]
     yield from wrap(visible(", ".join(pairs)), 110, initial_indent="  ", subsequent_indent="  ")
 
 
 def together_found(disks: Sequence[DiskIdentity]) -> Iterator[str]:
-    """The identities of several disks: `serial JBOD-[0-7][0-4]`."""
+    """The identities of several disks, in the order of these: `serial JBOD-[0-7][0-4]`."""
     for key in ("device", "serial", "wwn", "path", "model"):
-        values = [value for disk in disks if (value := getattr(disk, key))]
-        if values:
-            yield f"{key} {folded(values)}"
+        having = [disk for disk in disks if getattr(disk, key)]
+        if having:
+            values = dict.fromkeys(getattr(disk, key) for disk in having)
+            of = "" if len(having) == len(disks) else f" of {', '.join(in_order([d.name for d in having]))}"
+            yield f"{key}{of} {', '.join(in_order(list(values)))}"
 
 
 def _groups(plan: Plan, style: Styles) -> Iterator[str]:
@@ -96,9 +98,9 @@ def _groups(plan: Plan, style: Styles) -> Iterator[str]:
         phase = group.phase
         place = style["faint"](f"  line {group.lines}") if group.lines else ""
         mark = _coloured(group.symbol, style)
-        yield f"  {name:9} {group.numbers[0]:4} {mark} {group.count}{visible(group.says)}{place}"
+        yield f"  {name:9} {group.place:>7} {mark} {group.count}{visible(group.says)}{place}"
         for lost in group.losses:
-            yield " " * 19 + style["destroy"](f"destroys: {visible(lost)}")
+            yield " " * 22 + style["destroy"](f"destroys: {visible(lost)}")
     if phase:
         yield style["faint"](f"  {overview.LEGEND}; --all-steps shows each step with its command")
 

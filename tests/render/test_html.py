@@ -10,6 +10,7 @@ import pytest
 
 from raidplan.base.findings import Severity
 from raidplan.document import Span
+from raidplan.plan import Loss
 from raidplan.render.forms import Look, render
 from raidplan.render.html.page import MOST_FINDINGS, estimate_page, plan_page
 from raidplan.render.html.source import MOST_LINES
@@ -278,3 +279,26 @@ def test_the_page_of_a_plan_has_the_plan_that_was_made_and_the_findings() -> Non
 def test_the_page_of_an_estimate() -> None:
     root = parse(estimate_page(pipeline.check("examples/raid1-pair.yaml", today=TODAY)))
     assert [each.text for each in root.only("article").all("h2")] == ["Wiring", "Survival", "Estimates"]
+    assert "nothing to report" not in root.only("article").text.lower(), "the rules were not asked"
+
+
+def test_the_steps_of_a_page_have_the_symbols_of_every_form_and_their_legend() -> None:
+    loaded = pipeline.check("examples/raid1-pair.yaml", today=TODAY)
+    plan, _ = pipeline.plan(loaded)
+    assert plan is not None
+    root = parse(plan_page(loaded, plan))
+    signs = [each.text for each in root.all("b") if "sign" in each.attributes.get("class", "").split()]
+    assert signs[:4] == ["+", "~", "-", ">"] and set(signs[4:]) == {"+", "~", ">"}
+    shown = [item for item in root.all("li") if item.attributes.get("class") in plan.phases]
+    assert len(signs) - 4 == len(shown) > 0
+    assert not [each for each in root.all() if "loses" in each.attributes.get("class", "").split()]
+
+
+def test_red_is_for_steps_that_lose_something() -> None:
+    loaded = pipeline.check("examples/raid1-pair.yaml", today=TODAY)
+    plan, _ = pipeline.plan(loaded)
+    assert plan is not None
+    lost = replace(plan.steps[-1], phase="teardown", destroys=(Loss("the files of last year"),))
+    root = parse(plan_page(loaded, replace(plan, steps=(lost, *plan.steps[:-1]), machine_digest="sha256:1")))
+    loud = [each.tag for each in root.all() if "loses" in each.attributes.get("class", "").split()]
+    assert sorted(loud) == ["li", "td"]

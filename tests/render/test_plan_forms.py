@@ -43,7 +43,9 @@ def test_every_step_of_the_machine_is_told() -> None:
     text = render_plan(made, every=True)
     for number, each in enumerate(made.steps, start=1):
         assert re.search(rf"^ *{number} [-+~>] {re.escape(each.say)}", text, re.MULTILINE), each.say
-    assert "destroys:" not in text and "  destroy  nothing\n" in text, "its disks are blank, or it is refused"
+    assert "destroys:" not in text and "  destroy  nothing: apply refuses" in text, (
+        "its disks are blank, or it is refused"
+    )
     assert "format   40 disks: d[0-7][0-4] (taken as blank; apply refuses one that is not)" in text
     assert "create   40 partition tables, 5 arrays, 5 file systems" in text
     create = next(each for each in made.steps if each.id == "array.s0.create")
@@ -57,8 +59,8 @@ def test_forty_disks_are_a_page_to_review() -> None:
     assert len(text.splitlines()) <= 40 and len(page.partition("<details>")[0].splitlines()) <= 50
     for shown in (text, html.unescape(page)):
         assert "40 × partition d[0-7][0-4]: d[0-7][0-4].s[0-4] of 2.7 TiB" in shown
-        assert "5 × create raid6 s[0-4] of 8 members (d[0-7][0-4]), 16.4 TiB usable" in shown
-    assert "d[0-7][0-4]  40 disks of 2.7 TiB  serial JBOD-[0-7][0-4]\n" in text
+        assert "5 × create raid6 s[0-4] of 8 members each (d[0-7][0-4]), 16.4 TiB usable" in shown
+    assert "d[0-7][0-4]  40 disks of 3 TB (2.7 TiB)  serial JBOD-[0-7][0-4]\n" in text
     assert sum(len(group.steps) for group in groups(made)) == len(made.steps)
 
 
@@ -74,7 +76,7 @@ def test_steps_of_other_figures_programs_or_options_are_lines_of_their_own() -> 
     text = render_plan(plan(*steps))
     said = [line.split("  line")[0].strip() for line in text.splitlines() if " make " in line]
     assert said == [
-        "partition    1 + 2 × make a, b of 8 members",
+        "partition     1-2 + 2 × make a, b of 8 members",
         "3 + make c of 9 members",
         "4 + make d of 8 members",
         "5 - make e of 8 members",
@@ -89,6 +91,100 @@ def test_names_that_are_no_range_stay_whole() -> None:
     assert together(["mount a0 at /data/0", "mount a1 at /data/1"]) == "mount a[0-1] at /data/[0-1]"
     assert together(["x of 8 members (a, b, c2)"]) == "x of 8 members (a, b, c2)"
     assert together(["make x (d2, d1, d0)"]) == "make x (d2, d1, d0)", "the order of slots stays"
+
+
+def test_each_mount_point_stands_as_a_whole_path() -> None:
+    said = ["create directory /boot/efi", "create directory /boot/efi2", "create directory /srv/logs"]
+    assert together(said) == "create directory /boot/efi, /boot/efi2, /srv/logs"
+    said = ["mount esp0 at /boot/efi", "mount esp1 at /boot/efi2", "mount logs at /srv/logs"]
+    assert together(said) == "mount esp[0-1], logs at /boot/efi, /boot/efi2, /srv/logs"
+
+
+def test_members_that_are_every_partition_of_every_disk_are_crossed() -> None:
+    said = [f"create raid1 {n} of 4 members (d0.{n}, d1.{n}, d2.{n}, d3.{n})" for n in ("boot", "swap")]
+    assert together(said) == "create raid1 boot, swap of 4 members each (d[0-3].{boot,swap})"
+    pair = [f"create raid1 {n} of 2 members (d0.{n}, d1.{n})" for n in ("boot", "swap")]
+    assert together(pair) == "create raid1 boot, swap of 2 members each (d[0-1].{boot,swap})"
+    rows = [f"create raid6 s{n} of 4 members (d0{n}, d1{n}, d2{n}, d3{n})" for n in range(3)]
+    assert together(rows) == "create raid6 s[0-2] of 4 members each (d[0-3][0-2])"
+
+
+def test_lists_that_end_in_and_fold_too_and_modules_do_not() -> None:
+    said = "write x, which gives d0.bios, d1.bios, d2.bios and d3.bios the boot loader"
+    assert together([said]) == "write x, which gives d[0-3].bios the boot loader"
+    assert together([f"load the kernel module raid{n}" for n in (1, 456, 10)]).endswith(
+        "raid1, raid10, raid456"
+    )
+
+
+def test_names_beside_each_other_stay_at_the_same_place() -> None:
+    said = [f"partition d{n}: serial {serial}" for n, serial in enumerate(("S9", "S8", "A1", "A2"))]
+    assert together(said) == "partition d[0-3]: serial S9, S8, A[1-2]"
+    disks = tuple(
+        DiskIdentity(f"d{n}", 10**12, serial=serial)
+        for n, serial in enumerate(["S9", "A1", *(f"B{n}" for n in range(7))])
+    )
+    assert "  d[0-8]  9 disks of 1 TB (931.3 GiB)  serial S9, A1, B[0-6]\n" in render_plan(
+        replace(plan(), disks=disks)
+    )
+    some = (*disks[:-1], replace(disks[-1], serial="", wwn="0x5"))
+    assert "serial of d[0-7] S9, A1, B[0-5], wwn of d8 0x5" in render_plan(replace(plan(), disks=some))
+
+
+def test_a_group_stands_behind_what_it_needs() -> None:
+    steps = []
+    for number, name in enumerate("ab"):
+        steps += [
+            replace(step(0, f"create {name} of {number + 4} members"), id=f"{name}.create"),
+            replace(
+                step(0, f"pause {name}", action=Run(("pause", name))),
+                id=f"{name}.pause",
+                needs=(f"{name}.create",),
+            ),
+        ]
+    made = plan(*steps)
+    assert [(group.place, group.says) for group in groups(made)] == [
+        ("1", "create a of 4 members"),
+        ("3", "create b of 5 members"),
+        ("2-4", "pause a, b"),
+    ]
+    for group in groups(of_layout(EXAMPLE)):
+        assert (
+            group.place == str(group.numbers[0]) or group.place == f"{group.numbers[0]}-{group.numbers[-1]}"
+        )
+
+
+@pytest.mark.parametrize("wipe", [True, False])
+def test_without_a_machine_it_is_said_why_nothing_is_destroyed_or_what_may_be(wipe: bool) -> None:
+    disks = tuple(DiskIdentity(f"d{n}", 10**12, serial=f"A{n}", wipe=wipe and n < 2) for n in range(3))
+    steps = [replace(step(n), guard=(f"{{d{n}}}",)) for n in range(3)]
+    made = replace(plan(*steps), disks=disks)
+    for shown in (render_plan(made), html.unescape(plan_markdown(made)).replace("\u200b", "")):
+        if wipe:
+            assert "1 disk: d2 (taken as blank; apply refuses one that is not)" in shown
+            assert "2 disks: d[0-1] (wipe: true, blank or not)" in shown
+            assert "whatever is on d[0-1] (wipe: true)" in shown
+            assert "none was looked at: disks without wipe: true are taken as blank" in shown
+        else:
+            assert "3 disks: d[0-2] (taken as blank; apply refuses one that is not)" in shown
+            assert "nothing: apply refuses a disk that is not blank (no disk has wipe: true)" in shown
+
+
+def test_a_kept_disk_is_in_the_sum_and_in_its_line() -> None:
+    disks = (DiskIdentity("ssd", 10**12, serial="A", keep=True),)
+    files = replace(step(0), action=WriteFile("/etc/x", "one\n", 0o600))
+    many = (*disks, *(DiskIdentity(f"d{n}", 10**12, serial=f"B{n}") for n in range(9)))
+    for made, written in (
+        (replace(plan(step(0)), disks=disks), ""),
+        (replace(plan(files), disks=disks), "; files are written in the running system"),
+        (replace(plan(files), disks=disks, target="/mnt"), "; files are written below /mnt"),
+        (replace(plan(step(0)), disks=many), ""),
+    ):
+        text = render_plan(made)
+        said = f"1 disk: ssd (partitions and file systems stay as they are{written})"
+        assert f"  keep     {said}\n" in text and f"| keep | {said} |" in plan_markdown(made)
+        assert re.search(r"^  ssd  .*serial A; kept$", text, re.MULTILINE)
+        assert "never written" not in text
 
 
 def test_what_is_lost_is_told_one_by_one_and_first() -> None:
@@ -127,7 +223,7 @@ def test_only_what_the_sentence_says_may_be_left_out() -> None:
 def test_disks_are_named_with_their_nodes() -> None:
     made = replace(plan(), disks=(DiskIdentity("d00", 10**12, serial="A b", wwn="0x5"),))
     text = render_plan(made, {"d00": "/dev/sdq"})
-    assert "d00   931.3 GiB  serial A b, wwn 0x5  -> /dev/sdq" in text
+    assert "d00  1 TB (931.3 GiB)  serial A b, wwn 0x5  -> /dev/sdq" in text
     assert "nothing to do" in text
 
 
@@ -189,7 +285,7 @@ def _tags(page: str) -> list[str]:
 def test_the_machine_fits_a_comment() -> None:
     text = plan_markdown(of_layout(EXAMPLE))
     assert len(text) < LIMIT
-    assert "| destroy | nothing |" in text
+    assert "| destroy | nothing: apply refuses a disk that is not blank (no disk has wipe: true) |" in text
     assert "<details>" in text and "$ mdadm --create" in text and "layout `sha256:" in text
 
 

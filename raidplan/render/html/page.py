@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from raidplan import __version__
 from raidplan.base.findings import Severity
-from raidplan.base.size import human
+from raidplan.base.size import drive_size
 from raidplan.base.words import counted
 from raidplan.document import Span
 from raidplan.plan import Plan
@@ -103,8 +103,9 @@ def plan_page(loaded: Loaded, plan: Plan) -> str:
 
 
 def estimate_page(loaded: Loaded) -> str:
-    """The page of `estimate`: the wiring, what survives what, and how fast it is."""
-    return _rendered([replace(_Maker("l1", loaded).section(), review=False, timeline=None)], "estimated")
+    """The page of `estimate`: the wiring, what survives what, and how fast it is; the rules are not asked, nor counted."""
+    section = replace(_Maker("l1", loaded).section(), review=False, timeline=None, counts=())
+    return _rendered([section], "estimated")
 
 
 def _rendered(sections: Sequence[Section], what: str = "checked") -> str:
@@ -220,7 +221,7 @@ def _counts(loaded: Loaded) -> list[tuple[str, str]]:
 def _facts(topology: Topology) -> tuple[str, ...]:
     layout = topology.layout
     sizes = [disk.size for disk in layout.hardware.disks.values()]
-    raw = f" of {human(sum(size or 0 for size in sizes))}" if all(sizes) and sizes else ""
+    raw = f", {drive_size(sum(size or 0 for size in sizes))}" if all(sizes) and sizes else ""
     facts = [f"{counted(len(sizes), 'disk')}{raw}" if sizes else ""]
     facts += [counted(len(layout.arrays), "array") if layout.arrays else ""]
     facts += [counted(len(layout.filesystems), "file system") if layout.filesystems else ""]

@@ -39,15 +39,18 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The section; `chart` has a row for each phase with the number of its steps in each wave."""
+    """The section; `chart` has a row for each phase: the number of its steps in each wave, and whether they destroy something."""
 
     waves: tuple[Wave, ...]
-    chart: tuple[tuple[str, tuple[int, ...]], ...]
+    chart: tuple[tuple[str, tuple[tuple[int, bool], ...]], ...]
     steps: int
     summary: Mapping[str, str]
     lost: tuple[str, ...]
     """The present content of the machine that is destroyed."""
     digest: str
+    loud: bool
+    """Something is destroyed, or may be."""
+    legend: tuple[tuple[str, str], ...] = overview.SYMBOLS
 
 
 def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
@@ -59,7 +62,8 @@ def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
         by_wave[earliest[step.id] - 1].append(step)
     used = [phase for phase in plan.phases if any(step.phase == phase for step in plan.steps)]
     chart = tuple(
-        (phase, tuple(sum(step.phase == phase for step in steps) for steps in by_wave)) for phase in used
+        (phase, tuple(_cell([step for step in steps if step.phase == phase]) for steps in by_wave))
+        for phase in used
     )
     return Timeline(
         tuple(_wave(number, steps, place) for number, steps in enumerate(by_wave, start=1)),
@@ -68,7 +72,12 @@ def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
         overview.summary(plan),
         loss_texts(plan.lost),
         plan.layout_digest,
+        not overview.destroyed(plan).startswith(overview.NOTHING),
     )
+
+
+def _cell(steps: Sequence[Step]) -> tuple[int, bool]:
+    return len(steps), any(overview.losses(step) for step in steps)
 
 
 def waves(steps: Iterable[Step]) -> dict[str, int]:
