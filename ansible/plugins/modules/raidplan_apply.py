@@ -55,6 +55,7 @@ extends_documentation_fragment:
   - raidplan.storage.raidplan.applies
 notes:
   - Needs root, with C(become) as a rule.
+  - raidplan has no terminal here, so a passphrase cannot be typed. Encryptions need C(key_file) in the layout, or are refused.
   - No secret is an option of the module or a value that it returns.
 seealso:
   - module: raidplan.storage.raidplan_check
@@ -223,6 +224,11 @@ def main():
             result="unable",
         )
     raidplan = Raidplan(module)
+    raidplan.read(lambda: plan_and_apply(module, raidplan))
+
+
+def plan_and_apply(module, raidplan):
+    """Ends the module with what became of it."""
     file = layout_file(module)
     values = plan(module, raidplan, file)
     if not values["plan"]["steps"]:
@@ -310,24 +316,23 @@ def apply(module, raidplan, values):
         else f"--confirm={module.params['confirm']}"
     )
     options = [f"--{name}={module.params[name]}" for name in ("devices", "state") if module.params[name]]
-    code, said = raidplan.apply([consent, f"--events={events}", *options, "--", made])
+    code, said, told = raidplan.apply([consent, f"--events={events}", *options, "--", made], events)
     values["exit_code"] = code
     values["messages"] = [*values["messages"], *said]
-    told = read_events(events)
     of = {}
     for event in told:
         of.setdefault(event["event"], []).append(event)
     ended = of.get("ended", [{}])[-1]
-    values["done"] = [event["step"] for event in of.get("done", [])]
+    values["done"] = [event["step"] for event in of.get("done", []) if "step" in event]
     values["failed_steps"] = [
-        {name: event[name] for name in ("step", "message")} for event in of.get("failed", [])
+        {name: event.get(name, "") for name in ("step", "message")} for event in of.get("failed", [])
     ]
     values["syncs"] = of.get("sync", [])
     values.update({name: ended[name] for name in ("not_begun", "not_as_planned") if name in ended})
-    begun = bool(of.get("started"))
+    begun = raidplan.begun
     if code == OK:
         leave(module, values, result="applied", changed=begun)
-    if code == REFUSED:
+    if code == REFUSED and not begun:
         refused = [
             {name: event[name] for name in event if name not in ("event", "time")}
             for event in of.get("refused", [])
@@ -340,19 +345,6 @@ def apply(module, raidplan, values):
         said_last = last_line("\n".join(said)) or f"raidplan ended with {code}"
         fail(module, values, "stopped", f"stopped part-way: {why[0]}" if why else said_last, changed=begun)
     fail(module, values, "unable", last_line("\n".join(said)) or f"raidplan ended with {code}")
-
-
-def read_events(file):
-    """The events that were written; the last line of one who was killed may be half a line."""
-    found = []
-    if os.path.exists(file):
-        with open(file, encoding="utf-8") as opened:
-            for line in opened:
-                try:
-                    found.append(json.loads(line))
-                except ValueError:
-                    continue
-    return found
 
 
 def leave(module, values, result, changed):

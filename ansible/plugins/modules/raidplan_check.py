@@ -117,6 +117,11 @@ def main():
         supports_check_mode=True,
     )
     raidplan = Raidplan(module)
+    raidplan.read(lambda: check(module, raidplan))
+
+
+def check(module, raidplan):
+    """Ends the module with the findings."""
     own = None if module.params["layout"] is None else layout_file(module)
     words = ["check", "--format=json"]
     if module.params["fail_on"]:

@@ -62,3 +62,15 @@ def raidplan(tmp_path, monkeypatch):
     fake = Fake(tmp_path)
     monkeypatch.setattr(AnsibleModule, "run_command", lambda self, argv, **options: fake.answer(argv))
     return fake
+
+
+@pytest.fixture
+def script(tmp_path):
+    """A raidplan that is a program: its plan is in the file plan.json, its apply runs the shell lines of the file apply."""
+    fake = Fake(tmp_path)
+    fake.path.write_text(
+        "#!/bin/sh\n"
+        "for word; do case $word in --events=*) events=${word#--events=};; esac; done\n"
+        f"case $1 in --version) echo raidplan 0.1.0;; apply) . {tmp_path}/apply;; *) cat {tmp_path}/$1.json;; esac\n"
+    )
+    return fake

@@ -210,10 +210,10 @@ def test_a_stop_before_the_first_step_changed_nothing(raidplan):
 
 
 def test_half_a_line_of_events_is_left_out(raidplan, tmp_path):
-    from ansible_collections.raidplan.storage.plugins.modules import raidplan_apply
+    from ansible_collections.raidplan.storage.plugins.module_utils.raidplan import read_events
 
     (tmp_path / "events").write_text('{"event": "started"}\n{"event": "do')
-    assert raidplan_apply.read_events(str(tmp_path / "events")) == [{"event": "started"}]
+    assert read_events(str(tmp_path / "events")) == [{"event": "started"}]
 
 
 def test_another_machine_cannot_be_applied_to(raidplan):
