@@ -31,6 +31,24 @@ monitoring: {{mail: root@example.org, scrub: monthly}}
 """
 
 
+STUB = """\
+#!/bin/sh
+for last; do :; done
+for word; do case $word in --events=*) events=${{word#--events=}} ;; esac; done
+case $1 in
+--version|check) exec {real} "$@" ;;
+plan) host=$(sed -n 's/^host: //p' "$last")
+  if [ -e {folder}/$host.applied ]; then exec cat {folder}/$host.done.json; else exec cat {folder}/$host.plan.json; fi ;;
+apply) host=$(grep -o '"host": "[^"]*"' "$last" | head -n1 | cut -d'"' -f4)
+  echo "$@" >>{folder}/$host.asked
+  echo '{{"event": "started", "step": "first"}}' >$events
+  if [ -e {folder}/$host.apply ]; then . {folder}/$host.apply; fi
+  touch {folder}/$host.applied ;;
+esac
+"""
+"""It plans for recorded machines. Its apply runs the shell lines of HOST.apply, and then the host is as planned."""
+
+
 @dataclass(frozen=True)
 class Told:
     """The result of one task on one host."""
@@ -59,7 +77,6 @@ def environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_CALLBACKS_ENABLED": "told",
         "ANSIBLE_LOCAL_TMP": str(folder / "tmp"),
         "ANSIBLE_REMOTE_TMP": str(folder / "remote"),
-        "ANSIBLE_ASYNC_DIR": str(folder / "async"),
         "ANSIBLE_PIPELINING": "1",
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_DEPRECATION_WARNINGS": "1",
@@ -88,7 +105,16 @@ def prepared(book: Path, hosts: Mapping[str, Mapping[str, Any]], folder: Path, *
     inventory = folder / "inventory.json"
     inventory.write_text(json.dumps({"all": {"hosts": {host: {**LOCAL, **hosts[host]} for host in hosts}}}))
     (folder / "told").write_text("")
-    return [str(PROGRAMS / "ansible-playbook"), "--inventory", str(inventory), str(book), *words]
+    jobs = f"ansible_async_dir={folder}/jobs"
+    return [
+        str(PROGRAMS / "ansible-playbook"),
+        "--inventory",
+        str(inventory),
+        "--extra-vars",
+        jobs,
+        str(book),
+        *words,
+    ]
 
 
 def results(folder: Path) -> list[Told]:
@@ -101,6 +127,19 @@ def machine(serials: Iterable[str]) -> Machine:
     disks = (DiskFact(f"/dev/sd{n}", f"sd{n}", 10**12, serial=serial) for n, serial in enumerate(serials))
     modules = {name: {"loaded": False, "loadable": True} for name in ("md_mod", "raid1")}
     return Machine(tuple(disks), {"module": modules})
+
+
+def stub(folder: Path, *layouts: Path) -> Path:
+    """A raidplan that writes to no disk, for these layouts with the recorded machines beside them."""
+    for layout in layouts:
+        argv = [str(PROGRAMS / "raidplan"), "plan", "--format=json", f"--machine={layout.with_suffix('.json')}", str(layout)]  # fmt: skip
+        plan = json.loads(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)
+        (folder / f"{layout.stem}.plan.json").write_text(json.dumps(plan))
+        (folder / f"{layout.stem}.done.json").write_text(json.dumps({**plan, "steps": []}))
+    program = folder / "stub"
+    program.write_text(STUB.format(folder=folder, real=PROGRAMS / "raidplan"))
+    program.chmod(0o755)
+    return program
 
 
 def pair(host: str, folder: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -15,13 +16,13 @@ import yaml
 from raidplan.apply.preflight.versions import known_packages
 from raidplan.base.filesystems import packages
 from release.zipapp import MAIN
-from tests.ansible.playbooks import COLLECTION, PROGRAMS, Told, pair, playbook
+from tests.ansible.playbooks import COLLECTION, PROGRAMS, Told, copy, pair, playbook, stub
 
 pytestmark = pytest.mark.slow
 ROLE = COLLECTION / "roles" / "server"
 
 
-def run(folder: Path, *words: str, program: str = "", **more: Any) -> tuple[list[Told], str]:
+def run(folder: Path, *words: str, program: str = "", environment: Mapping[str, str] | None = None, **more: Any) -> tuple[list[Told], str]:  # fmt: skip
     """The results of the role's tasks on this host, whose raidplan is put into the folder."""
     stub = folder / "raidplan.pyz"
     stub.write_text(f'#!/bin/sh\n{program or f"exec {PROGRAMS}/raidplan"} "$@"\n')
@@ -35,7 +36,11 @@ def run(folder: Path, *words: str, program: str = "", **more: Any) -> tuple[list
     (folder / "bin").mkdir(exist_ok=True)
     roles = [{"role": "raidplan.storage.server"}]
     book = folder / "book.yml"
-    book.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "roles": roles}]))
+    book.write_text(
+        yaml.safe_dump(
+            [{"hosts": "all", "gather_facts": False, "environment": dict(environment or {}), "roles": roles}]
+        )
+    )
     # No package is installed on the machine that tests.
     none = ("--extra-vars", '{"server_packages": {}}')
     done, told = playbook(book, {"pair": known}, folder, *none, *words)
@@ -43,9 +48,15 @@ def run(folder: Path, *words: str, program: str = "", **more: Any) -> tuple[list
 
 
 def message(told: list[Told]) -> str:
-    """The message of the task that failed, which is the last one."""
-    assert told[-1].status == "failed", told
-    return str(told[-1].values["msg"])
+    """The message of the task that failed last."""
+    return str(failure(told)["msg"])
+
+
+def failure(told: list[Told]) -> Mapping[str, Any]:
+    """What the task returned that failed last; behind it a job's record is removed, and nothing else."""
+    end = [each for each in told if not each.task.endswith("Remove the record of the job")][-1]
+    assert end.status == "failed", told
+    return end.values
 
 
 def test_check_mode_installs_nothing_and_says_why_there_is_no_plan(tmp_path: Path) -> None:
@@ -59,13 +70,13 @@ def test_raidplan_is_installed_once_and_the_layout_refused_where_its_disks_are_n
     told, said = run(tmp_path)
     changed = [each.task for each in told if each.values.get("changed")]
     assert [task.rpartition(" : ")[2] for task in changed] == ["Install the one file"], said
-    assert told[-1].values["result"] == "refused"
-    assert {each["code"] for each in told[-1].values["refusals"]} >= {"disk-unmatched"}
+    assert failure(told)["result"] == "refused"
+    assert {each["code"] for each in failure(told)["refusals"]} >= {"disk-unmatched"}
     assert (tmp_path / "bin" / "raidplan").stat().st_mode & 0o777 == 0o755
     again, _ = run(tmp_path)
     assert not [each for each in again if each.values.get("changed")]
     checked, _ = run(tmp_path, "--check")
-    assert checked[-1].values["result"] == "refused"
+    assert failure(checked)["result"] == "refused"
 
 
 @pytest.mark.long
@@ -91,7 +102,87 @@ def test_another_raidplan_or_an_old_python_is_one_message(tmp_path: Path, progra
     (tmp_path / "bin" / "raidplan").write_text(f"#!/bin/sh\n{program}\n")
     (tmp_path / "bin" / "raidplan").chmod(0o755)
     told, _ = run(tmp_path, program=program)
-    assert said in message(told) and told[-1].values["result"] == "unable"
+    assert said in message(told) and failure(told)["result"] == "unable"
+
+
+APT = """\
+import os, shutil
+from ansible.module_utils.basic import AnsibleModule
+module = AnsibleModule({"deb": {"type": "path"}})
+shutil.copy(module.params["deb"], os.environ["PACKAGED"])
+os.chmod(os.environ["PACKAGED"], 0o755)
+module.exit_json(changed=True)
+"""
+"""In place of Ansible's: the package is the program that it brings."""
+
+
+@pytest.mark.long
+def test_a_debian_package_is_installed_once_and_found_where_it_is(tmp_path: Path) -> None:
+    """By a name, as the default is; nothing is copied where the package, or the one file, is there."""
+    tasks = copy(tmp_path / "collections") / "roles" / "server" / "tasks" / "install.yml"
+    text = tasks.read_text()
+    assert text.count("ansible.builtin.apt:") == 1 and "/var/cache/" in text
+    text = text.replace("ansible.builtin.apt:", "ansible.legacy.apt:").replace("/var/cache/", f"{tmp_path}/")
+    tasks.write_text(text)
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "apt.py").write_text(APT)
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "raidplan-packaged"
+    package = tmp_path / "raidplan_0.1.0_all.deb"
+    package.write_text(f'#!/bin/sh\nexec {PROGRAMS}/raidplan "$@"\n')
+    package.chmod(0o755)
+    words = ("--extra-vars", f'{{"server_program": "{package}", "server_executable": "{program.name}"}}')
+    path = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin:/usr/sbin:/sbin", "PACKAGED": str(program)}
+    told, said = run(tmp_path, *words, environment=path)
+    changed = [each.task.rpartition(" : ")[2] for each in told if each.values.get("changed")]
+    assert changed == ["Copy it", "Install it"], said
+    assert failure(told)["result"] == "refused" and program.exists()
+    again, said = run(tmp_path, *words, environment=path)
+    assert not [each.task for each in again if each.values.get("changed")], said
+    assert failure(again)["result"] == "refused"
+    defaults = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
+    assert defaults["server_executable"] == "raidplan"
+
+
+def applying(folder: Path, apply: str, *words: str) -> tuple[list[Told], str]:
+    """The role with a raidplan that writes to no disk; `apply` is shell that it runs."""
+    (folder / "pair.apply").write_text(apply)
+    program = stub(folder, pair("pair", folder))
+    return run(folder, *words, server_executable=str(program), server_poll=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("seconds", "apply", "said"),
+    [
+        (4, "sleep 60", "pair: server_seconds (4) are over, and raidplan was ended"),
+        (
+            600,
+            "rm {folder}/jobs/*; sleep 20; exit 3",
+            "pair: the host restarted meanwhile, which ended raidplan",
+        ),
+    ],
+)
+def test_a_run_that_was_ended_is_said_in_words_and_changed_something(tmp_path: Path, seconds: int, apply: str, said: str) -> None:  # fmt: skip
+    told, _ = applying(tmp_path, apply.format(folder=tmp_path), "--extra-vars", f"server_seconds={seconds}")
+    assert message(told) == f"{said}; the next run goes on from the journal"
+    assert failure(told)["changed"] is True and not (tmp_path / "pair.applied").exists()
+    assert "ansible_async_dir: /run/" in (ROLE / "tasks" / "main.yml").read_text()
+    again, _ = applying(tmp_path, "")
+    assert again[-1].status == "ok" and any(each.values.get("result") == "applied" for each in again)
+
+
+@pytest.mark.long
+def test_a_failed_run_leaves_no_record_of_its_job(tmp_path: Path) -> None:
+    told, _ = applying(tmp_path, "exit 3")
+    assert failure(told)["result"] == "stopped" and not list((tmp_path / "jobs").iterdir())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["server_poll", "server_seconds"])
+def test_a_time_of_nothing_is_refused_first(tmp_path: Path, name: str) -> None:
+    told, _ = run(tmp_path, "--extra-vars", f"{name}=0")
+    assert "are seconds, 1 or more" in message(told) and not list((tmp_path / "bin").iterdir())
 
 
 @pytest.fixture
@@ -113,7 +204,7 @@ def test_a_target_with_an_old_python_is_one_message(old_python: str, tmp_path: P
         archive.writestr("__main__.py", MAIN)
     program = f'exec "{old_python}" "{tmp_path}/old.pyz"'
     told, _ = run(tmp_path, program=program, ansible_python_interpreter=old_python)
-    assert told[-1].values["result"] == "unable"
+    assert failure(told)["result"] == "unable"
     assert re.search(
         r"does not run on this host: raidplan needs Python 3.11 or later, and this is 3\.(8|9|10)$",
         message(told),
