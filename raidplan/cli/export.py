@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from raidplan.apply.reading import read_for
+from raidplan.apply.refusal import unmatched
 from raidplan.base.findings import Severity, dotted
 from raidplan.base.plain import Plain
 from raidplan.base.words import listed
@@ -27,6 +28,7 @@ from raidplan.render.findings_json import json_text
 from raidplan.render.installers.curtin import curtin_data
 from raidplan.render.installers.maas import maas_data
 from raidplan.render.installers.omissions import CURTIN, MAAS, omissions
+from raidplan.render.refusals import refusal_text
 from raidplan.render.yaml_text import yaml_text
 from raidplan.review.pipeline import Loaded, check, load, plan
 
@@ -68,28 +70,39 @@ def _picked(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, Disk
     folder = os.path.isdir(arguments.layout)
     files = [each.file for each in layouts_among([*within(arguments.layout)])] if folder else [arguments.layout]  # fmt: skip
     fitting: list[tuple[Loaded, Plan, dict[str, DiskFact]]] = []
+    unread: list[str] = []
+    missed: list[tuple[float, str]] = []
     machine: Machine | None = facts_in(arguments.machine) if arguments.machine else None
     for file in files:
         loaded = load(file)
         made, loaded = plan(loaded) if loaded.topology else (None, loaded)
         if made is None:
             talk_findings(loaded, arguments)
-            return UNABLE
+            unread.append(file)
+            continue
         if arguments.offline:
             return loaded, made, {}
         machine = machine or read_for(made)
         disks, problems = match(made.disks, machine)
         if not problems:
             fitting.append((loaded, made, disks))
-        elif not folder:
+        elif folder:
+            missed.append((len(disks) / len(made.disks), f"{file} has {len(disks)} of {len(made.disks)} disks here: {refusal_text(unmatched(problems[0]))}"))  # fmt: skip
+        else:
             for problem in problems:
-                talk(f"refused: {problem}")
+                talk(f"refused: {refusal_text(unmatched(problem))}")
+    if unread:
+        if folder:
+            talk(f"refused: {listed(unread, last=' and ')} cannot be planned, and may be the one for this machine: mend or remove it; nothing is chosen before")  # fmt: skip
+        return UNABLE
     if len(fitting) == 1:
         return fitting[0]
-    if folder:
+    if fitting:
         names = listed([each.file for each, _, _ in fitting], last=" and ")
-        none = f"none of {len(files)} layouts has the disks of this machine"
-        talk(f"refused: {f'{len(fitting)} layouts fit this machine: {names}' if fitting else none}")
+        talk(f"refused: {len(fitting)} layouts fit this machine: {names}")
+    elif folder:
+        nearest = max(missed, key=lambda each: each[0], default=(0.0, "there is none"))[1]
+        talk(f"refused: none of {len(files)} layouts has the disks of this machine; the nearest: {nearest}")
     return REFUSED
 
 

@@ -158,15 +158,47 @@ def test_inodes_are_for_curtin_alone(tmp_path: Path) -> None:
     ("hosts", "seen", "said"),
     [
         (("s1", "s2"), ("s2",), ""),
-        (("s1", "s2"), ("s3",), "none of 2 layouts has the disks of this machine"),
+        (
+            ("s1", "s2"),
+            ("s3",),
+            "none of 2 layouts has the disks of this machine; the nearest: {place}/s1.yaml has 0 of 2 disks here: a: no disk has serial s1-A; the nearest is /dev/sda",
+        ),
         (("s1", "s2"), ("s1", "s2"), "2 layouts fit this machine"),
     ],
 )
 def test_the_layout_of_the_machine_is_picked(hosts: tuple[str, ...], seen: tuple[str, ...], said: str, tmp_path: Path) -> None:  # fmt: skip
     done = export(tmp_path, str(layouts(tmp_path, *hosts)), "--format", "curtin", seen=machine(*seen))
     assert done.returncode == (4 if said else 0), done.stderr
-    assert said in done.stderr
+    assert said.format(place=tmp_path / "layouts") in done.stderr
     assert ("s2-A" in done.stdout) == (not said)
+
+
+def test_a_single_layout_that_does_not_fit_says_each_disk(tmp_path: Path) -> None:
+    done = export(tmp_path, str(layouts(tmp_path, "s1") / "s1.yaml"), "--format", "maas", seen=machine("s2"))
+    assert done.returncode == 4 and "refused: b: no disk has serial s1-B" in done.stderr
+
+
+def test_the_nearest_layout_is_named_with_its_first_problem(tmp_path: Path) -> None:
+    seen = machine("s1", "s2")
+    swapped = replace(seen, disks=(*seen.disks[:1], *seen.disks[2:3]))
+    place = layouts(tmp_path, "s1", "s2", "s3")
+    (place / "s2.yaml").write_text(LAYOUT.format(host="s2").replace("size: 500GB", "size: 400GB"))
+    done = export(tmp_path, str(place), "--format", "maas", seen=swapped)
+    assert (
+        done.returncode == 4
+        and f"the nearest: {place}/s1.yaml has 1 of 2 disks here: b: no disk has serial s1-B" in done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["version: 1\nhost: [\n", "version: 1\nhost: s2\narrays: {a: {level: raid9}}\n"]
+)
+def test_a_layout_that_cannot_be_read_is_named_as_what_holds_up_all(text: str, tmp_path: Path) -> None:
+    place = layouts(tmp_path, "s1", "s3")
+    (place / "s2.yaml").write_text(text)
+    done = export(tmp_path, str(place), "--format", "maas", seen=machine("s1"))
+    assert done.returncode == 2 and not done.stdout
+    assert f"refused: {place}/s2.yaml cannot be planned, and may be the one for this machine: mend or remove it" in done.stderr  # fmt: skip
 
 
 def test_disks_that_are_not_blank_are_refused_unless_they_may_be_wiped(tmp_path: Path) -> None:
@@ -212,9 +244,23 @@ def test_the_section_of_an_autoinstall_file_is_replaced(tmp_path: Path) -> None:
     after = yaml.safe_load(file.read_text())["autoinstall"]
     assert done.returncode == 0 and [*problems_of_curtin(after.pop("storage"))] == []
     assert after == {key: value for key, value in before.items() if key != "storage"}
+    assert "interactive-sections" not in before, "the installation would wait at the storage screen"
+    (disk,) = before["storage"]["config"]
+    assert [*problems_of_curtin(before["storage"])] == [] and disk["serial"] == "put-here-by-raidplan"
     file.write_text("- a\n")
     done = export(tmp_path, str(place), "--format", "curtin", "--into", str(file), seen=machine("s1"))
     assert done.returncode == 2 and "is no autoinstall file" in done.stderr and file.read_text() == "- a\n"
+
+
+@pytest.mark.parametrize("curl", ["exit 22", "head -c 100 /dev/urandom"])
+def test_an_early_command_without_the_archive_fails(curl: str, tmp_path: Path) -> None:
+    """So that subiquity ends there: of a pipe the last program counts."""
+    (tmp_path / "curl").write_text(f"#!/bin/sh\n{curl}\n")
+    (tmp_path / "curl").chmod(0o755)
+    first = yaml.safe_load(Path("examples/bare-metal/autoinstall.yaml").read_text())["autoinstall"]["early-commands"][0]  # fmt: skip
+    argv = ["sh", "-c", first.replace("/run", str(tmp_path))]
+    done = subprocess.run(argv, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, check=False)
+    assert done.returncode != 0
 
 
 def test_the_commissioning_script_writes_the_file_of_maas(tmp_path: Path) -> None:
