@@ -2,6 +2,7 @@
 
 Prints the time of the whole playbook (all layouts checked together, a plan for each host), its processor time, the largest memory of
 a process, and the ratio of processor times for twice the hosts; and how often each host's share is that of `raidplan plan` alone.
+The last line says whether it is linear: twice the hosts, of the largest two counts, take at most LINEAR times the processor time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from tempfile import TemporaryDirectory
 from tests.ansible.playbooks import COLLECTION, PROGRAMS, pair, playbook
 
 COUNTS = (25, 50, 100)
+LINEAR = 2.2
+"""Times, where 2 is exactly linear and 4 the square; the start, which all counts share, makes it less than 2."""
 
 
 def measure(count: int) -> tuple[float, float, float]:
@@ -48,7 +51,7 @@ def processor() -> float:
 
 def main() -> None:
     """Measures and prints."""
-    before = 0.0
+    before = grown = 0.0
     for count in COUNTS:
         seconds, used, alone = measure(count)
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
@@ -57,7 +60,8 @@ def main() -> None:
             f"{count:4} hosts  {seconds:6.1f} s  processor {used:6.1f} s  {used / count / alone:4.1f} x plan alone  {memory:4.0f} MiB{ratio}",
             flush=True,
         )
-        before = used
+        grown, before = used / before if before else 0.0, used
+    print(f"{'linear' if grown <= LINEAR else 'NOT linear'}: x{grown:.2f} for twice the hosts")
 
 
 if __name__ == "__main__":

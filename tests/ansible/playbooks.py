@@ -95,7 +95,7 @@ def playbook(
     book: Path, hosts: Mapping[str, Mapping[str, Any]], folder: Path, *words: str
 ) -> tuple[subprocess.CompletedProcess[str], list[Told]]:
     """What ansible-playbook said, and the result of each task on each host, in their order."""
-    argv = prepared(book, hosts, folder, *words)
+    argv = prepared(book, hosts, folder, "--extra-vars", f"ansible_async_dir={folder}/jobs", *words)
     done = subprocess.run(argv, cwd=folder, env=environment(folder), capture_output=True, text=True)
     return done, results(folder)
 

@@ -80,6 +80,16 @@ def test_an_example_is_in_curtins_grammar_or_refused(example: Path, tmp_path: Pa
     assert [*problems_of_curtin(storage)] == []
 
 
+@pytest.mark.long
+def test_as_many_examples_are_handed_over_as_the_page_says(tmp_path: Path) -> None:
+    """`make curtin` prints the same, with the number of problems."""
+    page = " ".join(Path("docs/howto/bare-metal.md").read_text().split())
+    made = [
+        not export(tmp_path, "--offline", "--format", "curtin", str(each)).returncode for each in EXAMPLES
+    ]
+    assert f"reads the {sum(made)} of {len(EXAMPLES)} examples" in page
+
+
 def test_everything_is_handed_over_to_curtin(tmp_path: Path) -> None:
     place = layouts(tmp_path, "s1")
     done = export(tmp_path, "--offline", "--format", "curtin", str(place / "s1.yaml"))
