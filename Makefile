@@ -10,6 +10,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # `make kills POWER=1` cuts the power, `make kills-table` prints what counts of the record.
 COUNT ?= 24
 SEED ?= 1
+# The programs that tests start, some hundreds, would each compile all of raidplan again.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: measures curtin kills kills-table vagrant vagrant-all vagrant-table rehearse-all demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages

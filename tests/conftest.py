@@ -15,9 +15,10 @@ from xdist.workermanage import WorkerController
 
 from raidplan.apply.journal import lock as journal_lock
 
-# Machines that build are noisy: how long an example takes says nothing about it.
-settings.register_profile("raidplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("raidplan")
+# Machines that build are noisy: how long an example takes says nothing about it. Every run draws others.
+NOISY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("raidplan", NOISY, max_examples=40)
+settings.register_profile("long", NOISY, max_examples=100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Every run draws anew what is random, and says by which seed; each process of `-n` draws by the seed of the run."""
     config.option.long = config.option.long or config.option.every_write
+    settings.load_profile("long" if config.option.long else "raidplan")
     if config.option.seed is None:
         handed_on = getattr(config, "workerinput", {})
         config.option.seed = handed_on.get("seed", SystemRandom().randrange(10**9))

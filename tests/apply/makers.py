@@ -50,6 +50,7 @@ class Device:
         self, step: Step, size: int, node: str | Path, sector: int = SECTOR, guard: str = ""
     ) -> None:
         self.step, self.size, self.node, self.sector = step, size, str(node), sector
+        self.image = Path(node)
         self.guard = guard or step.guard[0]
         assert step.proof
         self.proof = step.proof
@@ -109,7 +110,7 @@ class Device:
         """A sector anywhere, one that holds something, and one beside such a one, in bytes."""
         # Of a device of more than a GiB not all is read, but all of its first MiB.
         yield chance.randrange((self.size if self.size <= GIB else MIB) // SECTOR) * SECTOR
-        held = [at for at in range(0, self.size, MIB) if holds(self.read(at, MIB))]
+        held = [at for at in written_mebibytes(self.image, self.node) if holds(self.read(at, MIB))]
         if held:
             first = chance.choice(held)
             part = self.read(first, MIB)
@@ -155,6 +156,7 @@ class OnLoop(Maker):
     ) -> None:
         super().__init__(step, size, file, file.parent, sector)
         self.file, self.more = file, more
+        self.image = file
         file.touch()
 
     @property
@@ -171,6 +173,21 @@ class OnLoop(Maker):
         if self.node != str(self.file):
             tool("losetup", "--detach", self.node)
             self.node = str(self.file)
+
+
+def written_mebibytes(image: Path, node: str) -> list[int]:
+    """The first byte of each mebibyte of an image that is no hole; to read gigabytes of zeroes takes seconds."""
+    found, at, size = [], 0, image.stat().st_size
+    with image.open("rb") as opened, open(node, "rb") as device:
+        os.fsync(device.fileno())
+        while at < size:
+            try:
+                at = os.lseek(opened.fileno(), at, os.SEEK_DATA) // MIB * MIB
+            except OSError:
+                break  # nothing but a hole is left
+            found.append(at)
+            at += MIB
+    return found
 
 
 def holds(data: bytes) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import Trace
 from raidplan.render.installers.maas import decimal
@@ -50,14 +53,25 @@ def machine(*hosts: str, content: bool = False) -> Machine:
     return Machine(tuple(disks))
 
 
-def export(folder: Path, *words: str, seen: Machine | None = None) -> subprocess.CompletedProcess[str]:
-    """The command; `seen` is the machine that it looks at."""
+@dataclass(frozen=True)
+class Done:
+    """The command's end."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def export(folder: Path, *words: str, seen: Machine | None = None) -> Done:
+    """The command, in this process; `seen` is the machine that it looks at."""
     facts = folder / "facts.json"
     if seen:
         facts.write_text(json.dumps(seen.to_data()))
     look = ["--machine", str(facts)] if seen else []
-    argv = [sys.executable, "-m", "raidplan", "export", *look, *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(["export", *look, *words])
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def layouts(folder: Path, *hosts: str) -> Path:
