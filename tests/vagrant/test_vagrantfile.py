@@ -325,6 +325,7 @@ def test_raidplan_for_the_machine_runs_from_its_archive(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.long
 def test_the_vagrantfile_stands_alone_where_raidplan_is_installed(tmp_path: Path) -> None:
     """In a project of its own, with the wheel's files and nothing of a checkout."""
     if shutil.which("vagrant") is None:
