@@ -117,6 +117,11 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
         help="rehearse the change: apply the layout OLD, fill it, apply LAYOUT with kills and power cuts, read everything back",
     )
     parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="measure the rates of all arrays instead, with links and disks as throttles that are scaled down alike",
+    )
+    parser.add_argument(
         "--faults",
         metavar="WHICH",
         default="all",

@@ -19,6 +19,7 @@ from raidplan.twin.loops import TooSmall
 from raidplan.twin.rehearsal.cases import NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
 from raidplan.twin.rehearsal.host import Lacking, accelerator, check_host, image_in
+from raidplan.twin.rehearsal.measure import rehearse_rates
 from raidplan.twin.rehearsal.report import Report
 from raidplan.twin.rehearsal.run import rehearse
 from raidplan.twin.rehearsal.stages import Wish
@@ -64,7 +65,8 @@ def _rehearsed(subjects: list[Subject], arguments: argparse.Namespace) -> Report
         with stopped_by_signals():
             if arguments.before:
                 return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
-            return rehearse(subject, plans[0], report, wish, talk)
+            work = rehearse_rates if arguments.measure else rehearse
+            return work(subject, plans[0], report, wish, talk)
     except (NoSuchPart, Lacking) as error:
         raise Unable(str(error)) from None
 
@@ -72,7 +74,9 @@ def _rehearsed(subjects: list[Subject], arguments: argparse.Namespace) -> Report
 def _again(arguments: argparse.Namespace, seed: int) -> str:
     """The command that repeats it."""
     words = [*(["--from", arguments.before] if arguments.before else []), arguments.layout]
-    if not arguments.before:
+    if arguments.measure:
+        words += ["--measure"]
+    elif not arguments.before:
         words += ["--faults", arguments.faults, "--pairs", str(arguments.pairs)]
     words += ["--scale", str(arguments.scale), "--seed", str(seed), "--suite", arguments.suite]
     return shlex.join(["raidplan", "rehearse", *words])

@@ -116,6 +116,8 @@ class StandIn:
         if word == "find":
             return {"data": place, "parity": {**place, "byte": 2 << 20}}
         if word == "scrub":
+            if self.bad:
+                self.changed = self.wrong = False
             self.repaired |= words[1] == "repair"
             counted = self.changed and not self.repaired and self.faulty.scrubs
             return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0}
@@ -216,5 +218,6 @@ def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypat
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(scrubs, "change", change)
     monkeypatch.setattr(scrubs, "unreadable", unreadable)
+    monkeypatch.setattr(scrubs, "is_changed", lambda *_: not twin.bad)
     monkeypatch.setattr(scrubs, "slow", slow)
     yield twin

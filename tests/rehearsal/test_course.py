@@ -2,58 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from raidplan.cli import FINDINGS, OK, VOID, run
-from raidplan.cli import rehearse as command
-from raidplan.review.pipeline import load
-from tests.rehearsal.stand_in import Faulty, in_place_of_qemu
-
-LAYOUT = """\
-version: 1
-host: levels
-hardware:
-  controllers: {a: {ports: 4}, b: {ports: 4}}
-  disks:
-    d<0-3>: {behind: <1:a/a/b/b>, port: <1:0/1/0/1>, size: 1GiB, serial: L<1>,
-             partitions: {p: {size: 256MiB}, q: {size: 256MiB}, r: {size: 256MiB}}}
-arrays:
-  five: {level: raid5, members: [d<0-3>.q], chunk: 64KiB, bitmap: internal}
-  mirror: {level: raid1, members: [d0.p, d2.p], bitmap: internal}
-filesystems:
-  five: {device: five, type: ext4, mount: /srv/five}
-swap: {mirror: {device: mirror}}
-BOOT
-"""
-
-
-class Rehearsal:
-    """`raidplan rehearse` with a guest that is faulty in some way."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self.monkeypatch = folder, monkeypatch
-
-    def __call__(self, faulty: Faulty, *words: str, boot: str = "start", code: int = OK) -> dict[str, Any]:
-        file = self.folder / "layout.yaml"
-        file.write_text(LAYOUT.replace("BOOT", f"boot: {{degraded: {boot}}}"))
-        topology = load(str(file)).topology
-        assert topology is not None
-        self.monkeypatch.setattr(command, "check_host", lambda *_: None)
-        self.monkeypatch.setattr(command, "accelerator", lambda: "tcg")
-        with in_place_of_qemu(topology, faulty, self.folder, self.monkeypatch) as self.twin:
-            line = ["rehearse", str(file), "--seed", "1", "-o", str(self.folder / "report.json"), *words]
-            assert run(line) == code
-        found: dict[str, Any] = json.loads((self.folder / "report.json").read_text())
-        return found
-
-
-@pytest.fixture
-def rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
-    return Rehearsal(tmp_path, monkeypatch)
+from raidplan.cli import FINDINGS, VOID
+from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from tests.rehearsal.stand_in import Faulty
 
 
 def test_a_guest_that_does_as_predicted_passes_in_every_case(rehearsed: Rehearsal) -> None:

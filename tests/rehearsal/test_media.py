@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin.rehearsal.media import change, erase, slow, unreadable
+from raidplan.twin.rehearsal.media import change, erase, is_changed, slow, unreadable
 from raidplan.twin.server import Disk, Image, Twin, TwinError
 from raidplan.twin.server.arguments import Machine, qemu_arguments
 from raidplan.twin.server.folders import lay_out_disks, overlay
@@ -63,15 +63,20 @@ def test_a_disk_is_erased_whole(twin: Twin) -> None:
 
 def test_bytes_change_without_an_error_also_below_a_guest(twin: Twin) -> None:
     twin.plug("a")
+    assert not is_changed(twin, "a", 2**20 + 512)
     change(twin, "a", 2**20 + 512)
+    assert is_changed(twin, "a", 2**20 + 512)
     assert "failed" not in said(twin, f"read -P 0x5a {2**20 + 512} 512")
     assert "failed" not in said(twin, f"read -P 0x78 {2**20 + 1024} 512"), "x"
     with pytest.raises(TwinError):
         change(twin, "a", SIZE)
 
 
-def test_a_sector_is_unreadable_once(twin: Twin) -> None:
+def test_a_sector_is_unreadable_as_often_as_asked(twin: Twin) -> None:
     twin.plug("a")
+    with unreadable(twin, "a", 2**20, 2):
+        failed = ["failed" in said(twin, f"read {2**20} 512") for _ in range(3)]
+        assert failed == [True, True, False]
     with unreadable(twin, "a", 2**20):
         assert "failed" not in said(twin, "read 0 4096"), "others read"
         assert "No data available" in said(twin, f"read {2**20 - 4096} 8192")

@@ -29,6 +29,7 @@ CASES = {
     Fault.CHANGED: "{name}: other {kind} on a member, without an error",
     Fault.UNREADABLE: "{name}: unreadable sector under {kind}",
     Fault.SLOW: "{kind} {name}, slow",
+    Fault.RATES: "rates of the {kind} {name}",
     Fault.NONE: "{name}",
     Fault.KILLED: "{kind} killed after {name}",
     Fault.CUT: "power cut during {kind}, after {name}",
@@ -36,6 +37,7 @@ CASES = {
 CLAIMS = {
     "mismatches": "mismatches that a scrub counts",
     "mismatches after repair": "mismatches after a repair",
+    "sector after the scrub": "after the scrub the sector is",
     "corrected": "sectors that a scrub corrects",
     "members out": "members that the array gives up",
     "reader": "a reader gets data that are",
@@ -43,13 +45,14 @@ CLAIMS = {
     "place": "the place of a file on the members",
     "apply": "the next apply",
     "records": "records that read back",
+    "read alone": "read alone",
+    "write alone": "written alone",
+    "read together": "read with all others",
+    "at half the limits": "read at half the limits",
     "damage": "a record that was written over",
 }
-NOT_TRIED = (
-    "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin.",
-    "Nothing was measured: rates in a virtual machine are not those of the server.",
-)
-"""The limits of every rehearsal."""
+NOT_TRIED = "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin."
+NOT_MEASURED = "Nothing was measured: --measure does that, on a machine of its own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,8 @@ def limits(report: Report) -> list[str]:
     return [
         *(f"{each[0].upper()}{each[1:]}." if each[0] != "`" else f"{each}." for each in report.differences),
         *untried,
-        *NOT_TRIED,
+        NOT_TRIED,
+        *([] if any(tried.case.fault is Fault.RATES for tried in report.tried) else [NOT_MEASURED]),
     ]
 
 

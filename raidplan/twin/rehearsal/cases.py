@@ -45,6 +45,8 @@ class Fault(Enum):
     """A sector on one member cannot be read."""
     SLOW = "slow"
     """A disk answers late."""
+    RATES = "rates"
+    """Nothing fails: rates are measured."""
     NONE = "none"
     """Nothing fails."""
     KILLED = "killed"

@@ -27,12 +27,17 @@ def change(twin: Twin, name: str, offset: int, size: int = SECTOR) -> None:
     _write(twin, name, f"-P 0x5a {offset} {size}")
 
 
+def is_changed(twin: Twin, name: str, offset: int) -> bool:
+    """Whether a sector that was changed has that content still. Raises TwinError."""
+    return "verification failed" not in _said(twin, f"{content_node(name, twin.machine)}", f"read -P 0x5a {offset} {SECTOR}")  # fmt: skip
+
+
 @contextmanager
-def unreadable(twin: Twin, name: str, offset: int) -> Iterator[None]:
-    """A sector gives a medium error when it is read for the first time, and is remapped by the write that follows."""
+def unreadable(twin: Twin, name: str, offset: int, times: int = 1) -> Iterator[None]:
+    """A sector gives a medium error the first times that it is read, and is remapped by the write that follows."""
     # ENODATA is what QEMU makes a medium error of (scsi/utils.c, `scsi_sense_from_errno`).
     error = {"event": "none", "iotype": "read", "sector": offset // SECTOR, "errno": errno.ENODATA, "once": True}  # fmt: skip
-    with _above(twin, name, {"driver": "blkdebug", "inject-error": [error]}, "image"):
+    with _above(twin, name, {"driver": "blkdebug", "inject-error": [error] * times}, "image"):
         yield
 
 
@@ -72,11 +77,15 @@ def _above(twin: Twin, name: str, node: dict[str, object], child: str) -> Iterat
 
 
 def _write(twin: Twin, name: str, words: str) -> None:
-    command = f'qemu-io {content_node(name, twin.machine)} "write {words}"'
-    log = twin.directory / "qemu.log"  # to which QEMU writes what its qemu-io says
+    said = _said(twin, content_node(name, twin.machine), f"write {words}")
+    if not said.startswith("wrote "):
+        raise TwinError(f"qemu-io, write {words}: {said.strip()}")
+
+
+def _said(twin: Twin, node: str, words: str) -> str:
+    """The answer of QEMU's own qemu-io, which goes to QEMU's log. Raises TwinError."""
+    log = twin.directory / "qemu.log"
     before = log.stat().st_size
     with twin.monitor(600) as monitor:
-        said = monitor.ask("human-monitor-command", **{"command-line": command})
-    written = log.read_text(errors="replace")[before:]
-    if said or not written.startswith("wrote "):
-        raise TwinError(f"{command}: {said.strip() or written.strip()}")
+        said = monitor.ask("human-monitor-command", **{"command-line": f'qemu-io {node} "{words}"'})
+    return str(said) + log.read_text(errors="replace")[before:]

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 FIEMAP = 0xC020660B  # linux/fiemap.h: FS_IOC_FIEMAP
-BLOCK, SECTOR = 4096, 512
+BLOCK, PAGE, SECTOR = 1024, 4096, 512
+"""The smallest block of a file system; two blocks of one file may lie anywhere, so one is searched."""
 LEFT_SYMMETRIC = "2"
 SCRUB_SECONDS = 300
 AROUND = 2 << 20
@@ -39,7 +40,7 @@ def read(node: str, offset: int, size: int) -> bytes:
 def on_array(path: str) -> int:
     """The byte of the file system's device at which a file begins."""
     with open(path, "rb") as file:
-        asked = bytearray(struct.pack("=QQIIII", 0, BLOCK, 1, 0, 1, 0) + bytes(56))
+        asked = bytearray(struct.pack("=QQIIII", 0, PAGE, 1, 0, 1, 0) + bytes(56))
         fcntl.ioctl(file, FIEMAP, asked)
     return int(struct.unpack_from("=QQQ", asked, 32)[1])
 
@@ -71,11 +72,11 @@ def find(node: str, path: str) -> dict[str, Any]:
     size = int((md / "../size").read_text()) * SECTOR
     used = int((md / "component_size").read_text()) * 1024
     near = min(place, used) if size <= used else place * used // size
-    low = max(0, near - near % BLOCK - max(AROUND, 2 * chunk))
+    low = max(0, near - near % PAGE - max(AROUND, 2 * chunk))
     for member in members(md):
         content = read(member["node"], member["data"] + low, 2 * max(AROUND, 2 * chunk))
-        at = next((n for n in range(0, len(content), BLOCK) if content[n : n + BLOCK] == block), None)
-        if at is not None:
+        at = content.find(block)
+        if at >= 0 and at % SECTOR == 0:
             return {"data": _on_disk(member, low + at), "parity": _parity(md, low + at, chunk)}
     return {}
 

@@ -15,12 +15,12 @@ from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.media import change, slow, unreadable
+from raidplan.twin.rehearsal.media import change, is_changed, slow, unreadable
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
 
-CHANGED_BYTES = 4096
+CHANGED_BYTES = 1024
 LIMPING = 20
 """Requests per second of a disk that limps."""
 EITHER = "right or wrong, by the copy that is read"
@@ -42,15 +42,22 @@ def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) 
     disk = _disk(rig, place["disk"])
     sector = str(place["sector"])
     array: Path = ("arrays", case.name)
+    level = LEVELS[rig.subject.topology.layout.arrays[case.name].level]
+    # What cannot be read has other content once it can: so it shows whether it was written anew.
+    change(rig.twin, disk, place["byte"], CHANGED_BYTES)
     if case.fault is Fault.UNREADABLE:
-        with unreadable(rig.twin, disk, place["byte"]):
+        # raid5.c reads once more before it takes a sector for unreadable, but for P of RAID6.
+        times = 1 if level.name == "raid6" and case.kind == "parity" else 2
+        with unreadable(rig.twin, disk, place["byte"], times):
             check = rig.places("scrub", node, "check", sector)
-        yield _some(array, "corrected", check["corrected"])
+        mended = "still wrong" if is_changed(rig.twin, disk, place["byte"]) else "right"
+        yield _same(array, "sector after the scrub", "right", mended)
+        if level.parity:  # of RAID1 the kernel counts none
+            yield _some(array, "corrected", check["corrected"])
         yield _same(array, "members out", "0", str(check["degraded"]))
         yield _same(array, "reader", "right", _reader(rig, mount, node))
         return
-    change(rig.twin, disk, place["byte"], CHANGED_BYTES)
-    copies = not LEVELS[rig.subject.topology.layout.arrays[case.name].level].parity
+    copies = not level.parity
     expected = EITHER if copies else "wrong" if case.kind == "data" else "right"
     yield _read(array, "reader", expected, _reader(rig, mount, node))
     yield _some(array, "mismatches", rig.places("scrub", node, "check", sector)["mismatches"])

@@ -15,7 +15,7 @@ from raidplan.twin.rehearsal.host import EMULATION
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.subject import Subject, described
-from raidplan.twin.server import Disk, Image, Twin, TwinError, find_or_build, install_raidplan
+from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
 from raidplan.twin.server.recipe import Recipe
 
 PLAN = "/root/plan.json"
@@ -88,8 +88,10 @@ class Run:
 
 
 @contextmanager
-def begun(disks: Sequence[Disk], subject: Subject, wish: Wish, run: Run) -> Iterator[Twin]:
-    """The machine with these disks, booted from the image of the release. Raises StageFailed."""
+def begun(
+    disks: Sequence[Disk], subject: Subject, wish: Wish, run: Run, links: Sequence[Link] = ()
+) -> Iterator[Twin]:
+    """The machine with these disks and limits, booted from the image of the release. Raises StageFailed."""
     image = wish.image
     if image is None:
         with run.stage("build", f"the image of {wish.suite}, once"):
@@ -97,23 +99,19 @@ def begun(disks: Sequence[Disk], subject: Subject, wish: Wish, run: Run) -> Iter
     with run.stage("boot", described(subject)):
         twin = Twin.start(
             disks, memory_mib=subject.memory_mib, image=image, directory=wish.folder, accelerator=wish.accelerator,
-            boot_timeout=BOOT_SECONDS,
+            boot_timeout=BOOT_SECONDS, links=links,
         )  # fmt: skip
     with twin:
         yield twin
 
 
 def made(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
-    """The plan applied, applied again, booted, and read back; what rules say of the layout keeps nobody from rehearsing it.
+    """The plan applied, applied again, filled, booted, and read back; what rules say of the layout keeps nobody from rehearsing it.
 
     Returns the versions that did it.
     """
     twin = rig.twin
-    with run.stage("install", "raidplan in the twin"):
-        install_raidplan(twin)
-        twin.put(plan_to_json(plan).encode(), PLAN)
-    with run.stage("apply", "the layout"):
-        applied(twin, PLAN, plan.host, WHOLE)
+    versions = applied_only(twin, plan, run)
     with run.stage("apply again", "there must be nothing to do"):
         applied(twin, PLAN, plan.host, NOTHING)
     with run.stage("fill", "records on every file system, which must read back in every case"):
@@ -124,7 +122,17 @@ def made(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
         twin.start_again(timeout=BOOT_SECONDS, snapshots=True)
     with run.stage("read back", "there must be nothing to do"):
         applied(twin, PLAN, plan.host, NOTHING)
+    return versions
+
+
+def applied_only(twin: Twin, plan: Plan, run: Run) -> dict[str, str]:
+    """The plan applied, and the versions that did it."""
+    with run.stage("install", "raidplan in the twin"):
+        install_raidplan(twin)
+        twin.put(plan_to_json(plan).encode(), PLAN)
         said = twin.run(VERSIONS).stdout.splitlines()
+    with run.stage("apply", "the layout"):
+        applied(twin, PLAN, plan.host, WHOLE)
     return dict(zip(("kernel", "mdadm", "Debian"), said, strict=False))
 
 

@@ -1,0 +1,170 @@
+"""Rates measured on the twin: all links and disks of the layout are throttles, all scaled by one factor.
+
+A rate counts as predicted within a fifth. It is measured by the clock of the host, which is that of the throttles.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from raidplan.base.findings import Path
+from raidplan.base.size import MIB
+from raidplan.estimate.estimate import estimate
+from raidplan.estimate.links import Links
+from raidplan.estimate.result import Estimate
+from raidplan.layout.kinds.naming import device_node
+from raidplan.plan import Plan
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.report import Claim, Report, Tried
+from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, applied_only, begun
+from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.server import Disk, Link, Twin
+from raidplan.twin.server.wiring import disks_of
+
+MOST = 24_000_000
+"""Bytes per second of the fastest array after scaling: emulation reads several times as fast."""
+SECONDS = 10
+WITHIN = 0.2
+READ_AHEAD = 16384
+"""KiB/2, as blockdev takes it: enough for all members of an array to be read at once."""
+
+
+def rehearse_rates(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say) -> Report:
+    """The report filled in; a stage that fails is in it, and ends it."""
+    run = Run(say)
+    try:
+        return _rehearsed(subject, plan, report, wish, run)
+    except StageFailed:
+        return run.into(report)
+
+
+def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run) -> Report:
+    topology = subject.topology
+    found = [each for each in estimate(topology).arrays if each.name in topology.layout.arrays]
+    factor = scale_of(found)
+    report = replace(report, differences=(*report.differences, f"all rates are multiplied by {factor:.3g}"))
+    disks, links = throttles(topology, factor)
+    with begun(disks, subject, wish, run, links) as twin:
+        report = replace(report, versions=applied_only(twin, plan, run))
+        rig = Rig.of(twin, subject, plan)
+        with run.stage("measure", "each array alone, then all together"):
+            together = _all(twin, {each.name: each.together.read.bytes_per_second for each in found}, factor)
+            for each in found:
+                run.played(_measured(rig, each, factor, together), len(found))
+        if found:
+            with run.stage("control", "every limit is halved, and what is measured must be less"):
+                report = replace(report, control=_control(twin, found[0], factor))
+    return run.into(report)
+
+
+def scale_of(found: list[Estimate]) -> float:
+    """The factor by which all rates are multiplied, so that emulation keeps up."""
+    rates = [each.alone.read.bytes_per_second or 0 for each in found]
+    total = sum(each.together.read.bytes_per_second or 0 for each in found)
+    return MOST / max([*rates, total, MOST])
+
+
+def throttles(topology: Topology, factor: float) -> tuple[list[Disk], list[Link]]:
+    """Disks with the rates of their platters and cables, and the links that they share; what has no rate has no limit."""
+    hardware = topology.layout.hardware
+    paths = Links(hardware, topology.wiring)
+    links: dict[str, Link] = {}
+    disks = []
+    for disk in disks_of(topology.layout):
+        way = paths.of(disk.name)
+        port = [link.bytes_per_second for link in way if link.kind == "port"]
+        own = [rate for rate in (hardware.disks[disk.name].rate, *port) if rate]
+        limit = int(min(own) * factor) if own else None
+        disks.append(replace(disk, limit_bytes_per_second=limit))
+        shared = [link for link in way if link.kind != "port"]
+        names = list(dict.fromkeys(link.name for link in shared))
+        for name, above in zip(names, [*names[1:], ""], strict=True):
+            rates = [link.bytes_per_second for link in shared if link.name == name and link.bytes_per_second]
+            rate = int(min(rates) * factor) if rates else 1 << 40
+            links[name] = Link(name, rate, above)
+    return disks, list(links.values())
+
+
+def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, float]) -> Tried:
+    began = time.monotonic()
+    thing: Path = ("arrays", each.name)
+    claims = []
+    if rate := each.alone.read.bytes_per_second:
+        claims.append(_claim(thing, "read alone", rate * factor, _read(rig.twin, each.name, rate * factor)))
+    mount = next((entry.mount for entry in rig.subject.topology.layout.filesystems.values() if entry.device == each.name and entry.mount), None)  # fmt: skip
+    if mount and (rate := each.alone.write.bytes_per_second):
+        claims.append(_claim(thing, "write alone", rate * factor, _written(rig.twin, mount, rate * factor)))
+    if each.name in together and (rate := each.together.read.bytes_per_second):
+        claims.append(_claim(thing, "read together", rate * factor, together[each.name]))
+    case = Case(each.name, "array", (), {}, Fault.RATES)
+    return Tried(case, time.monotonic() - began, (), claims=tuple(claims))
+
+
+def _claim(thing: Path, what: str, predicted: float, observed: float) -> Claim:
+    close = abs(observed - predicted) <= WITHIN * predicted
+    off = f"{observed / predicted - 1:+.0%}"
+    return Claim(thing, what, _said(predicted), f"{_said(observed)} ({off})", close)
+
+
+def _said(rate: float) -> str:
+    return f"{rate / 1e6:.2f} MB/s"
+
+
+def _all(twin: Twin, rates: Mapping[str, float | None], factor: float) -> dict[str, float]:
+    """Bytes per second of all arrays, read at the same time."""
+    known = {name: rate * factor for name, rate in rates.items() if rate}
+
+    def one(name: str) -> Callable[[], float]:
+        return lambda: _read(twin, name, known[name])
+
+    with ThreadPoolExecutor(max(1, len(known))) as pool:
+        futures = {name: pool.submit(one(name)) for name in known}
+        return {name: future.result() for name, future in futures.items()}
+
+
+def _read(twin: Twin, name: str, rate: float) -> float:
+    """Bytes per second of reading an array for as long as the prediction takes `SECONDS`, past what memory has of it."""
+    node, blocks = device_node(name), max(4, int(rate * SECONDS) // MIB)
+    twin.run(f"blockdev --setra {READ_AHEAD * 2} {node}; sync; echo 3 >/proc/sys/vm/drop_caches")
+    script = f"dd if={node} of=/dev/null bs=1M count={blocks} status=none"
+    return _timed(twin, script, blocks * MIB)
+
+
+def _written(twin: Twin, mount: str, rate: float) -> float:
+    """Bytes per second of writing a file."""
+    blocks = max(4, int(rate * SECONDS) // MIB)
+    script = f"dd if=/dev/zero of={mount}/rehearsal.rate bs=1M count={blocks} conv=fsync status=none"
+    try:
+        return _timed(twin, script, blocks * MIB)
+    finally:
+        twin.run(f"rm -f {mount}/rehearsal.rate", check=False)
+
+
+def _timed(twin: Twin, script: str, size: int) -> float:
+    began = time.monotonic()
+    twin.run(script, timeout=60 * SECONDS)
+    return size / (time.monotonic() - began)
+
+
+def _control(twin: Twin, each: Estimate, factor: float) -> Tried:
+    """All throttles at half their rates: a rig that measures the same then does not measure the throttles."""
+    began = time.monotonic()
+    rate = (each.alone.read.bytes_per_second or 0) * factor
+    with twin.monitor() as monitor:
+        for group, limit in _limits(twin):
+            monitor.ask("qom-set", path=f"/objects/{group}", property="limits", value={"bps-total": limit // 2})  # fmt: skip
+    observed = _read(twin, each.name, rate)
+    lower = observed < (1 - WITHIN) * rate
+    claim = Claim(("arrays", each.name), "at half the limits", "less", _said(observed), lower)
+    return Tried(Case(each.name, "control", (), {}, Fault.RATES), time.monotonic() - began, (), claims=(claim,))  # fmt: skip
+
+
+def _limits(twin: Twin) -> Iterator[tuple[str, int]]:
+    machine = twin.machine
+    yield from ((f"link{number}", link.bytes_per_second) for number, link in enumerate(machine.links))
+    yield from ((f"limit{number}", disk.limit_bytes_per_second) for number, disk in enumerate(machine.disks) if disk.limit_bytes_per_second)  # fmt: skip

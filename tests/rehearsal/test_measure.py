@@ -1,0 +1,94 @@
+"""Rates of a rehearsal without a machine: the throttles of a layout, and the judgement of what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.cli import FINDINGS, OK, VOID
+from raidplan.estimate.estimate import estimate
+from raidplan.review.pipeline import load
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal import measure
+from raidplan.twin.rehearsal.measure import MOST, scale_of, throttles
+from tests.machine.test_links import LAYOUT, THROTTLES
+from tests.rehearsal.conftest import Rehearsal
+from tests.rehearsal.stand_in import Faulty
+
+
+@pytest.fixture
+def links(tmp_path: Path) -> Topology:
+    file = tmp_path / "links.yaml"
+    file.write_text(LAYOUT)
+    topology = load(str(file)).topology
+    assert topology is not None
+    return topology
+
+
+def test_each_link_of_the_layout_is_a_throttle_in_its_place(links: Topology) -> None:
+    disks, found = throttles(links, 1.0)
+    rates = {link.name: link.bytes_per_second for link in found}
+    assert {name: rates[name] for name in THROTTLES} == THROTTLES
+    assert {link.name: link.behind for link in found}["slow"] == "wide"
+    assert {link.name: link.behind for link in found}["all"] == "wide", "a controller has the rate of its bus"
+    assert {disk.limit_bytes_per_second for disk in disks if disk.name.startswith("a")} == {None}, "no rate"
+    rio = load("examples/rio-swap-cure.yaml").topology
+    assert rio is not None
+    assert {disk.limit_bytes_per_second for disk in throttles(rio, 0.1)[0]} == {6_500_000}
+    half = {link.name: link.bytes_per_second for link in throttles(links, 0.5)[1]}
+    assert half["slow"] * 2 == rates["slow"]
+
+
+def test_rates_are_scaled_to_what_emulation_reads(links: Topology) -> None:
+    found = list(estimate(links).arrays)
+    factor = scale_of(found)
+    fastest = max(each.alone.read.bytes_per_second or 0 for each in found)
+    assert 0 < factor < 1 and fastest * factor <= MOST * 1.001
+    assert scale_of([]) == 1
+
+
+@pytest.mark.parametrize(("off", "code"), [(1.0, OK), (0.85, OK), (0.7, FINDINGS), (1.3, FINDINGS)])
+def test_a_rate_counts_as_predicted_within_a_fifth(
+    rehearsed: Rehearsal,
+    monkeypatch: pytest.MonkeyPatch,
+    off: float,
+    code: int,
+) -> None:
+    halved = _measures(monkeypatch, off)
+    report = rehearsed(Faulty(), "--measure", code=code)
+    said = {claim["what"]: claim for case in report["cases"] for claim in case["claims"]}
+    assert {*said} == {"read alone", "read together", "write alone"}
+    assert all(claim["as_predicted"] is (code == OK) for claim in said.values())
+    assert f"{off - 1:+.0%}" in said["read alone"]["observed"]
+    assert report["control"]["claims"][0]["as_predicted"] and halved
+
+
+def test_limits_without_effect_make_it_void(
+    rehearsed: Rehearsal,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _measures(monkeypatch, 1.0, held=False)
+    rehearsed(Faulty(), "--measure", code=VOID)
+
+
+def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True) -> list[object]:
+    """Every rate is so many times what is predicted, and half of that once limits are halved."""
+    halved: list[object] = []
+
+    def rate(_: object, __: str, predicted: float) -> float:
+        return predicted * off * (0.5 if halved and held else 1)
+
+    class Monitor:
+        def __enter__(self) -> Monitor:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def ask(self, command: str, **words: object) -> None:
+            halved.append((command, words))
+
+    monkeypatch.setattr(measure, "_read", rate)
+    monkeypatch.setattr(measure, "_written", rate)
+    monkeypatch.setattr("tests.rehearsal.stand_in.StandIn.monitor", lambda self: Monitor(), raising=False)
+    monkeypatch.setattr(measure, "_limits", lambda twin: [("limit0", 100)])
+    return halved
