@@ -12,9 +12,31 @@ from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import measure
 from raidplan.twin.rehearsal.measure import MOST, scale_of, throttles
-from tests.machine.test_links import LAYOUT, THROTTLES
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.stand_in import Faulty
+
+THROTTLES = {"one0": 12_000_000, "one1": 12_000_000, "all": 12_000_000, "slow": 18_000_000}
+LAYOUT = """\
+version: 1
+host: links
+hardware:
+  buses:
+    wide: {type: pcie, generation: 3, lanes: 16}
+    slow: {type: other, behind: wide, rate: 18000000B/s}
+  controllers:
+    host0: {behind: wide, ports: 8, speed: 6Gbps}
+  multipliers:
+    one<0-1>: {behind: host0, port: <1>, switching: fis, rate: 12000000B/s}
+    all: {behind: host0, port: 6, switching: fis, rate: 12000000B/s}
+  disks:
+    a<0-1>: {behind: one<1>, serial: LINK-A<1>, size: 512MiB}
+    b<0-2>: {behind: all, port: <1>, serial: LINK-B<1>, size: 512MiB}
+    c<0-2>: {behind: slow, serial: LINK-C<1>, size: 512MiB}
+arrays:
+  spread: {level: raid0, chunk: 64KiB, members: [a<0-1>]}
+  crowded: {level: raid5, chunk: 64KiB, members: [b<0-2>]}
+  half: {level: raid5, chunk: 64KiB, members: [c<0-2>]}
+"""
 
 
 @pytest.fixture
