@@ -86,11 +86,20 @@ def test_a_libvirtd_that_does_not_stay_says_why_and_ends_nothing(
 def test_another_libvirtd_that_answers_meanwhile_loses_no_machine(
     host: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ends = 'touch "$HERE/answers"; echo "the pid file is taken" >&2; exit 1'
-    _program(tmp_path / "libvirtd", ends)
-    assert host.main(["sleep", "0.5"]) == 1
+    """Ours has ended by then, and the command does not run with another's."""
+    _program(tmp_path / "virsh", VIRSH.replace("version)", "version) sleep 1;"))
+    _program(tmp_path / "libvirtd", 'touch "$HERE/answers"; echo "the pid file is taken" >&2; exit 1')
+    assert host.main(["touch", str(tmp_path / "ran")]) == 1
     assert "the pid file is taken" in capfd.readouterr().err
-    assert (tmp_path / "calls").read_text() == ""
+    assert not (tmp_path / "ran").exists() and (tmp_path / "calls").read_text() == ""
+
+
+def test_a_libvirtd_that_ends_during_the_command_is_said(
+    host: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _program(tmp_path / "libvirtd", 'touch "$HERE/answers"; sleep 1; echo "out of memory" >&2; exit 9')
+    assert host.main(["sleep", "2"]) == 1
+    assert "libvirtd ended with 9: out of memory" in capfd.readouterr().err
 
 
 def test_a_libvirtd_that_says_much_is_not_held_up(host: ModuleType, tmp_path: Path) -> None:
