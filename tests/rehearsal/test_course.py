@@ -9,8 +9,12 @@ from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
 
-def test_a_guest_that_does_as_predicted_passes_in_every_case(rehearsed: Rehearsal) -> None:
+def test_a_guest_that_does_as_predicted_passes_in_every_case(
+    rehearsed: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = rehearsed(Faulty())
+    said = capsys.readouterr().err
+    assert "then 29 cases and the control" in said and "29 of 29: power machine" in said
     assert report["as_predicted"] and not report["void"]
     assert report["predictions"]["all"] == report["predictions"]["true"] > 60
     faults = [case["fault"] for case in report["cases"]]

@@ -41,6 +41,9 @@ def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say)
     cases = cases_of(source, wish.faults)
     report = replace(report, untried=tuple(untried(source.survival)))
     run = Run(say)
+    say(
+        f"to come: the layout applied and booted, then {counted(len(cases), 'case')}{' and the control' * bool(cases)}"
+    )
     try:
         return _rehearsed(subject, plan, report, wish, run, source, cases)
     except StageFailed:
@@ -61,18 +64,18 @@ def _rehearsed(
                 twin.save(READY)
             # Boots come last: they begin on new files, without the snapshot.
             boots = [case for case in cases if PLAYED[case.fault] is boot]
-            _play(rig, run, "faults", [case for case in cases if case not in boots])
+            _play(rig, run, "faults", [case for case in cases if case not in boots], len(cases))
             if (last := control(source.survival)) is not None:
                 with run.stage("control", f"{last.name} pulled, which must stop something"):
                     report = replace(report, control=pulled(rig, last))
-            _play(rig, run, "boots", boots)
+            _play(rig, run, "boots", boots, len(cases))
     return run.into(report)
 
 
-def _play(rig: Rig, run: Run, name: str, cases: list[Case]) -> None:
+def _play(rig: Rig, run: Run, name: str, cases: list[Case], of: int) -> None:
     """Plays cases through, and says of each whether it went as predicted."""
     if not cases:
         return
     with run.stage(name, counted(len(cases), "case")):
         for case in cases:
-            run.played(PLAYED[case.fault](rig, case), len(cases))
+            run.played(PLAYED[case.fault](rig, case), of)
