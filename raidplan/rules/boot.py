@@ -10,8 +10,9 @@ from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import array_disks, place
+from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
+from raidplan.topology.resolve import DISKS
 
 
 @rule(Severity.ERROR, acceptable=True)
@@ -70,9 +71,16 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
 
 
 def _holders(topology: Topology, device: str) -> frozenset[str]:
-    """The disks that hold what is on a device; the journal of an array does not."""
-    array = topology.layout.arrays.get(device)
-    return array_disks(topology, array) if array is not None else topology.disks_below(device)
+    """The disks that hold what is on a device; the journal of an array does not, nor do its spares."""
+    seen, waiting = dict[Path, str](), [device]
+    while waiting:
+        item = topology.provider.get(waiting.pop())
+        if item is not None and item.path not in seen:
+            seen[item.path] = item.name
+            array = topology.layout.arrays.get(item.name) if item.path[0] == "arrays" else None
+            uses = () if array else item.kind.uses(item.name, item.path)
+            waiting += array.named_members if array else (use.device for use in uses)
+    return frozenset(name for path, name in seen.items() if path[:2] == DISKS)
 
 
 def _behind(path: Path, what: str, hidden: dict[str, Path], disks: list[str], others: list[str]) -> Hit:

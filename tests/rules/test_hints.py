@@ -63,6 +63,7 @@ LED = {
     931073330: "a member left a controller, and its room there made a note of another rule a warning",
     755809880: "ext3 has no use for a larger member",
     209509387: "without its journal an array hid no longer what was wrong with another",
+    574150309: "the same of an array below a volume",
     398800244: "two of three members stayed behind a multiplier that had all",
     553071362: "which multiplier has room was a matter of the disks that are free there",
 }
