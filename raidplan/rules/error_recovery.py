@@ -26,7 +26,13 @@ def no_error_recovery_limit(topology: Topology) -> Iterator[Hit]:
     resets the link, md's write to the silent disk fails, and md drops a disk that has one bad sector. In the
     rebuild after that, the next such sector stops the array, so it is an error for hard disks in arrays
     that survive one loss. With `error_recovery: 7s` the disk answers in time; many forget that when they lose
-    power, so it has to be set at every boot.
+    power, so it has to be set at every boot. raidplan sets neither value: the two keys say what the machine
+    does already, by udev rules such as these, each on one line of a file in /etc/udev/rules.d:
+
+    - `ACTION=="add", KERNEL=="sd*", ENV{ID_SERIAL_SHORT}=="S1", ENV{DEVTYPE}=="disk",
+      RUN+="/usr/sbin/smartctl -q silent -l scterc,70,70 $devnode"`
+    - `ACTION=="add", KERNEL=="sd*", ENV{ID_SERIAL_SHORT}=="S2", ENV{DEVTYPE}=="disk",
+      ATTR{device/timeout}="180"`
 
     Bad:
         hardware:
@@ -57,8 +63,9 @@ def no_error_recovery_limit(topology: Topology) -> Iterator[Hit]:
             (*path, "members"),
             f"{listed(slow, last=' and ')} of {name} {_retries(disks[slow[0]], len(slow))}, and the kernel "
             f"waits {float(_timeout(disks[slow[0]])):g} s: one bad sector makes md drop the disk",
-            "have 'smartctl -l scterc,70,70' run at every boot and write error_recovery: 7s; for a disk that cannot, "
-            f"have a udev rule set device/timeout to {PATIENT} and write command_timeout: {PATIENT}s",
+            "have a udev rule run 'smartctl -l scterc,70,70' at every boot and write error_recovery: 7s; for a disk that cannot, "
+            f"have one set device/timeout to {PATIENT} and write command_timeout: {PATIENT}s; raidplan explain "
+            "no-error-recovery-limit has both rules",
             severity=Severity.ERROR if grave else None,
             related=places("disk", ("hardware", "disks"), slow),
         )

@@ -179,7 +179,7 @@ DEFECTS = (
     ),
 )  # fmt: skip
 OPEN = {
-    "D19": "error_recovery and command_timeout are what the layout says of a disk, and no step makes them so",
+    "D19": "error_recovery and command_timeout are what the layout says of a disk, and no step makes them so: a stated limit",
 }
 """Defects without a mend."""
 

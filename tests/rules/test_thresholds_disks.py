@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import found, said
+from raidplan.review.pipeline import load, plan
+from raidplan.rules import CATALOGUE
+from tests.rules.stages import HEAD, found, said
 
 DISKS = "hardware: {disks: {d<0-4>: {serial: S<1>, size: 4TB%s}, e: {serial: E, size: 4TB%s}}}\n"
 RAID6 = "arrays: {s: {level: raid6, members: [d<0-4>]}}"
@@ -268,3 +270,22 @@ def test_clients_read_no_swap_system_or_journal(more: str, expected: list[str], 
     if "device: t" in more:
         text += "  t: {level: raid5, members: [d<2-4>], journal: s}\n"
     assert found("network-slower-than-array", text + more, tmp_path) == expected
+
+
+def test_what_the_layout_says_of_error_recovery_is_no_step_and_the_page_says_so(tmp_path: Path) -> None:
+    """Defect D19 of the trial is a stated limit: others set both values, by the udev rules that the page shows."""
+    steps = []
+    for keys in ("error_recovery: none", "error_recovery: 7s", "command_timeout: 180s"):
+        file = tmp_path / "layout.yaml"
+        disks = f"hardware: {{disks: {{d<0-1>: {{serial: S<1>, size: 1TB, {keys}}}}}}}\n"
+        file.write_text(f"{HEAD}{disks}arrays: {{s: {{level: raid1, members: [d<0-1>]}}}}\n")
+        made, _ = plan(load(str(file)))
+        assert made is not None
+        steps.append(made.steps)
+    assert steps[0] == steps[1] == steps[2]
+    page = CATALOGUE["no-error-recovery-limit"].page
+    assert "raidplan sets neither value" in page
+    assert (
+        'RUN+="/usr/sbin/smartctl -q silent -l scterc,70,70 $devnode"' in page
+        and 'ATTR{device/timeout}="180"' in page
+    )

@@ -71,9 +71,9 @@ class Disk(Model, Kind):
     recording: Literal["cmr", "dm-smr", "ha-smr", "zoned"] | None = None
     """Conventional; shingled and managed by the drive, or aware of the host; zoned: managed by the host."""
     error_recovery: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
-    """After how long the disk gives up on a bad sector (SCT ERC); `none` if it has no such limit."""
+    """After how long the disk gives up on a bad sector (SCT ERC), as it is set by others at every boot; `none`: without a limit."""
     command_timeout: Duration | None = None
-    """The time that the kernel waits for the disk, where the host sets another than 30 s."""
+    """The time that the kernel waits for the disk, where others set another than 30 s at every boot."""
     head_parking: Annotated[Duration | Literal["none"], duration_or("none")] | None = None
     """After how long without work the disk parks its heads; `none` if that is switched off."""
     power_loss_protection: Boolean | None = None
