@@ -37,9 +37,11 @@ class Rehearsal:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.monkeypatch = folder, monkeypatch
 
-    def __call__(self, faulty: Faulty, *words: str, boot: str = "start", code: int = OK) -> dict[str, Any]:
+    def __call__(
+        self, faulty: Faulty, *words: str, boot: str = "start", code: int = OK, text: str = LAYOUT
+    ) -> dict[str, Any]:
         file = self.folder / "layout.yaml"
-        file.write_text(LAYOUT.replace("BOOT", f"boot: {{degraded: {boot}}}"))
+        file.write_text(text.replace("BOOT", f"boot: {{degraded: {boot}}}"))
         topology = load(str(file)).topology
         assert topology is not None
         self.monkeypatch.setattr(command, "check_host", lambda *_: None)

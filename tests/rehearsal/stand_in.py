@@ -36,6 +36,10 @@ class Faulty:
     """A scrub counts what does not agree."""
     blind: bool = False
     """A record that was written over is not seen."""
+    unmounted: bool = False
+    """What a boot left out is not mounted once its disk is back."""
+    repaired_to: str = "right"
+    """The content of a mirror after a repair."""
     forgets: bool = False
     """What an apply that was interrupted had begun cannot be ended."""
 
@@ -60,6 +64,7 @@ class StandIn:
     repaired: bool = False
     bad: bool = False
     slow: bool = False
+    mirror: bool = False
     calls: list[str] = field(default_factory=list)
     settled_in: float = 12.0
     host: str = "twin"
@@ -112,6 +117,7 @@ class StandIn:
         return dict.fromkeys(mounts, 5) if word == "acknowledged" else self.look()
 
     def places(self, word: str, *words: str) -> Any:
+        self.mirror = words[0].endswith("mirror")
         place = {"disk": "sda", "byte": 1 << 20, "sector": 2048}
         if word == "find":
             return {"data": place, "parity": {**place, "byte": 2 << 20}}
@@ -119,6 +125,7 @@ class StandIn:
             if self.bad:
                 self.changed = self.wrong = False
             self.repaired |= words[1] == "repair"
+            self.wrong = self.faulty.repaired_to == "wrong" if self.repaired and self.mirror else self.wrong
             counted = self.changed and not self.repaired and self.faulty.scrubs
             return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0}
         return 0
@@ -134,10 +141,14 @@ class StandIn:
 
         def mounted(name: str, place: int) -> dict[str, Any]:
             good = stands("filesystems", name)
-            wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == 0) else []
+            wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
             read = {"acknowledged": 64, "damaged": wrong} if good else "Input/output error"
-            return {"mounted": True, "write": "" if good else "Input/output error", "read": read}
+            return {
+                "mounted": good and not (self.faulty.unmounted and self.at_boot),
+                "write": "" if good else "Input/output error",
+                "read": read,
+            }
 
         arrays = {
             name: {

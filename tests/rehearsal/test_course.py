@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from raidplan.cli import FINDINGS, VOID
+from raidplan.twin.rehearsal.faults import RETURNED
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -56,6 +60,41 @@ def test_what_goes_otherwise_is_found(rehearsed: Rehearsal, faulty: Faulty, faul
     report = rehearsed(faulty, "--faults", choice, code=FINDINGS)
     assert not report["as_predicted"] and not report["void"]
     assert any(not case["as_predicted"] for case in report["cases"] if case["fault"] == fault)
+
+
+def test_what_is_not_mounted_when_the_disk_is_back_is_found(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(unmounted=True), "--faults", "d1,boot:d1", boot="wait", code=FINDINGS)
+    (case,) = (each for each in report["cases"] if each["fault"] == "absent")
+    assert "/srv/five" in case["returned"] and not case["as_predicted"]
+
+
+@pytest.mark.parametrize("content", ["right", "wrong"])
+def test_a_repaired_mirror_has_the_content_of_either_copy(rehearsed: Rehearsal, content: str) -> None:
+    text = LAYOUT.replace(
+        "swap: {mirror: {device: mirror}}", "  mirror: {device: mirror, type: ext4, mount: /srv/mirror}"
+    )
+    report = rehearsed(Faulty(repaired_to=content), "--faults", "media", text=text)
+    (case,) = (each for each in report["cases"] if each["fault"] == "changed" and each["name"] == "mirror")
+    said = {claim["what"]: claim for claim in case["claims"]}
+    assert said["reader after repair"]["observed"] == content and case["as_predicted"]
+
+
+@pytest.mark.parametrize(
+    ("whole", "added", "said"), [(True, True, ""), (False, True, "returned"), (False, False, "added")]
+)
+def test_a_member_is_added_only_where_it_did_not_come_back_by_itself(
+    tmp_path: Path, whole: bool, added: bool, said: str
+) -> None:
+    mdadm = tmp_path / "mdadm"
+    state = "active sync   /dev/nodeX" if whole else "removed"
+    mdadm.write_text(
+        f'#!/bin/sh\ncase "$1$3" in --detail*) echo "{state}" ;; *--re-add) exit {int(not added)} ;; esac\n'
+    )
+    mdadm.chmod(0o755)
+    script = RETURNED.format(array="/dev/md/a", node="/dev/nodeX")
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == said
 
 
 def test_a_guest_in_which_nothing_fails_makes_it_void(rehearsed: Rehearsal) -> None:

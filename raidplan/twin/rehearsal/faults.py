@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
@@ -13,13 +14,16 @@ from raidplan.twin.rehearsal.media import erase
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
+from raidplan.twin.rehearsal.witness import FILL
 
 BACK_SECONDS = 300.0
 REBUILD_SECONDS = 1500.0
 TABLE = "/root/table"
 RETURNED = """\
-mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))" || mdadm --manage {array} --re-add {node} 2>/dev/null && echo returned ||
-{{ mdadm --manage {array} --remove detached; mdadm --manage {array} --add {node} && echo added; }}"""
+if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))"; then
+  if mdadm --manage {array} --re-add {node} 2>/dev/null; then echo returned
+  else mdadm --manage {array} --remove detached; mdadm --manage {array} --add {node} && echo added; fi
+fi"""
 BLANK = """\
 mdadm --manage {array} --remove detached; mdadm --manage {array} --remove failed; mdadm --manage {array} --add {node} && echo added"""
 
@@ -63,17 +67,23 @@ def brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
     found = rig.looked()
     if found is None:
         return "the machine does not answer after the disks were back", False
-    short = [name for name, array in found["arrays"].items() if array.get("degraded", "1") != "0"]
-    damaged = [
-        mount
-        for mount, state in found["mounts"].items()
-        if not isinstance(state["read"], dict) or state["read"]["damaged"]
-    ]
+    short = [name for name, array in found["arrays"].items() if not _is_whole(array)]
+    damaged = [mount for mount, state in found["mounts"].items() if not _reads(state)]
     if short or damaged:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
         return f"{what}; {done.stderr.strip()[-300:]}", False
     said = done.stdout.split()
     return ("rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"), True
+
+
+def _is_whole(array: Mapping[str, Any]) -> bool:
+    return array.get("degraded", "1") == "0" and array.get("array_state") not in (None, "inactive", "clear")
+
+
+def _reads(state: Mapping[str, Any]) -> bool:
+    """Mounted, and every record reads back: at least those of the fill are there."""
+    read = state["read"]
+    return bool(state["mounted"]) and isinstance(read, dict) and not read["damaged"] and read["acknowledged"] >= FILL  # fmt: skip
 
 
 def additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
