@@ -32,8 +32,7 @@ from raidplan.plan.boot_loaders import (
 from raidplan.plan.places import RULES_BEGIN
 from raidplan.plan.step import Proof, Run, Step, WriteFile
 from raidplan.topology import Topology
-from raidplan.topology.boot_places import BootPlace, boot_places
-from raidplan.topology.kept import kept
+from raidplan.topology.boot_places import BootPlace, boot_places, made_root
 
 BEFORE = ("config.fstab", "config.initramfs")
 """Steps whose files the menu speaks of."""
@@ -172,12 +171,11 @@ def _hook(firmware: str, topology: Topology, places: Sequence[BootPlace], menu: 
 
 def _root(topology: Topology) -> str:
     """The root file system as GRUB's menu names it to the kernel: by UUID, a logical volume by its node (10_linux of GRUB)."""
-    for item in topology.items:
-        entry = topology.layout.filesystems.get(item.name) if item.path[0] == "filesystems" else None
-        if entry and entry.mount == "/" and item.path not in kept(topology):
-            device = topology.taken(next(item.kind.uses(item.name, item.path)))
-            make = next(item.kind.steps(item.name, item.path, topology))
-            if device.kind == "volume":
-                return "/dev/mapper/" + "-".join(part.replace("-", "--") for part in device.uuid.split("/"))
-            return f"UUID={make.proof.key if make.proof else ''}"
-    return ""
+    item = made_root(topology)
+    if item is None:
+        return ""
+    device = topology.taken(next(item.kind.uses(item.name, item.path)))
+    if device.kind == "volume":
+        return "/dev/mapper/" + "-".join(part.replace("-", "--") for part in device.uuid.split("/"))
+    make = next(item.kind.steps(item.name, item.path, topology))
+    return f"UUID={make.proof.key if make.proof else ''}"

@@ -18,6 +18,7 @@ from raidplan.geometry.md_shape import stripe_cache_bytes
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.device import Device
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import boot_places, made_root
 
 STRIPE_CACHE = 256
 """Entries where none are set (drivers/md/raid5.h, NR_STRIPES)."""
@@ -135,6 +136,7 @@ class _Whole:
             spinup_amps_12v=load.start_amps,
             base_watts_known=any(supply.base_watts for supply in supplies),
             fates={name: self._fate(path) for name, path in things.items() if path in self._survival.fates},
+            boot_loader_installed=bool(boot_places(self._topology)) if made_root(self._topology) else None,
         )
 
 

@@ -110,6 +110,8 @@ class MachineEstimate:
     """False: the watts are those of the disks and their boards alone."""
     fates: Mapping[str, Fate]
     """`machine`, the running system, and `boot`, if the layout has one."""
+    boot_loader_installed: bool | None = None
+    """By the plan of the layout; None if it makes no root file system."""
 
 
 @dataclass(frozen=True, slots=True)

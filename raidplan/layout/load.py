@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -79,19 +81,33 @@ class _Reading:
         if not isinstance(value, dict):
             self._wrong_shape(KEYS, value, path)
             return None
+        split = self._split_numbers(value, known, path)
         given = {
             known[key].name: _way(known[key].hint)(self, entry, (*path, key))
             for key, entry in value.items()
-            if key in known
+            if key in known and key not in split
         }
-        meant = {self._unknown_key(key, known, path) for key in value if key not in known}
+        meant = {
+            self._unknown_key(key, known, path) for key in value if key not in known and key not in split
+        }
         missing = [key for key, field in known.items() if field.required and key not in value]
         self.findings += [
             error("missing-key", (*path, key), f"'{key}' is missing", f"add {key}: {'1' if key == 'version' else '…'}")
             for key in missing
             if key not in meant  # the misspelt key beside it is the same mistake
         ]  # fmt: skip
-        return None if missing else model(**given)
+        return None if missing or split else model(**given)
+
+    def _split_numbers(self, value: Mapping[str, object], known: Known, path: Path) -> set[str]:
+        """The keys that a comma in a number made, and those before them: `{size: 4,0TB}` has `size` and `0TB`. Says so."""
+        split = set[str]()
+        for (key, entry), (after, nothing) in pairwise(value.items()) if value.keys() - known.keys() else ():
+            number = isinstance(entry, str) and entry.isdigit() and nothing is None
+            if number and key in known and re.fullmatch(r"\d+ ?[A-Za-z/%]*", after):
+                split |= {key, after}
+                message = f"the comma ends this value: {key} is {entry}, and '{shortened(after)}' a key"
+                self._say("invalid-value", (*path, key), message, _without_comma(f"{entry},{after}"))
+        return split
 
     def mapping(self, key_hint: Any, hint: Any, value: object, path: Path) -> object:
         """Entries by names that the user chooses."""
@@ -129,11 +145,13 @@ class _Reading:
         try:
             return written.read(value)
         except Mistake as mistake:
-            message = mistake.message
+            message, hint = mistake.message, mistake.hint
             if isinstance(value, str) and value:
                 message = message.replace(value, shortened(value))
             rule = mistake.rule if isinstance(mistake, Refused) else "invalid-value"
-            self._say(rule, path, message, mistake.hint)
+            if isinstance(value, str) and re.match(r"\d+,\d", value):
+                hint = _without_comma(shortened(value))
+            self._say(rule, path, message, hint)
             return None
 
     def _on_key(self, name: Way, key: str, path: Path) -> None:
@@ -163,6 +181,20 @@ class _Reading:
     def _nearest(self, word: str, known: Iterable[str]) -> str:
         self._looked_up += 1
         return nearest(word, list(known)) if self._looked_up <= MANY else ""
+
+
+def _without_comma(number: str) -> str:
+    """The hint for `4,0TB`; a comma before three digits may stand between thousands too."""
+    whole = (
+        f" or {number.replace(',', '')}, whichever you mean"
+        if re.match(r"\d+(,\d{3})+(?!\d)", number)
+        else ""
+    )
+    return (
+        f"write {number.replace(',', '.')}{whole}"
+        if number.count(",") == 1
+        else f"write {number.replace(',', '')}"
+    )
 
 
 Known = Mapping[str, Field]

@@ -12,7 +12,7 @@ from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.hardware import Bus, Controller, Enclosure, Expander, Multiplier, Power
 from raidplan.layout.kinds.host import Allow, Boot, Monitoring
 from raidplan.layout.kinds.lvm import VolumeGroup
-from raidplan.layout.kinds.model import Integer, Model, Name, Size, Speed
+from raidplan.layout.kinds.model import HostName, Integer, Model, Name, Size, Speed
 from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.kinds.swap import Swap
 
@@ -23,7 +23,7 @@ class Hardware(Model):
     memory: Size | None = None
     """The machine's memory: `16GiB`. Stripe caches are compared with it."""
     firmware: Literal["bios", "uefi"] | None = None
-    """The firmware that starts the machine; it decides which partition the machine boots from."""
+    """The firmware that starts the machine; it decides which partition the machine boots from, and without it no boot loader is installed."""
     network: Speed | None = None
     """The line rate of all network links together, through which clients read and write: `10Gbps`."""
     buses: Mapping[Name, Bus] = {}
@@ -47,7 +47,7 @@ class Layout(Model):
 
     version: Integer
     """The version of this format: `1`."""
-    host: Name
+    host: HostName
     """The host's name, such as `box`: typed to confirm an apply, stored in the arrays as their home."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
     """The machine's main work; rules and estimates judge chunk, inodes and level by it."""

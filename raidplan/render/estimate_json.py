@@ -107,6 +107,7 @@ def _machine(machine: MachineEstimate) -> dict[str, Any]:
         "base_watts_known": machine.base_watts_known,
         "spinup_amps_12v": round(machine.spinup_amps_12v, 1),
         **{name: _fate(fate) for name, fate in machine.fates.items()},
+        "boot_loader_installed": machine.boot_loader_installed,
     }
 
 

@@ -148,6 +148,8 @@ def _boots(estimates: Estimates) -> Iterator[str]:
     yield f"  boots without: {', '.join(kept) or 'none of them'}" + (
         f"; not without: {', '.join(lost)}" if lost else ""
     )
+    if estimates.machine.boot_loader_installed is False:
+        yield "    if there is a boot loader on what is left: the layout installs none"
 
 
 def _of_kind(kind: str, names: Sequence[str], among: int, at_once: int) -> list[str]:

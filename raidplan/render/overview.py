@@ -119,10 +119,21 @@ def summary(plan: Plan) -> dict[str, str]:
         "create": ", ".join(created(plan)),
         "change": ", ".join(changed),
         "format": formatted(plan),
+        "boot": "" if starts(plan) else "no boot loader is installed, and / is made",
         "destroy": destroyed(plan),
         "keep": ", ".join(kept(plan)),
     }
     return {word: text for word, text in told.items() if text}
+
+
+def starts(plan: Plan) -> bool:
+    """Whether a boot loader is installed where a root file system is made."""
+    made = {step.id for step in plan.steps}
+    roots = (
+        step.id for step in plan.steps if step.proof and (step.proof.kind, step.proof.key) == ("mount", "/")
+    )
+    proofs = {step.proof.kind for step in (*plan.steps, *plan.whole) if step.proof}
+    return "boot_loader" in proofs or not any(root.removesuffix("mount") + "make" in made for root in roots)
 
 
 def target(plan: Plan) -> str:

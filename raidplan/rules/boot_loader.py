@@ -1,39 +1,20 @@
-"""Rules about the boot loader: where it is, how many of it there are, and what it can read."""
+"""Rules about what the firmware and the boot loader can read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Path, Severity
-from raidplan.base.size import GIB, MIB
 from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.boot_devices import boot_filesystem, esps
+from raidplan.rules.lib.boot_devices import boot_filesystem
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import free_partitions
-from raidplan.rules.lib.subjects import agreeing, footing, losses, place, places
+from raidplan.rules.lib.loader_places import BIOS, EFI, loader_disks, partitions_for
+from raidplan.rules.lib.subjects import agreeing, place, places
 from raidplan.topology import Topology
 
 FLAT = ("grub-legacy", "lilo", "syslinux", "systemd-boot")
 """Loaders, or the firmware below them, that know nothing of md: to them a member is a plain partition."""
-
-
-BIOS, EFI = (MIB, 64 * MIB), (260 * MIB, 4 * GIB)
-"""Bytes of a partition that was rather made for a boot loader: a BIOS boot partition, an EFI system partition."""
-
-
-def loader_disks(topology: Topology) -> dict[str, str]:
-    """The disks that the firmware can load a boot loader from, and the partition that holds it."""
-    hardware = topology.layout.hardware
-    found: dict[str, str] = {}
-    for device in esps(topology):
-        for disk in sorted(topology.disks_below(device)):
-            found.setdefault(disk, device)
-    for name, described in hardware.disks.items():
-        for part, entry in described.partitions.items():
-            if entry.type == ("esp" if hardware.firmware == "uefi" else "bios-boot"):
-                found.setdefault(name, f"{name}.{part}")
-    return found
 
 
 @rule(Severity.ERROR, acceptable=True)
@@ -73,7 +54,7 @@ def no_boot_partition(topology: Topology) -> Iterator[Hit]:
     kind = "an EFI system partition" if firmware == "uefi" else "a BIOS boot partition"
     part = "esp: {size: 1GiB, type: esp}" if firmware == "uefi" else "bios: {size: 1MiB, type: bios-boot}"
     word, range_ = ("esp", EFI) if firmware == "uefi" else ("bios-boot", BIOS)
-    there = _partitions_for(topology, disks, range_)
+    there = partitions_for(topology, disks, range_)
     if disks:
         yield Hit(
             ("hardware", "firmware"),
@@ -82,79 +63,6 @@ def no_boot_partition(topology: Topology) -> Iterator[Hit]:
             related=(place("file system", ("filesystems", name)),),
             edits=tuple(Edit(("hardware", "disks", *at, "type"), word) for at in there),
         )
-
-
-@rule(Severity.WARNING)
-def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
-    """The system survives the loss of disks that hold all of its boot loaders.
-
-    Why: md keeps copies of the file systems, not of what the firmware starts. If a mirror loses the one disk
-    with the BIOS boot partition or the EFI system partition, the data are there and the machine does not
-    start. As many disks as the array can lose, and one more, need a loader.
-
-    Bad:
-        hardware:
-          firmware: bios
-          disks:
-            d0: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}
-            d1: {size: 1TB, partitions: {os: {size: rest}}}
-        arrays:
-          os: {level: raid1, members: [d<0-1>.os]}
-        filesystems:
-          root:
-            device: os    # <-- here
-            type: ext4
-            mount: /
-
-    Good:
-        hardware:
-          firmware: bios
-          disks: {d<0-1>: {size: 1TB, partitions: {bios: {size: 1MiB, type: bios-boot}, os: {size: rest}}}}
-        arrays:
-          os: {level: raid1, members: [d<0-1>.os]}
-        filesystems:
-          root: {device: os, type: ext4, mount: /}
-
-    Source: https://wiki.debian.org/UEFI, "RAID for the EFI System Partition";
-    https://www.gnu.org/software/grub/manual/grub/grub.html, "BIOS installation".
-    """
-    name, loaders = boot_filesystem(topology), loader_disks(topology)
-    if name is None or not loaders:
-        return
-    device = topology.layout.filesystems[name].device
-    ground = footing(topology, device)
-    if ground.exposed or not ground.arrays:
-        return
-    array = max(ground.arrays, key=lambda each: losses(topology.layout.arrays[each]))
-    may_lose = losses(topology.layout.arrays[array])
-    if len(loaders) <= may_lose:
-        bare = sorted(topology.disks_below(device) - loaders.keys())
-        uefi = topology.layout.hardware.firmware == "uefi"
-        there = _partitions_for(topology, bare, EFI if uefi else BIOS)
-        yield Hit(
-            ("filesystems", name, "device"),
-            f"{array} survives the loss of {may_lose} of its disks, and without {listed(sorted(loaders), last=' and ')} "
-            "nothing starts the machine: no other disk has a boot loader",
-            "and install the loader on each"
-            if there
-            else f"make a partition like {loaders[min(loaders)]} on {listed(bare, last=' and ')} too, and install the loader on each",
-            related=places("disk", ("hardware", "disks"), sorted(loaders)),
-            edits=tuple(
-                Edit(("hardware", "disks", *at, "type"), "esp" if uefi else "bios-boot") for at in there
-            ),
-        )
-
-
-def _partitions_for(
-    topology: Topology, disks: Sequence[str], sizes: tuple[int, int]
-) -> list[tuple[str, str, str]]:
-    """The path below the disks of a free partition without a type that is as large as one for a loader, on each of some disks."""
-    least, most = sizes
-    fit = [
-        name.partition(".") for name, size in topology.once(free_partitions).items() if least <= size <= most
-    ]
-    found = {disk: (disk, "partitions", part) for disk, _, part in reversed(fit) if disk in disks}
-    return [found[disk] for disk in disks] if found.keys() == {*disks} else []
 
 
 @rule(Severity.ERROR, acceptable=True)

@@ -33,7 +33,7 @@ def _below_mount(topology: Topology, mount: str) -> list[str]:
 
 @rule(Severity.WARNING)
 def plain_swap_beside_encryption(topology: Topology) -> Iterator[Hit]:
-    """The root file system is encrypted, and swap is not.
+    """A file system is encrypted, and swap is not.
 
     Why: whatever is in memory can be swapped out: passphrases, keys, the text of open files. It stays on
     the disk after the machine is switched off, and whoever takes the disk reads it without any key. A
@@ -65,15 +65,31 @@ def plain_swap_beside_encryption(topology: Topology) -> Iterator[Hit]:
 
     Source: crypttab(5), option `swap`; https://wiki.archlinux.org/title/Dm-crypt/Swap_encryption.
     """
-    root = _below_mount(topology, "/")
-    for area in topology.once(swap_areas) if root else ():
-        if not encryptions_below(topology, area.device):
+    by, filesystems = _encrypted_by(topology), topology.layout.filesystems
+    secret = [name for name in filesystems if ("filesystems", name) in by]
+    if not secret:
+        return
+    first = min(secret, key=lambda name: filesystems[name].mount != "/")
+    what, nearest = "/" if filesystems[first].mount == "/" else first, by["filesystems", first]
+    for area in topology.once(swap_areas):
+        if area.device in topology.provider and topology.provider[area.device].path not in by:
             yield Hit(
                 area.path,
-                f"/ is encrypted by {root[0]}, and swap {area.name} on {area.device} is not: what is swapped out can be read without a key",
+                f"{what} is encrypted by {nearest}, and swap {area.name} on {area.device} is not: what is swapped out can be read without a key",
                 f"add an encryption of {area.device} with key: random, and let {area.name} be on it",
-                related=(place("encryption", ("encryption", root[0])),),
+                related=(place("encryption", ("encryption", nearest)),),
             )
+
+
+def _encrypted_by(topology: Topology) -> dict[Path, str]:
+    """The nearest encryption that each thing stands on or is."""
+    found: dict[Path, str] = {}
+    for item in topology.order if topology.layout.encryption else ():
+        below = (topology.provider.get(use.device) for use in item.kind.uses(item.name, item.path))
+        nearest = next((found[each.path] for each in below if each is not None and each.path in found), None)
+        if item.path[0] == "encryption" or nearest:
+            found[item.path] = item.name if item.path[0] == "encryption" else str(nearest)
+    return found
 
 
 @rule(Severity.NOTE)

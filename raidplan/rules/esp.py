@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from itertools import count
+from collections.abc import Iterator
 
-from raidplan.base.filesystems import FILESYSTEMS
-from raidplan.base.findings import Edit, Path, Severity
+from raidplan.base.findings import Edit, Severity
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import esps
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.exchange import would_crowd
-from raidplan.rules.lib.subjects import mounted, place
+from raidplan.rules.lib.loader_places import holds_fat, lacking, mounted_fat
+from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
 
 
@@ -138,7 +136,7 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
         name, kind = made.get(device, ("", "vfat"))
         if kind != "vfat":
             given = topology.layout.filesystems[name].given
-            simple = given <= {"device", "type", "mount"} and _holds_fat(topology, device)
+            simple = given <= {"device", "type", "mount"} and holds_fat(topology, device)
             yield Hit(
                 ("filesystems", name, "type"),
                 f"{device} is an EFI system partition, and firmware reads FAT there, not {kind}",
@@ -183,54 +181,31 @@ def unformatted_esp(topology: Topology) -> Iterator[Hit]:
 
     Source: UEFI specification 2.10, 13.3 (the file system of an EFI system partition).
     """
-    made = {entry.device: (name, entry) for name, entry in topology.layout.filesystems.items()}
-    for device, path in esps(topology).items():
-        if device in made and topology.layout.boot.loader == "grub" and not made[device][1].mount:
-            name, mount = made[device][0], _free_mount(topology)
+    names = {entry.device: name for name, entry in topology.layout.filesystems.items()}
+    # Of a whole disk another rule speaks.
+    found = {
+        device: path
+        for device, path in esps(topology).items()
+        if device not in topology.layout.hardware.disks
+    }
+    for device, edits in mounted_fat(topology, lacking(topology, found)).items():
+        if device in names:
             yield Hit(
-                ("filesystems", name),
-                f"{device} is to hold GRUB, and {name} has no mount point, which grub-install needs",
-                edits=(Edit(("filesystems", name, "mount"), mount),),
+                ("filesystems", names[device]),
+                f"{device} is to hold GRUB, and {names[device]} has no mount point, which grub-install needs",
+                edits=edits,
             )
-        # Of a whole disk another rule speaks.
-        if device not in made and device not in topology.layout.hardware.disks:
-            made_here = _filesystem_for(topology, device)
+        else:
             yield Hit(
-                path,
+                found[device],
                 f"{device} is to hold a boot loader, and nothing makes a file system on it",
-                ("" if made_here else _no_filesystem(topology, device))
+                ("" if edits else _no_filesystem(topology, device))
                 + "and have the boot loader installed on each",
-                edits=made_here,
+                edits=edits,
             )
-
-
-def _holds_fat(topology: Topology, device: str) -> bool:
-    there = topology.devices.get(device)
-    return there is not None and there.size >= FILESYSTEMS["vfat"].least(4096)
 
 
 def _no_filesystem(topology: Topology, device: str) -> str:
-    before = "" if _holds_fat(topology, device) else "make it larger, "
+    before = "" if holds_fat(topology, device) else "make it larger, "
     before = "give it to nothing else, " if device in topology.used_by else before
     return f"{before}add a file system of type vfat, "
-
-
-def _filesystem_for(topology: Topology, device: str) -> tuple[Edit, ...]:
-    """A file system on an EFI system partition, under a name and a mount point that are free; none if it has no room for one."""
-    if not _holds_fat(topology, device) or device in topology.used_by:
-        return ()
-    if would_crowd(topology, sorted(topology.disks_below(device)), []):
-        return ()
-    name = _free_mount(topology, topology.layout.filesystems.keys() | topology.provider.keys()).rpartition(
-        "/"
-    )[2]
-    path: Path = ("filesystems", name)
-    values = {"device": device, "type": "vfat", "mount": f"/boot/{name}"}
-    return tuple(Edit((*path, key), value) for key, value in values.items())
-
-
-def _free_mount(topology: Topology, taken: Container[str] = ()) -> str:
-    """A mount point for an EFI system partition that is free, with a name that is not taken."""
-    mounts = topology.once(mounted)
-    names = (f"efi{number}" if number > 1 else "efi" for number in count(1))
-    return next(f"/boot/{each}" for each in names if each not in taken and f"/boot/{each}" not in mounts)

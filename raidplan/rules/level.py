@@ -10,6 +10,7 @@ from raidplan.base.mistake import Mistake
 from raidplan.base.words import counted, listed
 from raidplan.geometry.md_shape import raid10_layout
 from raidplan.layout.kinds.array import Array
+from raidplan.layout.kinds.meant_range import meant_range
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, arrays, places, redundant
 from raidplan.topology import Topology
@@ -39,7 +40,12 @@ def too_few_members(topology: Topology) -> Iterator[Hit]:
     """
     for name, path, array in arrays(topology):
         count, least = len(array.named_members), LEVELS[array.level].minimum
-        if isinstance(array.members, tuple) and count < least:
+        meant = any(
+            meant_range(each, topology.provider)
+            for each in array.named_members
+            if each not in topology.provider
+        )
+        if isinstance(array.members, tuple) and count < least and not meant:
             smaller = [name for name in ("raid1", "raid5", "raid10") if LEVELS[name].minimum <= count]
             advice = f", or choose {listed(smaller, last=' or ')}" if smaller else ""
             yield Hit(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.topology.kept import kept_disks
-from raidplan.topology.resolve import Topology
+from raidplan.topology.kept import kept, kept_disks
+from raidplan.topology.resolve import Item, Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,17 @@ class BootPlace:
     mount: str = ""
 
 
+def made_root(topology: Topology) -> Item | None:
+    """The root file system, if the layout makes it and does not only describe it."""
+    filesystems = topology.layout.filesystems
+    roots = (
+        item
+        for item in topology.items
+        if item.path[0] == "filesystems" and filesystems[item.name].mount == "/"
+    )
+    return next((item for item in roots if item.path not in kept(topology)), None)
+
+
 def boot_places(topology: Topology) -> tuple[BootPlace, ...]:
     """The places of GRUB, in the order of the disks; none for another loader, or where no firmware is named."""
     return tuple(place for place in topology.once(_places) if place.disk not in kept_disks(topology))
@@ -33,9 +44,15 @@ def kept_places(topology: Topology) -> tuple[BootPlace, ...]:
     return tuple(place for place in topology.once(_places) if place.disk in kept_disks(topology))
 
 
+def places_of(topology: Topology, firmware: str | None) -> tuple[BootPlace, ...]:
+    """The places of GRUB that a firmware starts, whether GRUB is wanted or not."""
+    find = {"bios": _bios_boot, "uefi": _esps}.get(firmware or "")
+    return tuple(find(topology)) if find else ()
+
+
 def _places(topology: Topology) -> tuple[BootPlace, ...]:
-    find = {"bios": _bios_boot, "uefi": _esps}.get(topology.layout.hardware.firmware or "")
-    return tuple(find(topology)) if find and topology.layout.boot.loader == "grub" else ()
+    layout = topology.layout
+    return places_of(topology, layout.hardware.firmware) if layout.boot.loader == "grub" else ()
 
 
 def _bios_boot(topology: Topology) -> Iterator[BootPlace]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
-from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
+from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error, suggestion
 from raidplan.base.size import readable
 from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Use
 from raidplan.layout.kinds.disk import partition_for
+from raidplan.layout.kinds.meant_range import meant_range
 from raidplan.layout.model import Layout
 from raidplan.topology.wiring import Wiring
 
@@ -192,7 +193,8 @@ def _edges(items: Mapping[Path, Item], topology: Topology) -> tuple[dict[Path, l
         for use in item.kind.uses(item.name, path):
             first = topology.used_by.get(use.device)
             if use.device not in topology.provider:
-                near = did_you_mean(use.device, topology.provider) if len(findings) < MANY else ""
+                near = suggestion(meant_range(use.device, topology.provider))
+                near = near or (did_you_mean(use.device, topology.provider) if len(findings) < MANY else "")
                 message = f"there is no device '{use.device}' in this layout"
                 findings.append(
                     error("unknown-device", use.path, message, near or "describe it, or correct the name")

@@ -119,3 +119,17 @@ def test_colour_is_for_heads_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["estimate", JBOD]) == 0
     plain = capsys.readouterr().out
     assert "\x1b[1mjbod\x1b[0m" in coloured and "\x1b" not in plain
+
+
+def test_the_next_start_rests_on_a_boot_loader(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """`boots without: any one of 2 disks` stood there where nothing installed a boot loader."""
+    without = Path("examples/root-raid1-bios.yaml").read_text().replace("loader: grub", "loader: none")
+    file = tmp_path / "x.yaml"
+    file.write_text(without)
+    said = "    if there is a boot loader on what is left: the layout installs none"
+    told = []
+    for name in ("examples/root-raid1-bios.yaml", str(file), JBOD):
+        installed = estimate(name, capsys)["machine"]["boot_loader_installed"]
+        assert run(["estimate", name]) == 0
+        told.append((installed, said in capsys.readouterr().out.splitlines()))
+    assert told == [(True, False), (False, True), (None, False)]

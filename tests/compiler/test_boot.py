@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from shutil import which
 
 import pytest
 
 from raidplan.plan import Plan, Run, WriteFile, plan_from_json, plan_to_json
+from raidplan.render.overview import summary
 from raidplan.review import pipeline
 
 LAYOUT = """\
@@ -53,6 +55,18 @@ def plan(text: str, tmp_path: Path) -> Plan:
     made, loaded = pipeline.plan(pipeline.check(str(file)))
     assert made is not None, loaded.findings
     return made
+
+
+def test_a_plan_that_makes_the_root_and_installs_no_boot_loader_says_so(tmp_path: Path) -> None:
+    for text in (LAYOUT, BY_UEFI):
+        assert "boot" not in summary(plan(text, tmp_path))
+        without = plan(text.replace("loader: grub", "loader: none"), tmp_path)
+        assert summary(without)["boot"] == "no boot loader is installed, and / is made"
+        kept = text.replace("loader: grub", "loader: none").replace("mount: /}", "mount: /mnt}")
+        assert "boot" not in summary(plan(kept, tmp_path))
+        # What is left of an apply that made / before says nothing of what is not its own.
+        mounts = tuple(step for step in without.steps if step.id == "filesystem.root.mount")
+        assert mounts and "boot" not in summary(replace(without, steps=mounts))
 
 
 def test_grub_is_installed_on_each_disk_with_a_bios_boot_partition_and_then_its_menu_made(

@@ -147,6 +147,15 @@ ONE = {
     "a name with a dot": (H + "arrays: {s.0: {level: raid0, members: [a]}}", "3:10 invalid-value", "'s.0' is not a name", "use A-Z"),
     "a name in letters beyond ASCII": ("version: 1\nhost: größe", "2:7 invalid-value", "'größe' is not a name", "use A-Z"),
     "a long name": ("version: 1\nhost: " + "x" * 65, "2:7 invalid-value", "x...' is not a name", "at most 64"),
+    "a comma in a number": (disk("size: 4,0TB"), "5:16 invalid-value", "the comma ends this value: size is 4, and '0TB' a key", "write 4.0TB"),
+    "a comma between thousands": (disk("size: 4,000GB"), "5:16 invalid-value", "and '000GB' a key", "write 4.000GB or 4000GB, whichever you mean"),
+    "a comma in a line of its own": (
+        H + "hardware:\n  disks:\n    d0:\n      size: 4,0TB", "6:13 invalid-value", "'4,0TB' is not a size", "write 4.0TB",
+    ),
+    "a range with a hyphen": (array("members: [d0..d3]"), "4:32 invalid-value", "'d0..d3' is not the name of a device", "write d<0-3>"),
+    "the name of an array": (array("members: [/dev/md0]"), "4:32 unstable-device-name", "'/dev/md0' is an array", "write the name that it has"),
+    "the name of a file": (array("members: [/dev/md/data]"), "4:32 unstable-device-name", "'/dev/md/data' is an array", "under arrays"),
+    "a whole host name": ("version: 1\nhost: nas1.example.org", "2:7 invalid-value", "has a domain", "write nas1"),
     "two lines": (disk("serial: \"a\\nb\""), "5:18 invalid-value", "the text is empty or holds line breaks", "write one line"),
 }  # fmt: skip
 
@@ -168,6 +177,17 @@ def test_every_mistake_is_told() -> None:
         "5:32 invalid-value",
         "5:45 invalid-value",
         "6:1 unknown-key",
+    ]
+
+
+def test_a_key_of_digits_is_no_comma_unless_it_follows_a_number_and_has_no_value() -> None:
+    assert [place for place, _, _ in mistakes(disk("size: 4TB, 0TB, 1: x"))] == [
+        "5:21 unknown-key",
+        "5:26 unknown-key",
+    ]
+    assert [rule for _, rule, _ in mistakes(disk("size: 4, 0TB: 1"))] == [
+        "'4' has no unit",
+        "unknown key '0TB'",
     ]
 
 

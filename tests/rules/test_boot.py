@@ -142,3 +142,25 @@ def test_the_journal_of_an_array_holds_no_esp(tmp_path: Path) -> None:
     )
     ((message, _),) = said("boot-behind-multiplier", text, tmp_path)
     assert message.startswith("the EFI system partition e is on p0, p1 and p2 behind pm,")
+
+
+SECRET = """\
+hardware: {disks: {d0: {serial: S, size: 1TB, partitions: {os: {size: 100GB}, swap: {size: 4GiB}, data: {size: rest}}}}}
+encryption: {crypt: {device: d0.data, key: ask}%s}
+filesystems: {root: {device: d0.os, type: ext4, mount: /}, data: {device: crypt, type: ext4, mount: /srv}}
+swap: {w: {device: %s}}
+"""
+
+
+def test_plain_swap_beside_encrypted_data(tmp_path: Path) -> None:
+    """Only an encrypted root was asked for, and what is read from data comes into memory and into swap as well."""
+    (message, _), = said("plain-swap-beside-encryption", SECRET % ("", "d0.swap"), tmp_path)  # fmt: skip
+    assert message.startswith("data is encrypted by crypt, and swap w on d0.swap is not")
+    assert (
+        said("plain-swap-beside-encryption", SECRET % (", s: {device: d0.swap, key: random}", "s"), tmp_path)
+        == []
+    )
+    plain = SECRET.replace("device: crypt,", "device: d0.data,").replace(
+        "crypt: {device: d0.data, key: ask}%s", "%s"
+    )
+    assert said("plain-swap-beside-encryption", plain % ("", "d0.swap"), tmp_path) == []

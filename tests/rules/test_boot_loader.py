@@ -86,6 +86,103 @@ def test_the_disk_with_the_only_loader_is_named(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+TWO = "filesystems: {root: {device: os, type: ext4, mount: /}%s}"
+MIRRORED = "arrays: {os: {level: raid1, members: [a<0-1>.os]}}\n" + TWO
+FATS = ", efi: {device: a0.efi, type: vfat, mount: /boot/efi}, efi2: {device: a1.efi, type: vfat, mount: /boot/efi2}"
+GRUB = "\nboot: {loader: grub}"
+NONE = {
+    "nothing is written": ("", "", MIRROR, "neither boot.loader nor hardware.firmware is written"),
+    "no loader, bios": ("bios", BIOS, MIRROR, "boot.loader is not written"),
+    "no loader, uefi": ("uefi", ESP, MIRRORED % FATS, "boot.loader is not written"),
+    "no firmware": ("", BIOS, MIRROR + GRUB, "hardware.firmware is not written"),
+    "bios": ("bios", BIOS, MIRROR + GRUB, ""),
+    "uefi": ("uefi", ESP, MIRRORED % FATS + GRUB, ""),
+    "one's own": ("uefi", ESP, MIRROR + "\nboot: {loader: none}", ""),
+    "another": ("uefi", ESP, MIRROR + "\nboot: {loader: systemd-boot}", ""),
+    "no root": ("", "", MIRROR.replace("mount: /", "mount: /srv"), ""),
+    "nothing mounted": ("uefi", ESP, MIRROR + GRUB, "a0.efi, a1.efi, a2.efi and a3.efi have no file system that is mounted"),
+    "one disk of two, of which another rule speaks": ("uefi", ESP, MIRRORED % FATS.partition(", efi2")[0] + GRUB, ""),
+    "named and empty, of which another rule speaks": ("uefi", ESP, MIRROR + "\nboot: {loader: grub, esp: [a<0-1>.efi]}", ""),
+    "no partition, of which another rule speaks": ("uefi", "", MIRROR + GRUB, ""),
+    "a BIOS and an ESP": ("bios", ESP, MIRROR + "\nboot: {loader: grub, esp: [a0.efi]}", "a BIOS starts it from a BIOS boot partition, and no disk has one"),
+    "an ESP on an array": (
+        "uefi", "efi: {size: 1GiB}, ", "arrays: {os: {level: raid1, members: [a<0-1>.os]}, e: {level: raid1, members: [a<0-1>.efi], metadata: \"1.0\"}}\n"
+        + TWO % ", e: {device: e, type: vfat, mount: /boot/efi}" + GRUB, "GRUB is installed on EFI system partitions of their own, and e is an array"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("firmware", "part", "more", "why"), NONE.values(), ids=NONE)
+def test_no_boot_loader(firmware: str, part: str, more: str, why: str, tmp_path: Path) -> None:
+    """A layout that made / without a boot loader was checked, planned and estimated without a word of that."""
+    fact = f"the layout makes /, and no boot loader is installed: {why}"
+    assert [each for each, _ in said("no-boot-loader", machine(firmware, part) + more, tmp_path)] == [
+        fact
+    ] * bool(why)
+
+
+def test_a_root_that_is_described_only_needs_none(tmp_path: Path) -> None:
+    text = "hardware: {disks: {a: {serial: A, size: 1TB, keep: true, partitions: {os: {size: rest}}}}}\n"
+    text += "filesystems: {root: {device: a.os, type: ext4, mount: /}}"
+    assert found("no-boot-loader", text, tmp_path) == []
+    assert found("no-boot-loader", text.replace("keep: true, ", ""), tmp_path) == ["4:warning"]
+
+
+def test_one_on_a_kept_disk_is_left_as_it_is(tmp_path: Path) -> None:
+    text = (
+        machine("uefi", "", ESP) + MIRRORED % ", efi: {device: b0.efi, type: vfat, mount: /boot/efi}" + GRUB
+    )
+    text = text.replace("b<0-3>: {", "b<0-3>: {keep: true, ")
+    assert [each.partition("installed: ")[2] for each, _ in said("no-boot-loader", text, tmp_path)] == [
+        "b0.efi, where it could be, is kept as it is"
+    ]
+
+
+def test_the_hint_names_the_firmware_that_the_partitions_are_for(tmp_path: Path) -> None:
+    hints = [
+        hint
+        for firmware, part, more in (
+            ("", BIOS, MIRROR),
+            ("", ESP, MIRRORED % FATS),
+            ("", "", MIRROR),
+            ("bios", BIOS, MIRROR),
+        )
+        for _, hint in said("no-boot-loader", machine(firmware, part) + more, tmp_path)
+    ]
+    by = "write boot: {loader: grub} and hardware: {firmware: %s, or loader: none if you install one yourself"
+    assert hints == [
+        by % "bios}",
+        by % "uefi}",
+        by % "uefi} (or bios)",
+        "write boot: {loader: grub}, or loader: none if you install one yourself",
+    ]
+
+
+FATLESS = {
+    "the other is empty": (", efi: {device: a0.efi, type: vfat, mount: /boot/efi}", "grub", ["add filesystems: {efi2: {device: a1.efi, type: vfat, mount: /boot/efi2}}"]),
+    "the other is not mounted": (FATS.replace(", mount: /boot/efi2", ""), "grub", ["write mount: /boot/efi2 for efi2"]),
+    "both": (FATS, "grub", []),
+    "named too, of which another rule speaks": (", efi: {device: a0.efi, type: vfat, mount: /boot/efi}", "grub, esp: [a<0-1>.efi]", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "boot", "hints"), FATLESS.values(), ids=FATLESS)
+def test_an_esp_counts_if_grub_is_installed_on_it(
+    more: str, boot: str, hints: list[str], tmp_path: Path
+) -> None:
+    """A partition of type esp counted as a loader, whether anything was on it or not."""
+    text = machine("uefi", ESP) + MIRRORED % more + f"\nboot: {{loader: {boot}}}"
+    assert [hint for _, hint in said("too-few-boot-loaders", text, tmp_path)] == hints
+
+
+def test_two_empty_esps_are_given_a_name_and_a_mount_point_each(tmp_path: Path) -> None:
+    """Both hints said `efi` at /boot/efi, and after one the other was wrong."""
+    text = machine("uefi", ESP) + MIRROR + "\nboot: {loader: grub, esp: [a<0-1>.efi]}"
+    assert [hint.partition(", and have")[0] for _, hint in said("unformatted-esp", text, tmp_path)] == [
+        "add filesystems: {efi: {device: a0.efi, type: vfat, mount: /boot/efi}}",
+        "add filesystems: {efi2: {device: a1.efi, type: vfat, mount: /boot/efi2}}",
+    ]
+
+
 READ = {
     "grub": ("", "raid1", []),
     "grub, parity": ("", "raid6", []),

@@ -130,3 +130,25 @@ def test_the_offset_is_said(tmp_path: Path) -> None:
 def test_legs_of_unknown_size_say_nothing(tmp_path: Path) -> None:
     text = (NESTED % ("raid5", 5, "512KiB", "raid0", "")).replace(", size: 4TB", "")
     assert found("nested-array-off-stripe", text, tmp_path) == []
+
+
+TABLES = {
+    "one too large by a MiB": ("a: {size: 1GiB}, b: {size: 952522MiB}", ["1 ", "952521MiB for b, or size: rest"]),
+    "as large as can be": ("a: {size: 1GiB}, b: {size: 952521MiB}", []),
+    "part of a MiB counts whole": ("a: {size: 1GiB}, b: {size: 952521.5MiB}", ["1 ", "952521MiB for b, or size: rest"]),
+    "another takes the rest": ("a: {size: rest}, b: {size: 953545MiB}", ["1 ", "953544MiB for b;"]),
+    "the last takes the rest": ("a: {size: 953545MiB}, b: {size: rest}", ["1 ", "make them smaller"]),
+    "the last is too small for that": ("a: {size: 2TB}, b: {size: 1GiB}", ["954,828 ", "make them smaller"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("parts", "expected"), TABLES.values(), ids=TABLES)
+def test_partitions_too_large(parts: str, expected: list[str], tmp_path: Path) -> None:
+    """`take 3.6 TiB, and it has room for 3.6 TiB` did not say by how much, nor what fits."""
+    text = f"hardware: {{disks: {{d: {{serial: S, size: 1TB, partitions: {{{parts}}}}}}}}}"
+    told = [
+        each
+        for message, hint in said("partitions-too-large", text, tmp_path)
+        for each in (message.partition("take ")[2].partition("MiB")[0], hint)
+    ]
+    assert [want in got for want, got in zip(expected, told, strict=True)] == [True] * len(expected)

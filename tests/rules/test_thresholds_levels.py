@@ -277,3 +277,25 @@ def test_four_legs_are_named_with_their_places(legs: int, more: bool, tmp_path: 
     ((message, _),) = said("nested-without-redundancy", text, tmp_path)
     assert f"joins {legs} arrays" in message and "leg3 in shelf3" in message
     assert (", ...)" in message) is more and "leg4" not in message
+
+
+MEANT = {"d00-d07": "d<00-07>", "d00-07": "d<00-07>", "x0-x2": "x<0-2>"}
+
+
+@pytest.mark.parametrize(("written", "meant"), MEANT.items())
+def test_a_range_with_a_hyphen_is_no_array_with_too_few_members(
+    written: str, meant: str, tmp_path: Path
+) -> None:
+    """`add 3 members` was advised for `[d0-d3]`."""
+    text = array(8, "raid6").replace("[d<00-07>]", f"[{written}]")
+    assert said("unknown-device", text, tmp_path) == [
+        (f"there is no device '{written}' in this layout", f"did you mean '{meant}'?")
+    ]
+    assert said("too-few-members", text, tmp_path) == []
+
+
+@pytest.mark.parametrize("written", ["d00-d09", "y0-y2", "d00-x2"])
+def test_a_range_that_leads_nowhere_is_none(written: str, tmp_path: Path) -> None:
+    text = array(8, "raid6").replace("[d<00-07>]", f"[{written}]")
+    assert not [hint for _, hint in said("unknown-device", text, tmp_path) if "<" in hint]
+    assert [hint for _, hint in said("too-few-members", text, tmp_path)] == ["add 3 members"]

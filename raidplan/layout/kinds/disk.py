@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from raidplan.base.findings import Path
 from raidplan.base.identity import derived_uuid
-from raidplan.base.size import human
+from raidplan.base.size import MIB, align_up, human
 from raidplan.geometry import gpt
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Role, Site, Use
 from raidplan.layout.kinds.model import (
@@ -59,7 +59,8 @@ class Disk(Model, Kind):
     logical_block: Block | None = None
     """The size of a logical sector in bytes; 512 by default."""
     physical_block: Positive | None = None
-    """The size of a physical sector in bytes: `4096` on most disks of today."""
+    """The bytes that the disk writes as one: `4096` on most of today, as `lsblk -o PHY-SEC` shows. XFS and LUKS are made for it, for
+    good; without it for 512, whatever the machine's disk says: `apply` compares it with nothing."""
     rotational: Boolean | None = None
     """true: a hard disk; false: a solid-state disk."""
     rate: Rate | None = None
@@ -188,7 +189,7 @@ class Disk(Model, Kind):
             return gpt.place(
                 self.size, [size for _, size, _ in table], sector_bytes=self.logical_block or 512
             )
-        except ValueError:
+        except ValueError as problem:
             rests = sum(size is None for _, size, _ in table)
             if rests > 1:
                 raise Impossible(
@@ -204,13 +205,24 @@ class Disk(Model, Kind):
                     f"{name} has {human(self.size)}, which is too little for a partition table",
                     "correct its size",
                 ) from None
-            wanted, room = sum(size or 0 for _, size, _ in table), gpt.usable_bytes(self.size)
-            raise Impossible(
-                "partitions-too-large",
-                (*path, "partitions"),
-                f"the partitions of {name} take {human(wanted)}, and it has room for {human(room)}",
-                "make them smaller; 1 MiB at the front and 1 to 128 MiB at the end stay free",
-            ) from None
+            raise self._too_large(name, path, [size for _, size, _ in table], str(problem)) from None
+
+    def _too_large(self, name: str, path: Path, sizes: Sequence[int | None], problem: str) -> Impossible:
+        """Each size in whole MiB, as it is made; a rest needs one."""
+        room = gpt.usable_bytes(self.size or 0)
+        taken = [align_up(size or MIB, MIB) for size in sizes]
+        over, last = sum(taken) - room, [*self.partitions][-1]
+        if over <= 0:
+            return Impossible("partitions-too-large", (*path, "partitions"), problem)
+        most = taken[-1] - over
+        fits = f"write size: {most // MIB}MiB for {last}{'' if None in sizes else ', or size: rest'}"
+        advice = fits if most > 0 and sizes[-1] else "make them smaller"
+        return Impossible(
+            "partitions-too-large",
+            (*path, "partitions"),
+            f"the partitions of {name} take {over // MIB:,} MiB more than the {room // MIB:,} MiB that it has room for",
+            f"{advice}; 1 MiB at the front and {gpt.slack_bytes(self.size or 0) // MIB} MiB at the end stay free",
+        )
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         """One step writes the whole table."""

@@ -14,6 +14,7 @@ from raidplan.base import size
 from raidplan.base.hidden import is_seen
 from raidplan.base.levels import LEVELS, level_named, level_numbers
 from raidplan.base.mistake import Mistake
+from raidplan.layout.kinds.meant_range import meant_range
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -207,7 +208,20 @@ def _name(text: str) -> str:
     return text
 
 
+def _host(text: str) -> str:
+    short, dot, _ = text.partition(".")
+    if dot and re.fullmatch(NAME_PATTERN, short):
+        raise Mistake(f"'{text}' has a domain, and the name of a host is meant without it", f"write {short}")
+    return _name(text)
+
+
 def _reference(text: str) -> str:
+    if re.match("/dev/md", text):
+        raise Refused(
+            "unstable-device-name",
+            f"'{text}' is an array, which may have another number after the next boot",
+            "write the name that it has, or is to have, under arrays",
+        )
     if re.match(KERNEL_DEVICE, text):
         raise Refused(
             "unstable-device-name",
@@ -215,8 +229,10 @@ def _reference(text: str) -> str:
             "describe the disk under hardware.disks by its serial number, and use its name there",
         )
     if not re.fullmatch(REFERENCE_PATTERN, text) or len(text) > 129:
+        meant = meant_range(text)
         raise Mistake(
-            f"'{text}' is not the name of a device", "write one such as d00, d00.root, s0 or vg0.home"
+            f"'{text}' is not the name of a device",
+            f"write {meant}" if meant else "write one such as d00, d00.root, s0 or vg0.home",
         )
     return text
 
@@ -276,6 +292,7 @@ Block = Annotated[int, Written(_block, {"enum": list(BLOCKS)})]
 Boolean = Annotated[bool, Written(_boolean, {"type": "boolean"})]
 Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"}, "1%")]
 Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"}, "d00")]
+HostName = Annotated[str, Written(_host, {"type": "string", "pattern": f"^{NAME_PATTERN}$"}, "d00")]
 Reference = Annotated[
     str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"}, "d00")
 ]

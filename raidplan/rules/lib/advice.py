@@ -22,7 +22,7 @@ def advice(layout: Layout, at: Path, edits: Sequence[Edit], more: str) -> str:
     fresh: dict[Path, dict[str, str]] = {}
     for edit in edits:
         entry = _entry(edit.path)
-        if len(entry) == 2 and value_at(layout, entry) is None:
+        if len(entry) == 2 < len(edit.path) and value_at(layout, entry) is None:
             fresh.setdefault(entry, {})[str(edit.path[-1])] = str(edit.new)
         else:
             subjects.setdefault(_phrase(layout, edit), []).append(
@@ -48,7 +48,8 @@ def _phrase(layout: Layout, edit: Edit) -> tuple[str, str]:
     if isinstance(key, int):
         return "take", f"{new} in place of {old}"
     written = f"{key}: {flow([*new] if isinstance(new, tuple) else new)}"
-    return "write", f"{edit.path[0]}: {{{written}}}" if len(_entry(edit.path)) == 1 else written
+    alone = len(_entry(edit.path)) == 1 or edit.path[:-1] == ("hardware",)
+    return "write", f"{edit.path[0]}: {{{written}}}" if alone else written
 
 
 def _come(old: tuple[str, ...], new: tuple[str, ...]) -> list[str]:

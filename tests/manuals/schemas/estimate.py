@@ -85,7 +85,8 @@ def estimate() -> Schema:
         "swap": by_name("each by its name", ref("thing")),
         "machine": record("the machine as a whole", {
             "watts": number("while the disks work"), "base_watts_known": flag("false: of disks and boards alone"),
-            "spinup_amps_12v": number("while the disks start"), "running?": ref("fate"), "boot?": ref("fate")}),
+            "spinup_amps_12v": number("while the disks start"), "running?": ref("fate"), "boot?": ref("fate"),
+            "boot_loader_installed": or_null(flag("by the plan; null where the layout makes no root file system"))}),
         "gains": listed("what is to be won, the largest first", ref("gain")),
         "missing": texts("facts that the layout does not state"),
     }  # fmt: skip
