@@ -22,31 +22,33 @@ def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
 
 EXTENSIONS = {
     "txt": ("text", "github"),
+    "log": ("text", "github"),
     "json": ("json", "gitlab", "sarif", "maas"),
     "sarif": ("sarif",),
     "xml": ("junit",),
     "md": ("markdown",),
+    "markdown": ("markdown",),
     "html": ("html",),
     "htm": ("html",),
     "sh": ("shell",),
+    "bash": ("shell",),
     "svg": ("svg",),
     "mmd": ("mermaid",),
     "yaml": ("yaml", "curtin"),
     "yml": ("yaml", "curtin"),
 }
 """The formats that a file's extension stands for, the first that a command has by default."""
-NOT_WRITTEN = ("png", "pdf", "jpg", "jpeg", "gif", "webp", "csv", "docx", "xlsx")
-"""Extensions of other formats, which nothing here writes."""
 
 
 def format_of(file: str | None, given: str | None, formats: Sequence[str]) -> str:
     """The format of the output: the one that is given, or that of the file's name. Raises ValueError."""
-    extension = (file or "").rpartition("/")[2].rpartition(".")[2].lower() if file and "." in file else ""
-    named = EXTENSIONS.get(extension, ())
+    stem, _, extension = (file or "").rpartition("/")[2].rpartition(".")
+    named = EXTENSIONS.get(extension.lower(), ()) if stem else ()
     fitting = [each for each in named if each in formats]
-    if extension in NOT_WRITTEN or (named and not fitting):
+    if (named and not fitting) or (stem and not named and given is None):
+        by_name = ", or name one by --format" if not named and len(formats) > 1 else ""
         raise ValueError(
-            f"{file}: no format of this command has the extension .{extension}; it has {', '.join(formats)}"
+            f"{file}: no format of this command has the extension .{extension}; it has {', '.join(formats)}{by_name}"
         )
     if given is None:
         return fitting[0] if fitting else formats[0]
