@@ -70,7 +70,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Says what the new layout means for a machine that is as the old one says: what is made, "
         "destroyed, changed in place and by which command, fault tolerance that is lost, how figures and findings "
-        "change. Looks at no machine. Exit code 1 if data would be destroyed or room lost."
+        "change. Looks at no machine. Exit code 1 if data would be destroyed or capacity lost."
     )
     parser.add_argument(
         "layouts",
@@ -83,7 +83,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
         "--git", metavar="REV[..REV]", help=f"{compared}; its hardware file is read from the same one"
     )
     for flag, text in (
-        ("--allow-destroy", "exit with 0 even if data would be destroyed or room lost"),
+        ("--allow-destroy", "exit with 0 even if data would be destroyed or capacity lost"),
         ("--plan", "with the steps that make what is new, and write lines anew"),
     ):
         parser.add_argument(flag, action="store_true", help=text)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compares, prints, and fails if data would be destroyed or room lost."""
+    """Compares, prints, and fails if data would be destroyed or capacity lost."""
     old, new = _sides(arguments)
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     invalid = [each for each in (old, new) if each and not each.valid]

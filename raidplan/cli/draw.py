@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from raidplan.cli import OK, UNABLE
-from raidplan.cli.output import emit, talk, talk_findings
+from raidplan.cli.output import Unable, emit, talk, talk_findings
 from raidplan.render.draw import MOST_TEXT, marks_of, mermaid, svg
 from raidplan.review.pipeline import load
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the picture, or what is wrong with the layout."""
+    if arguments.format == "svg" and arguments.output is None and sys.stdout and sys.stdout.isatty():
+        raise Unable(
+            "a terminal cannot show SVG: write it with -o FILE.svg, or print it all the same with -o -"
+        )
     loaded = load(arguments.layout)
     talk_findings(loaded, arguments)
     if loaded.topology is None:

@@ -11,7 +11,7 @@ from raidplan.cli.settings import within
 from raidplan.document import Reader
 from raidplan.layout.files import Sketch, layouts_among
 from raidplan.render.files import relative
-from raidplan.render.markdown import cell
+from raidplan.render.markdown import heading
 from raidplan.render.visible import visible
 from raidplan.review.revision import NoRevision, revisions
 
@@ -33,16 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.null:
         emit_bytes(b"".join(os.fsencode(each.file) + b"\0" for each in found))
     elif arguments.format == "markdown":
-        emit("".join(f"{_heading(each)}\n" for each in found))
+        emit("".join(f"{heading(each.host, relative(each.file))}\n" for each in found))
     else:
         emit("".join(f"{visible(each.file)}\n" for each in found))
     return OK
-
-
-def _heading(sketch: Sketch) -> str:
-    """Host and file of a layout, as every heading of a review has them."""
-    host = f"<b>{cell(sketch.host)}</b>, " if sketch.host else ""
-    return f"{host}{cell(relative(sketch.file))}"
 
 
 def _touched(sketch: Sketch, names: set[str]) -> bool:

@@ -55,7 +55,7 @@ def device_changes(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
     if one.device != other.device:
         yield change("device", old.device, new.device, None)
     elif one.disk is None:
-        yield Change("device", f"{old.device} as it is", f"{new.device} made anew", None)
+        yield Change("device", f"{old.device} as it is", f"{new.device}, re-created", None)
     elif storage.disks.get(one.disk) != other.disk:
         yield Change("device", old.device, f"{new.device} on another disk", None)
     else:

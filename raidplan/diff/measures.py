@@ -1,4 +1,4 @@
-"""The abilities of the layouts, before and after: survival, rates, room, inodes, memory."""
+"""The abilities of the layouts, before and after: survival, rates, capacity, inodes, memory."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def _by_mount(topology: Topology, made: Estimates, without: set[str]) -> dict[st
 def _figures(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Figure]:
     for one, other in _pairs(old.arrays, new.arrays):
         name = f"array {one.name}"
-        yield Figure(name, "room", "bytes", one.capacity, other.capacity)
+        yield Figure(name, "capacity", "bytes", one.capacity, other.capacity)
         yield from _rates(name, one, other)
         yield Figure(name, "rebuild", "seconds", one.rebuild.seconds, other.rebuild.seconds)
         yield Figure(name, "stripe cache", "bytes", one.stripe_cache_bytes, other.stripe_cache_bytes)
     for one, other in _filesystems(old, new, storage):
         name = storage.new.layout.filesystems[other.name].mount or f"file system {other.name}"
-        yield Figure(name, "capacity for files", "bytes", one.capacity, other.capacity)
+        yield Figure(name, "capacity", "bytes", one.capacity, other.capacity)
         count = _resized(other.name, storage) or _inodes(other.name, storage.new)
         yield Figure(name, "inodes", "inodes", _inodes(one.name, storage.old), count)
         yield from _rates(name, one, other)
@@ -99,8 +99,8 @@ def _rates(name: str, one: Estimate, other: Estimate) -> Iterator[Figure]:
     for what, before, after in (
         ("read", one.alone.read, other.alone.read),
         ("write", one.alone.write, other.alone.write),
-        ("read, all under load", one.together.read, other.together.read),
-        ("write, all under load", one.together.write, other.together.write),
+        ("read, under full load", one.together.read, other.together.read),
+        ("write, under full load", one.together.write, other.together.write),
     ):
         yield Figure(name, what, "bytes/s", before.bytes_per_second, after.bytes_per_second)
 
@@ -131,9 +131,9 @@ def _totals(old: Estimates, new: Estimates) -> Iterator[Figure]:
 
 
 UNITS = {
-    "capacity for files": "bytes",
-    "read, all under load": "bytes/s",
-    "write, all under load": "bytes/s",
+    "capacity": "bytes",
+    "read, under full load": "bytes/s",
+    "write, under full load": "bytes/s",
     "stripe caches": "bytes",
     "power": "watts",
 }
@@ -142,9 +142,9 @@ UNITS = {
 def _total(made: Estimates) -> Mapping[str, float | None]:
     tops = made.filesystems
     return {
-        "capacity for files": _sum([each.capacity for each in tops]),
-        "read, all under load": _sum([each.together.read.bytes_per_second for each in tops]),
-        "write, all under load": _sum([each.together.write.bytes_per_second for each in tops]),
+        "capacity": _sum([each.capacity for each in tops]),
+        "read, under full load": _sum([each.together.read.bytes_per_second for each in tops]),
+        "write, under full load": _sum([each.together.write.bytes_per_second for each in tops]),
         "stripe caches": sum(each.stripe_cache_bytes for each in made.arrays),
         "power": made.machine.watts,
     }

@@ -147,7 +147,7 @@ class Diff:
 
     @property
     def loses(self) -> bool:
-        """Data is destroyed, or a file system loses room."""
+        """Data is destroyed, or a file system gets smaller."""
         return bool(self.losses or self.shrinks)
 
     @property

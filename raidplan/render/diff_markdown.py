@@ -9,7 +9,7 @@ from raidplan.render.markdown import LIMIT, cell, fitting, prose
 
 BESIDE = 300
 """Characters that the frame of a section takes, beside its rows."""
-MARKS = {"+": "`+`", "-": "**-**", "-/+": "**-/+**", "~": "`~`", "=": ""}
+MARKS = {"+": "`+`", "-": "**-**", "-/+": "**-/+**", "~": "`~`", ">": "`>`", "=": ""}
 
 
 def diff_markdown(diff: Diff, limit: int = LIMIT, *, allowed: bool = False) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import dotted
-from raidplan.base.size import drive_size, human, human_beside
+from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
 from raidplan.diff import Change, Diff, Figure, Loss, Shrink, Thing, Tolerance
 from raidplan.plan import Plan
@@ -28,9 +29,9 @@ MARKS = {
     "created": "+", "destroyed": "-", "re-created": "-/+", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "-/+",
     "no longer described": "-",
 }  # fmt: skip
-STYLES = {"+": "good", "-": "destroy", "-/+": "destroy", "~": "change", "=": "faint"}
+STYLES = {"+": "good", "-": "destroy", "-/+": "destroy", "~": "change", ">": "faint", "=": "faint"}
 """The style of each mark."""
-LEGEND = "+ create   ~ change   - destroy   -/+ replace   = a figure"
+LEGEND = "+ create   ~ change   - destroy   -/+ replace   > run a program   = a figure"
 MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
 """The words for hardware, which is plugged in, not made."""
 
@@ -107,7 +108,7 @@ def _headline(diff: Diff) -> Iterator[str]:
     if diff.shrinks:
         smaller = [f"{each.name} {_sizes(each)}" for each in diff.shrinks]
         none = "" if diff.losses else "no data would be destroyed, but "
-        yield f"{none}room would be lost on {counted(len(smaller), 'file system')}, {names(smaller)}"
+        yield f"{none}capacity would be lost on {counted(len(smaller), 'file system')}, {names(smaller)}"
 
 
 def _sizes(shrink: Shrink) -> str:
@@ -134,9 +135,7 @@ def plan_rows(plan: Plan) -> Iterator[Row]:
     for group in groups(plan):
         first, *_ = action_lines(group.steps[0])
         such = "such as " if len(group.steps) > 1 else ""
-        yield Row(
-            "~" if group.symbol == ">" else group.symbol, f"{group.count}{group.says}", (f"{such}{first}",)
-        )
+        yield Row(group.symbol, f"{group.count}{group.says}", (f"{such}{first}",))
 
 
 def _losses(losses: Sequence[Loss]) -> Iterator[Row]:
@@ -160,7 +159,7 @@ def _things(things: Sequence[Thing]) -> Iterator[Row]:
         what = first.what if len(group) > 1 else described(first)
         noun, whose = _noun(first), names([_called(t) for t in group])
         beside = f", {what}" if what and what not in (noun, "supply") else ""
-        details = [*map(_change, first.changes), *([first.note] if first.note else [])]
+        details = [*map(_change, filter(_seen, first.changes)), *([first.note] if first.note else [])]
         whole = f"{noun} {whose}" if noun else whose
         yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", tuple(details))
 
@@ -180,8 +179,19 @@ def _called(thing: Thing) -> str:
     return f"{thing.was} -> {name}" if thing.was else name
 
 
+def _seen(change: Change) -> bool:
+    """The values differ as they are written: `rest` of another disk has rows of its own."""
+    return change.old != change.new
+
+
+_COUNT = re.compile(r"\d{5,}[KMG]?i?B")
+
+
 def _change(change: Change) -> str:
-    values = f"{change.key}: {change.old or 'not set'} -> {change.new or 'not set'}"
+    old, new = (human(parse_size(v)) if _COUNT.fullmatch(v) else v for v in (change.old, change.new))
+    if old == new:
+        old, new = change.old, change.new
+    values = f"{change.key}: {old or 'not set'} -> {new or 'not set'}"
     if change.how is None:
         return f"{values} (cannot be changed in place)"
     done = "" if change.how.command == "none" else f"by {change.how.command}"

@@ -67,8 +67,8 @@ def _array(group: Sequence[Estimate], style: Styles) -> Iterator[str]:
         ("write", *_cells(first.alone.write)),
     ]
     if _rates(first.together) != _rates(first.alone):
-        rows.append(("all arrays: read", *_cells(first.together.read)[:2], ""))
-        rows.append(("all arrays: write", *_cells(first.together.write)[:2], ""))
+        rows.append(("full load: read", *_cells(first.together.read)[:2], ""))
+        rows.append(("full load: write", *_cells(first.together.write)[:2], ""))
     yield from _table(rows, style)
     yield from (f"  {line}" for line in more(first))
 
@@ -83,7 +83,7 @@ def _cells(rate: Rate) -> tuple[str, str, str]:
 
 def _users(estimates: Estimates) -> list[str]:
     groups = alike((*estimates.filesystems, *estimates.swap), shape)
-    rows: list[Sequence[str]] = [("on them", "", "capacity", "read", "write", "all: read", "write")]
+    rows: list[Sequence[str]] = [("on them", "", "capacity", "read", "write", "full load: read", "write")]
     for group in groups[:MANY]:
         first = group[0]
         room = human(first.capacity) if first.capacity is not None else "not known"

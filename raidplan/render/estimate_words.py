@@ -134,7 +134,7 @@ def mb(rate: float | None) -> str:
     if rate is None:
         return "-"
     # Slow links and test machines are told apart by their decimals.
-    return f"{rate / 1e6:.0f}" if rate >= 9.95e6 else f"{rate / 1e6:.1f}"
+    return f"{rate / 1e6:,.0f}" if rate >= 9.95e6 else f"{rate / 1e6:.1f}"
 
 
 def percent(part: float) -> str:

@@ -9,7 +9,7 @@ from raidplan.render.files import relative
 from raidplan.render.findings_text import summary_text
 from raidplan.render.forms import Look
 from raidplan.render.groups import details, grouped
-from raidplan.render.markdown import LIMIT, cell, prose
+from raidplan.render.markdown import LIMIT, cell, heading, prose
 from raidplan.review.located import Accepted, Located
 from raidplan.review.pipeline import Loaded
 
@@ -29,7 +29,10 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
 
 def tables(checked: Sequence[Loaded], limit: int = LIMIT) -> str:
     """The tables alone, in at most `limit` characters."""
-    names = [f"<b>{cell(relative(loaded.file))}</b>\n\n" for loaded in checked]
+    names = [
+        heading(loaded.layout.host if loaded.layout else "", relative(loaded.file)) + "\n\n"
+        for loaded in checked
+    ]
     rows = [_rows(loaded) for loaded in checked]
     room = limit - 200
     shown = 0

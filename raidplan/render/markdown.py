@@ -12,9 +12,9 @@ LIMIT = 65_536
 LONGEST = 300
 """Characters of a sentence in a table."""
 _PUNCTUATION = re.compile(
-    r"""[!"#$&'*<>?@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//|[\w+-]+:)"""
+    r"""[!"#$&'*<>?@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//|[\w+-]*[A-Za-z_+-][\w+-]*:|1234:|100:)"""
 )
-"""Between letters or digits an underscore is no markup in GitHub's Markdown."""
+"""Between letters or digits an underscore is no markup in GitHub's Markdown; of numbers, 100 and 1234 name an emoji."""
 _LINKED = re.compile(r"(?<![A-Za-z0-9])&#64;|&#35;|&#58;|\bwww(?=\.)|\bGH(?=-\d)", re.IGNORECASE)
 
 
@@ -31,6 +31,11 @@ def prose(text: str) -> str:
 def cell(text: str) -> str:
     """A text for a cell of a table, cut if it is long."""
     return prose(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+
+
+def heading(host: str, file: str) -> str:
+    """Host and file of a layout, as every heading of a review has them."""
+    return f"<b>{cell(host)}</b>, {cell(file)}" if host else f"<b>{cell(file)}</b>"
 
 
 def fitting(texts: Sequence[str], room: int) -> list[str]:

@@ -107,7 +107,7 @@ def test_room_that_would_be_lost_fails_as_data_does(site: Site) -> None:
     site.base = site.commit()
     site.write("layouts/old.yaml", ext.replace("swap: {size: 2GiB}", "swap: {size: 20GiB}"))
     run = site.run()
-    assert run.code == 1 and ": changes that lose data or room</summary>" in run.body
+    assert run.code == 1 and ": changes that lose data or capacity</summary>" in run.body
 
 
 def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
@@ -118,17 +118,24 @@ def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     site.write("layouts/old.yaml", GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     site.write("layouts/new.yaml", GOOD)
     run = site.run("lost")
+    first = run.body.splitlines()[1]
+    assert first.startswith("<b>rio</b>, layouts/old.yaml: **data on 1 thing would be destroyed, "), (
+        "before counts"
+    )
+    assert run.body.index(first) < run.body.index("### raidplan: ")
+    assert "\n<b>rio</b>, layouts/new.yaml\n" in run.body, "findings name their host"
     said = commands(run.log)[-1]
     assert run.code == 1 and (said.name, said.properties["title"]) == ("error", "raidplan")
     assert site.run("meant", inputs={"allow-destroy": "true"}).code == 0
     assert (
         run.body.count(
-            "<details open>\n<summary><b>rio</b>, layouts/old.yaml: changes that lose data or room</summary>"
+            "<details open>\n<summary><b>rio</b>, layouts/old.yaml: changes that lose data or capacity</summary>"
         )
         == 1
     )
     assert (
-        "/srv/rio-data is destroyed" in run.body and run.body.count(": changes that lose data or room<") == 1
+        "/srv/rio-data is destroyed" in run.body
+        and run.body.count(": changes that lose data or capacity<") == 1
     )
 
 
@@ -169,7 +176,7 @@ def test_a_layout_that_moved_is_compared_with_what_it_was(site: Site) -> None:
     # Rewritten so far that git calls it another file.
     new.write_text("# long\n" * 500 + GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     run = site.run("rewritten")
-    assert run.code == 1 and ": changes that lose data or room</summary>" in run.body
+    assert run.code == 1 and ": changes that lose data or capacity</summary>" in run.body
 
 
 @pytest.mark.long
@@ -249,7 +256,7 @@ def test_a_hardware_file_may_have_any_name(site: Site) -> None:
     site.write("layouts/hw/disks.yaml", DISKS.replace("S<1>", "T<1>"))
     run = site.run()
     assert run.code == 1 and "array a is destroyed" in run.body
-    assert run.body.count("<b>h</b>, layouts/old.yaml: changes that lose data or room</summary>") == 1
+    assert run.body.count("<b>h</b>, layouts/old.yaml: changes that lose data or capacity</summary>") == 1
     assert "**plan of the change**" in run.body
     assert "hw/disks.yaml" not in "".join(map(str, commands(run.log)))
 

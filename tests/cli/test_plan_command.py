@@ -75,7 +75,8 @@ def test_the_name_of_the_file_tells_the_format(layout: str, name: str, starts: s
 
 @pytest.mark.parametrize(
     "words",
-    [["-o", "a.png"], ["-o", "a.dot"], ["-o", "plan.jsonl"], ["-o", "p.py"], ["-o", "x.y/a.bmp"], ["-o", "a.svg"], ["-o", "a.json", "--format", "text"], ["--format=shell", "-o", "a.html"]],
+    [["-o", "a.png"], ["-o", "a.dot"], ["-o", "plan.jsonl"], ["-o", "p.py"], ["-o", "x.y/a.bmp"], ["-o", "a.svg"],
+     ["-o", "a.json", "--format", "text"], ["--format=shell", "-o", "a.html"]],
     ids=" ".join,
 )  # fmt: skip
 def test_a_name_of_another_format_is_refused(

@@ -38,13 +38,13 @@ def test_a_shrink_is_a_loss_of_room(tmp_path: Path, capsys: pytest.CaptureFixtur
     old, new = group(), group(size="1TiB")
     assert diffed(old, new, tmp_path) == 1
     text = capsys.readouterr().out
-    room = "room would be lost on 1 file system, /srv 2.2 TB (2 TiB) -> 1.1 TB (1 TiB)"
+    room = "capacity would be lost on 1 file system, /srv 2.2 TB (2 TiB) -> 1.1 TB (1 TiB)"
     assert text.endswith(f"no data would be destroyed, but {room}: --allow-destroy says that this is meant\n")
     assert "  - /srv gets smaller: 2.2 TB (2 TiB) -> 1.1 TB (1 TiB) on g.v\n" in text
     assert diffed(old, new, tmp_path, "--allow-destroy") == 0
     assert capsys.readouterr().out.endswith(f"{room}: allowed by --allow-destroy\n")
     assert diffed(old, new, tmp_path, "--format", "markdown") == 1
-    assert "**no data would be destroyed, but room would be lost" in capsys.readouterr().out
+    assert "**no data would be destroyed, but capacity would be lost" in capsys.readouterr().out
     assert diffed(old, new, tmp_path, "--format", "json") == 1
     made = json.loads(capsys.readouterr().out)
     assert (made["destroys"], made["shrinks"], made["destroyed_data"]) == (False, True, [])
@@ -57,7 +57,7 @@ def test_a_shrink_is_a_loss_of_room(tmp_path: Path, capsys: pytest.CaptureFixtur
             "after_bytes": 1 << 40,
         }
     ]
-    assert diffed(new, old, tmp_path) == 0 and "room would be lost" not in capsys.readouterr().out
+    assert diffed(new, old, tmp_path) == 0 and "capacity would be lost" not in capsys.readouterr().out
 
 
 def test_both_are_said_of_one_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_both_are_said_of_one_change(tmp_path: Path, capsys: pytest.CaptureFixtu
     end = capsys.readouterr().out.splitlines()[-1]
     assert (
         end.startswith("data on 1 thing would be destroyed")
-        and "; room would be lost on 1 file system" in end
+        and "; capacity would be lost on 1 file system" in end
     )
 
 

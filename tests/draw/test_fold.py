@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from raidplan.render.draw import marks_of
+from raidplan.render.draw import marks_of, mermaid
+from raidplan.render.draw.measure import listed
 from raidplan.render.draw.page import picture
-from raidplan.render.draw.picture import Picture, Text
+from raidplan.render.draw.picture import Icon, Picture, Rect, Text
 from tests.draw.layouts import topology
 
 
@@ -81,7 +82,8 @@ def test_parts_of_a_disk_have_their_names(names: tuple[str, ...]) -> None:
     made = topology({"hardware": {"disks": disks}, "arrays": arrays})
     drawn = picture(made, marks_of(made))
     (box,) = [each for each in drawn.boxes if each.path == ("hardware", "disks", "d0")]
-    assert [part.text for part in box.parts if isinstance(part, Text)] == ["d0", *names]
+    texts = [part.text for part in box.parts if isinstance(part, Text)]
+    assert [text.split()[0] for text in texts] == ["d0", *names]
 
 
 def test_what_a_loss_means_is_said() -> None:
@@ -92,3 +94,69 @@ def test_what_a_loss_means_is_said() -> None:
     texts = said(picture(made, marks_of(made)))
     assert "a loss that an array, a file system or the machine does not survive" in texts
     assert "fails without d0" in texts
+
+
+def test_the_parts_that_are_drawn_of_many_are_the_largest_with_their_sizes() -> None:
+    names = ("bios", "esp", "boot", "swap", "root", "data")
+    sizes = ["1MiB", "512MiB", "1GiB", "8GiB", "40GiB", "rest"]
+    partitions: dict[str, Any] = {name: {"size": size} for name, size in zip(names, sizes, strict=True)}
+    partitions["bios"]["type"], partitions["esp"]["type"] = "bios-boot", "esp"
+    disks = {f"d{n}": {"serial": f"S{n}", "size": "4TB", "partitions": partitions} for n in range(2)}
+    arrays = {name: {"level": "raid1", "members": [f"d0.{name}", f"d1.{name}"]} for name in names[2:]}
+    made = topology({"hardware": {"disks": disks}, "arrays": arrays})
+    drawn = picture(made, marks_of(made))
+    (box,) = [each for each in drawn.boxes if each.path == ("hardware", "disks", "d0")]
+    texts = [part.text for part in box.parts if isinstance(part, Text)]
+    assert [text.split()[0] for text in texts] == ["d0", "swap", "root", "data", "+3"]
+    assert texts[3] == "data 3.6 TiB", "d0.data is the widest"
+    widths = [part.width for part in box.parts if isinstance(part, Rect)]
+    assert max(widths) == widths[2] and widths[3] == min(widths)
+    assert "d0.data of 3.6 TiB for array data" in box.title
+    assert "for booting (EFI system or BIOS boot partition)" in said(drawn)
+
+
+def test_a_kept_disk_has_a_sign_and_a_legend() -> None:
+    disks = {f"d{n}": {"serial": f"S{n}", "size": "4TB"} for n in range(2)}
+    disks["d0"]["keep"] = "true"
+    made = topology(
+        {"hardware": {"disks": disks}, "filesystems": {"f": {"device": "d1", "type": "xfs", "mount": "/f"}}}
+    )
+    drawn = picture(made, marks_of(made))
+    signs = {
+        box.path[-1]: [part.shape for part in box.parts if isinstance(part, Icon)] for box in drawn.boxes
+    }
+    assert "kept" in signs["d0"] and "kept" not in signs["d1"]
+    assert "a kept disk: its partitions and file systems stay as they are" in said(drawn)
+    assert "d0 · free, kept" in mermaid(made, marks_of(made))
+
+
+def test_mermaid_folds_too() -> None:
+    buses: dict[str, Any] = {f"n{n}": {"type": "pcie", "generation": 4, "lanes": 4} for n in range(24)}
+    disks = {f"d{n}": {"behind": f"n{n}", "serial": f"S{n}", "size": "3.84TB"} for n in range(24)}
+    array = {"level": "raid10", "members": [*disks]}
+    made = topology({"hardware": {"buses": buses, "disks": disks}, "arrays": {"pg": array}})
+    text = mermaid(made, marks_of(made)).replace("#91;", "[").replace("#93;", "]")
+    assert (
+        '"n[0-23]<br/>24 × PCIe 4 ×4"' in text
+        and '"d[0-23] · pg"' in text
+        and '"bottleneck 6.46 GB/s each"' in text
+    )
+    assert len(text.splitlines()) < 30
+
+
+def test_more_arrays_than_colours_are_said() -> None:
+    def drawn(count: int) -> list[str]:
+        disks = {f"d{n}": {"serial": f"S{n}", "size": "4TB"} for n in range(2 * count)}
+        arrays = {
+            f"a{n}": {"level": "raid1", "members": [f"d{2 * n}", f"d{2 * n + 1}"]} for n in range(count)
+        }
+        made = topology({"hardware": {"disks": disks}, "arrays": arrays})
+        return said(picture(made, marks_of(made)))
+
+    assert "one colour for each array" in drawn(12)
+    assert "12 colours, by turns for the arrays" in drawn(13) and "one colour for each array" not in drawn(13)
+
+
+def test_many_names_are_ranges_also_where_they_would_fit() -> None:
+    assert listed([f"x{n}" for n in range(5)], 1000, before="held back by ") == "held back by x[0-4]"
+    assert listed(["x0", "x1", "y"], 1000) == "x0, x1, y"

@@ -139,19 +139,21 @@ def test_the_matrix_of_a_mirrored_and_a_plain_thing() -> None:
     assert rows["the running system"] == ["✕", "✕", "✕", "✕", "✕", "0", every]
 
 
-def test_of_many_components_the_disks_have_no_columns_and_of_very_many_each_kind_has_one(
+def test_of_many_components_those_alike_share_a_column_and_of_very_many_each_kind_has_one(
     tmp_path: Path,
 ) -> None:
     root = page(pipeline.check("examples/tel-aviv-jbod.yaml", today=TODAY))
     kinds = [each.text for each in root.only("table", "matrix").all("th") if "colspan" in each.attributes]
-    assert kinds == ["buses", "controllers", "multipliers"]
+    assert kinds == ["buses", "controllers", "multipliers", "disks"]
+    names = [each.text for each in root.only("table", "matrix").all("th") if "name" in each.classes]
+    assert names[-5:] == [f"d[0-7]{n}" for n in range(5)], "each is a member of one array"
     layout = """\
 version: 1
 host: wide
 hardware:
-  controllers: {c<0-29>: {ports: 1}}
-  disks: {d<0-29>: {behind: c<1>, serial: S<1>, size: 3TB}}
-arrays: {m<0-14>: {level: raid1, members: [d<1:0-14>, d<1:15-29>]}}
+  controllers: {c<0-59>: {ports: 1}}
+  disks: {d<0-59>: {behind: c<1>, serial: S<1>, size: 3TB}}
+arrays: {m<0-29>: {level: raid1, members: [d<1:0-29>, d<1:30-59>]}}
 """
     file = tmp_path / "wide.yaml"
     file.write_text(layout)
@@ -163,9 +165,9 @@ arrays: {m<0-14>: {level: raid1, members: [d<1:0-14>, d<1:15-29>]}}
     assert [cell.text for cell in first.all("td")] == [
         "✓",
         "1",
-        "both controllers; a controller and a disk (2 sets, such as c0 and d15); both disks",
+        "both controllers; a controller and a disk (2 sets, such as c0 and d30); both disks",
     ]
-    assert first.all("td")[0].attributes["title"] == "survives any of 30"
+    assert first.all("td")[0].attributes["title"] == "survives any of 60"
 
 
 def test_bars_are_parts_of_the_fastest() -> None:
@@ -176,7 +178,7 @@ def test_bars_are_parts_of_the_fastest() -> None:
         for title, each in zip(card.all("dt"), card.all("dd"), strict=True)
     }
     assert bars["read, alone"] == ("900", "width:100.0%")
-    rate, width = bars["read, all arrays under load"]
+    rate, width = bars["read, under full load"]
     assert float(width[6:-1]) == pytest.approx(100 * float(rate) / 900, abs=0.1)
 
 
@@ -302,3 +304,16 @@ def test_red_is_for_steps_that_lose_something() -> None:
     root = parse(plan_page(loaded, replace(plan, steps=(lost, *plan.steps[:-1]), machine_digest="sha256:1")))
     loud = [each.tag for each in root.all() if "loses" in each.attributes.get("class", "").split()]
     assert sorted(loud) == ["li", "td"]
+
+
+def test_components_that_nothing_tells_apart_share_a_column(tmp_path: Path) -> None:
+    layout = tmp_path / "db.yaml"
+    layout.write_text(
+        "version: 1\nhost: db\nhardware:\n  buses: {slot<0-23>: {type: pcie, generation: 4, lanes: 4}}\n"
+        "  disks: {n<0-23>: {serial: NV-<1>, size: 3840GB, behind: slot<1>}}\n"
+        "arrays: {db: {level: raid10, members: [n<0-23>]}}\n"
+        "filesystems: {pg: {device: db, type: xfs, mount: /srv/pg}}\n"
+    )
+    table = page(pipeline.check(str(layout), today=TODAY)).only("table", "matrix")
+    names = [each.text for each in table.all("th") if "name" in each.classes]
+    assert names == ["slot[0-23]", "n[0-23]"]

@@ -270,6 +270,13 @@ def test_nothing_is_mentioned_or_linked(word: str) -> None:
     assert not re.search(r"@\w|#\d|GH-\d|://|www\.", shown)
 
 
+def test_a_place_in_a_file_can_be_copied() -> None:
+    assert prose("layouts/nas.yaml:38:5: the disk") == "layouts/nas.yaml:38:5: the disk"
+    assert all(
+        "\u200b" in html.unescape(prose(emoji)) for emoji in (":tada:", ":+1:", ":100:", ":1234:", ":8ball:")
+    )
+
+
 @pytest.mark.parametrize("word", [word for word in MARKUP if word])
 def test_the_shape_of_the_comment_is_ours(word: str) -> None:
     made = plan(step(0, word, word, Run(("tool", word), f"{word}\n```\n</details>\n")))

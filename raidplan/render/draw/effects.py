@@ -65,12 +65,12 @@ def _named(killers: Sequence[Path], before: str) -> str:
 
 
 def speed_rows(array: Path, marks: Marks) -> Iterator[Row]:
-    """The lines of an array: how fast it reads alone, and with all arrays at work if that is less."""
+    """The lines of an array: how fast it reads alone, and under full load if that is less."""
     alone, together = marks.alone.get(array), marks.together.get(array)
     if alone:
         yield _speed("reads ≤ {}", alone)
     if together and (alone is None or together.bytes_per_second < 0.99 * alone.bytes_per_second):
-        yield _speed("≤ {} together", together)
+        yield _speed("≤ {} under full load", together)
 
 
 def _speed(text: str, bound: Bound) -> Row:

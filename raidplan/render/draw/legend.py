@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raidplan.render.draw.marks import Marks
 from raidplan.render.draw.measure import width
+from raidplan.render.draw.palette import HUES
 from raidplan.render.draw.picture import Box, Icon, Line, Part, Rect, Text
-from raidplan.render.draw.things import Tags
+from raidplan.render.draw.things import Slice, Tags
 
 SIGN = 22
 """Pixels for a sign before its text."""
@@ -15,18 +16,24 @@ LINE = 20
 
 
 def legend(
-    boxes: Sequence[Box], drawn: Sequence[Line], marks: Marks, tags: Tags, room: int
+    boxes: Sequence[Box],
+    drawn: Sequence[Line],
+    marks: Marks,
+    tags: Tags,
+    parts_of: Mapping[str, Sequence[Slice]],
+    room: int,
 ) -> tuple[list[Part], list[Line], int]:
     """Parts, lines and height of the legend, in as many lines as it takes."""
     parts: list[Part] = []
     lines: list[Line] = []
     x, y = 0, 0
-    for sign, text in _entries(boxes, drawn, marks, tags):
+    pieces = [piece for each in parts_of.values() for piece in each]
+    for sign, text in _entries(boxes, drawn, marks, tags, pieces):
         wide = round(SIGN + 8 + width(text))
         if x and x + wide > room:
             x, y = 0, y + LINE
         match sign:
-            case "cross" | "narrow":
+            case "cross" | "narrow" | "kept":
                 parts.append(Icon(x + 6, y + 2, sign))
             case "rate":
                 lines += [
@@ -43,12 +50,25 @@ def legend(
 
 
 def _entries(
-    boxes: Sequence[Box], drawn: Sequence[Line], marks: Marks, tags: Tags
+    boxes: Sequence[Box], drawn: Sequence[Line], marks: Marks, tags: Tags, pieces: Sequence[Slice]
 ) -> Iterator[tuple[str, str]]:
+    kept = any(isinstance(part, Icon) and part.shape == "kept" for box in boxes for part in box.parts)
     tones = {part.tone for box in boxes for part in (box.frame, *box.parts) if isinstance(part, Rect)}
     if "hue0" in tones:
-        by = "array, whose letter is on the disk" if tags.lettered else "array"
-        yield "hue0", f"one colour for each {by}"
+        letter = ", whose letter is on the disk" if tags.lettered else ""
+        many = len(tags.hues) > HUES
+        yield (
+            "hue0",
+            f"{f'{HUES} colours, by turns for the arrays' if many else 'one colour for each array'}{letter}",
+        )
+    if any(piece.user and piece.user not in tags.hues for piece in pieces):
+        yield "other", "a file system or swap area without an array"
+    spoken = (
+        ("booting (EFI system or BIOS boot partition)", any(piece.reserved for piece in pieces)),
+        ("nothing yet", _idle(pieces)),
+    )
+    if said := [word for word, there in spoken if there]:
+        yield "free", f"for {', or for '.join(said)}"
     if any(tone.endswith("spare") for tone in tones):
         yield "hue0 spare", "spare"
     if any(rate is not None for rate in marks.rates.values()):
@@ -57,5 +77,11 @@ def _entries(
         yield "unknown", "? not stated in the layout"
     if marks.holds:
         yield "narrow", "the bottleneck: holds arrays back"
+    if kept:
+        yield "kept", "a kept disk: its partitions and file systems stay as they are"
     if marks.stops:
         yield "cross", "a loss that an array, a file system or the machine does not survive"
+
+
+def _idle(pieces: Sequence[Slice]) -> bool:
+    return any(piece.user is None and not piece.reserved for piece in pieces)

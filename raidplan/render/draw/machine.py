@@ -72,9 +72,10 @@ class Machine:
             for disk in node.disks
         )
         stops, rates = tuple(map(self.marks.stops.get, paths)), tuple(map(self.marks.rates.get, links))
-        return node.kind, self._said(node), parts, entries, stops, rates
+        return node.kind, self.said(node), parts, entries, stops, rates
 
-    def _said(self, node: Node) -> str:
+    def said(self, node: Node) -> str:
+        """A component in a few words, and how many are drawn as one."""
         if node.kind == "host":
             return "host"
         said = words.component(str(node.path[1]), node.name, self.topology.layout.hardware) or node.kind
@@ -102,7 +103,7 @@ class Machine:
 
     def _rows(self, node: Node) -> Iterator[Row]:
         yield Row(node.title, "name", "ink")
-        yield Row(self._said(node))
+        yield Row(self.said(node))
         if node.kind == "host":
             return
         if stops := stops_row(node.path, self.marks, self.things):
@@ -125,7 +126,7 @@ class Machine:
         """The x of each column, and last that of the disks."""
         gaps = [0] * (1 + len(self.widths))
         for number, column in enumerate(self.columns):
-            gaps[column] = max(gaps[column], self._gap(self._uplink(number)))
+            gaps[column] = max(gaps[column], self._gap(self.uplink(number)))
             gaps[-1] = max(gaps[-1], self._gap(self._ports(number)))
         found = [0]
         for wide, gap in zip(self.widths, gaps[1:], strict=True):
@@ -137,15 +138,16 @@ class Machine:
         text = width(label.text, "name") + 14 if label.held else width(label.text, "body")
         return round(TRUNK + 14 + text)
 
-    def _uplink(self, number: int) -> Label:
+    def uplink(self, number: int) -> Label:
         """The text at the link of a component."""
         node = self.nodes[number]
         if node.path not in self.marks.rates:
             return Label()
         rate = self.marks.rates[node.path]
-        return Label(words.rate(rate) + " each" * bool(node.alike), self._held(node), rate is not None)
+        return Label(words.rate(rate) + " each" * bool(node.alike), self.held(node), rate is not None)
 
-    def _held(self, node: Node) -> bool:
+    def held(self, node: Node) -> bool:
+        """The component holds something back, or one of those that are drawn with it."""
         return any(path in self.marks.holds for path in node.paths)
 
     def _ports(self, number: int) -> Label:
@@ -235,7 +237,7 @@ class Machine:
     def _component(self, number: int, node: Node) -> Box:
         column, high = self.columns[number], self.card_height
         x, y = self.lefts[column], self.middles[number] - high // 2
-        tone = "host" if node.kind == "host" else "part held" if self._held(node) else "part"
+        tone = "host" if node.kind == "host" else "part held" if self.held(node) else "part"
         frame = Rect(x, y, self.widths[column], high, tone, 5)
         return card(node.path, frame, self.rows[number], self._title(node))
 
@@ -257,7 +259,7 @@ class Machine:
             if node.parent >= 0:
                 trunk = self._right(node.parent) + TRUNK
                 reach.setdefault(node.parent, []).append(middle)
-                stroke = _stroke(self.marks.rates.get(node.path), self._uplink(number))
+                stroke = _stroke(self.marks.rates.get(node.path), self.uplink(number))
                 yield Line(((trunk, middle), (self.lefts[self.columns[number]], middle)), *stroke)
             if node.disks:
                 end = self.lefts[-1] - 4
@@ -283,7 +285,7 @@ class Machine:
         yield Text(self.lefts[-1], 10, "DISKS", "heading", "muted")
         for number, node in enumerate(self.nodes):
             middle = self.middles[number]
-            yield from _label(self._uplink(number), self.lefts[self.columns[number]] - 6, middle - 6)
+            yield from _label(self.uplink(number), self.lefts[self.columns[number]] - 6, middle - 6)
             if node.disks:
                 yield from _label(self._ports(number), self.lefts[-1] - 10, middle - 6)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from raidplan.base.names import folded
+from raidplan.base.names import ranges
 from raidplan.render.draw.picture import Style
 
 SIZE: dict[Style, float] = {"title": 20, "heading": 11, "name": 12, "body": 10.5, "small": 9.5}
@@ -55,13 +55,16 @@ def fitted(text: str, room: float, style: Style = "body", *, tail: bool = False)
     return f"{text[:head].rstrip()}…{text[end:] if tail else ''}"
 
 
+FEW = 3
+"""More names than these are ranges, where they can be."""
+
+
 def listed(names: list[str], room: float, style: Style = "body", before: str = "") -> str:
-    """`before a, b`; else `before d[0-7]`, as ranges; else as many of the names as fit, and how many do not."""
-    if (
-        width(before + ", ".join(names), style) > room
-        and width(text := before + folded(names), style) <= room
-    ):
-        return text
+    """`before a, b`; of many `before d[0-7]`, as ranges; else as many of the names as fit, and how many do not."""
+    short = ranges(names)
+    many = len(names) > FEW or width(before + ", ".join(names), style) > room
+    if many and width(before + ", ".join(short), style) <= room:
+        return before + ", ".join(short if len(short) < len(names) else names)
     for shown in range(len(names), 0, -1):
         rest = f" +{len(names) - shown}" if shown < len(names) else ""
         text = before + ", ".join(names[:shown]) + rest

@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from raidplan.base.findings import Path
+from raidplan.base.names import folded
 from raidplan.base.words import counted
-from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row
 from raidplan.render.draw.disks import label, tone_of
 from raidplan.render.draw.effects import killers_row, speed_rows, stops_row
+from raidplan.render.draw.machine import Machine
 from raidplan.render.draw.marks import Marks
 from raidplan.render.draw.palette import HUES, light
 from raidplan.render.draw.things import Slice, Tags, Thing, slices, tags, things
-from raidplan.render.draw.tree import Node, tree
+from raidplan.render.draw.tree import Node
 from raidplan.render.visible import visible
 from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
@@ -37,25 +38,33 @@ def mermaid(topology: Topology, marks: Marks) -> str:
     standing, parts_of = things(topology), slices(topology)
     names = tags(parts_of, standing, longest=20)
 
+    machine = Machine(topology, standing, parts_of, names, marks, 0)
+
+    def boxes_of(node: Node, between: str) -> list[tuple[str, str]]:
+        return [
+            (_disk(node.disks_at(place), topology, parts_of, names, marks, between), disk)
+            for place, disk in enumerate(node.disks)
+        ]
+
     def single(node: Node) -> Iterator[tuple[str, str]]:
-        for disk in node.disks:
+        for text, disk in boxes_of(node, " · "):
             tone = tone_of(parts_of[disk][0], names) if len(parts_of[disk]) == 1 else "other"
-            yield _disk(disk, parts_of, names, marks, " · "), tone.replace(" ", "_")
+            yield text, tone.replace(" ", "_")
 
     def listed(node: Node) -> Iterator[tuple[str, str]]:
-        texts = [_disk(disk, parts_of, names, marks, " ") for disk in node.disks]
+        texts = [text for text, _ in boxes_of(node, " ")]
         rows = (texts[n : n + PER_LINE] for n in range(0, len(texts), PER_LINE))
         if texts:
             yield "<br/>".join(", ".join(row) for row in rows), "other"
 
     def numbered(node: Node) -> Iterator[tuple[str, str]]:
         if node.disks:
-            yield counted(len(node.disks), "disk"), "other"
+            yield counted(len(node.disks) * len(node.paths), "disk"), "other"
 
-    nodes = tree(topology)
+    nodes = machine.nodes
     for disks in (single, listed, numbered):
         # Of two parts that nothing connects, Mermaid puts the later one above.
-        lines = [*_wiring(topology, nodes, standing, marks, disks), *_storage(standing, names, marks)]
+        lines = [*_wiring(machine, disks), *_storage(standing, names, marks)]
         text = "\n".join([*_head(topology), *lines, *_classes(lines)]) + "\n"
         boxes = sum(len(node.disks) for node in nodes) if disks is single else 0
         if boxes <= MOST_BOXES and len(text) <= MOST_TEXT and text.count("---") <= MOST_EDGES:
@@ -92,44 +101,51 @@ def _marks_of(path: Path, standing: Mapping[Path, Thing], marks: Marks) -> Itera
         yield stops
 
 
-def _wiring(
-    topology: Topology, nodes: Sequence[Node], standing: Mapping[Path, Thing], marks: Marks, disks: Disks
-) -> Iterator[str]:
-    hardware = topology.layout.hardware
+def _wiring(machine: Machine, disks: Disks) -> Iterator[str]:
+    marks = machine.marks
     yield '  subgraph wiring["Wiring"]'
     yield "    direction LR"
-    for number, node in enumerate(nodes):
-        texts = [node.name]
+    for number, node in enumerate(machine.nodes):
+        texts = [node.title]
         if node.path[0] == "hardware":
-            texts.append(words.component(str(node.path[1]), node.name, hardware) or node.kind)
-        stops = stops_row(node.path, marks, standing)
+            texts.append(machine.said(node))
+        stops = stops_row(node.path, marks, machine.things)
         texts += [_marked(stops.text, stops.icon)] if stops else []
-        tone = "held" if node.path in marks.holds else "other"
+        tone = "held" if machine.held(node) else "other"
         yield f'    c{number}["{_lines(texts)}"]:::{tone}'
         if node.parent >= 0:
-            yield f"    c{node.parent} ---{_rate(node.path, marks)} c{number}"
+            yield f"    c{node.parent} ---{_rate(machine, number)} c{number}"
         for place, (text, tone) in enumerate(disks(node)):
             yield f'    c{number}d{place}["{text}"]:::{tone}'
             yield f"    c{number} --- c{number}d{place}"
     yield "  end"
 
 
-def _rate(path: Path, marks: Marks) -> str:
-    if path not in marks.rates:
-        return ""
-    text = words.rate(marks.rates[path])
-    return f'|"{quoted(_marked(text, "narrow") if path in marks.holds else text)}"|'
+def _rate(machine: Machine, number: int) -> str:
+    label = machine.uplink(number)
+    return f'|"{quoted(_marked(label.text, "narrow") if label.held else label.text)}"|' if label.text else ""
 
 
-def _disk(disk: str, parts_of: Mapping[str, Sequence[Slice]], names: Tags, marks: Marks, between: str) -> str:
-    path = (*DISKS, disk)
-    uses = quoted(", ".join(label(piece, names) for piece in parts_of[disk]))
-    return quoted(_marked(disk, "cross" if path in marks.stops else None)) + between + uses
+def _disk(
+    disks: Sequence[str],
+    topology: Topology,
+    parts_of: Mapping[str, Sequence[Slice]],
+    names: Tags,
+    marks: Marks,
+    between: str,
+) -> str:
+    path = (*DISKS, disks[0])
+    uses = [label(piece, names) for piece in parts_of[disks[0]]]
+    uses += ["kept"] if topology.layout.hardware.disks[disks[0]].keep else []
+    called = folded(disks)
+    return (
+        quoted(_marked(called, "cross" if path in marks.stops else None)) + between + quoted(", ".join(uses))
+    )
 
 
 def _marked(text: str, icon: str | None) -> str:
     """With a sign that fonts have, or a word, in place of the sign that the SVG draws."""
-    return {"cross": "✗ ", "narrow": "bottleneck ", None: ""}[icon] + text
+    return {"cross": "✗ ", "narrow": "bottleneck ", "kept": "kept ", None: ""}[icon] + text
 
 
 def _lines(texts: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def picture(topology: Topology, marks: Marks) -> Picture:
         parts.append(Text(MARGIN, y + 10, "FAILS AS ONE", "heading", "muted"))
         boxes += _moved(groups, MARGIN, y + 20)
         y += 20 + max(box.frame.y + box.frame.height for box in groups) + BETWEEN_SECTIONS
-    signs, more, tall = legend(boxes, lines, marks, names, wide)
+    signs, more, tall = legend(boxes, lines, marks, names, parts_of, wide)
     lines += _moved(more, MARGIN, y)
     parts += _moved(signs, MARGIN, y)
     y += tall
@@ -132,8 +132,7 @@ def _groups(topology: Topology, marks: Marks, standing: Mapping[Path, Thing], ro
 
 def _group_rows(name: str, kind: str, held: Iterable[str]) -> list[Row]:
     names = list(held)
-    some = names if len(names) < 4 else [f"{names[0]} … {names[-1]}"]
-    what = f"{len(names)}: {', '.join(some)}" if names else "nothing"
+    what = f"{len(names)}: {listed(names, 180)}" if names else "nothing"
     return [Row(name, "name", "ink"), Row(kind), Row(what)]
 
 

@@ -56,6 +56,7 @@ def _rules(
         "limit": f"fill:{limit}",
         "cross": f"stroke:{loss}",
         "narrow": f"fill:{limit}",
+        "kept": f"stroke:{ink}",
     }
 
 

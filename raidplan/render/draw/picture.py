@@ -9,7 +9,7 @@ from typing import Literal
 from raidplan.base.findings import Path
 
 Style = Literal["title", "heading", "name", "body", "small"]
-Shape = Literal["cross", "narrow"]
+Shape = Literal["cross", "narrow", "kept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Icon:
-    """A sign of 10 by 10 pixels: a cross for what stops, a narrow for what holds back."""
+    """A sign of 10 by 10 pixels: a cross for what stops, a narrow for what holds back, a lock for a kept disk."""
 
     x: int
     y: int

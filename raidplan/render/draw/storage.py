@@ -103,7 +103,7 @@ def _title(thing: Thing, marks: Marks) -> str:
     told = (
         f"{words.kind_of(thing.path)} {thing.path[-1]}: {', '.join(filter(None, (thing.detail, thing.size)))}"
     )
-    for bounds, when in ((marks.alone, "alone"), (marks.together, "with all arrays under load")):
+    for bounds, when in ((marks.alone, "alone"), (marks.together, "under full load")):
         if bound := bounds.get(thing.path):
             by = f", held back by {words.names(bound.by)}" if bound.by else ""
             told += f". Reads up to {words.rate(bound.bytes_per_second)} {when}{by}"

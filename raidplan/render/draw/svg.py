@@ -17,8 +17,9 @@ FONT = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"DejaVu
 ICONS: dict[Shape, str] = {
     "cross": "M5 .7A4.3 4.3 0 1 1 5 9.3A4.3 4.3 0 1 1 5 .7ZM3.3 3.3 6.7 6.7M6.7 3.3 3.3 6.7",
     "narrow": "M1 1H9L5 5 9 9H1L5 5Z",
+    "kept": "M1.5 4.5H8.5V9.5H1.5ZM3 4.5V3A2 2 0 0 1 7 3V4.5",
 }
-"""A crossed circle and an hourglass."""
+"""A crossed circle, an hourglass and a padlock."""
 
 
 def svg(topology: Topology, marks: Marks, prefix: str = "raidplan") -> str:
@@ -95,11 +96,11 @@ def _style(prefix: str) -> str:
         for style, size in SIZE.items()
     ]
     plain = [
-        f"{svg} .{prefix}-wire,{svg} .{prefix}-bound,{svg} .{prefix}-cross{{fill:none}}",
+        f"{svg} .{prefix}-wire,{svg} .{prefix}-bound,{svg} .{prefix}-cross,{svg} .{prefix}-kept{{fill:none}}",
         f"{svg} .{prefix}-unknown{{stroke-dasharray:3 3}}",
         f"{svg} .{prefix}-spare{{stroke-dasharray:4 3}}",
         f"{svg} .{prefix}-heading{{letter-spacing:.06em}}",
-        f"{svg} .{prefix}-cross{{stroke-width:1.3}}",
+        f"{svg} .{prefix}-cross,{svg} .{prefix}-kept{{stroke-width:1.3}}",
     ]
     light = [f"{svg} .{prefix}-{name}{{{rule}}}" for name, rule in LIGHT.items()]
     dark = [f"{svg} .{prefix}-{name}{{{rule}}}" for name, rule in DARK.items()]

@@ -88,6 +88,7 @@ def disk(name: str, entry: Disk) -> str:
         f"behind {entry.behind}" if entry.behind else "",
         f"port {entry.port}" if entry.port is not None else "",
         f"serial {entry.serial}" if entry.serial else "",
+        "kept" if entry.keep else "",
     ]
     return ": ".join([name, *([", ".join(filter(None, facts))] if any(facts) else [])])
 

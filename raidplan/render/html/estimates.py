@@ -81,7 +81,7 @@ def _all(array: Estimate) -> tuple[Rate, ...]:
 
 def _card(group: Sequence[Estimate], top: float) -> Card:
     first = group[0]
-    titles = ("read, alone", "write, alone", "read, all arrays under load", "write, all arrays under load")
+    titles = ("read, alone", "write, alone", "read, under full load", "write, under full load")
     bars = [_bar(title, rate, top) for title, rate in zip(titles, _all(first), strict=True)]
     if [bar.rate for bar in bars[:2]] == [bar.rate for bar in bars[2:]]:
         bars = bars[:2]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import Path
+from raidplan.base.names import folded
 from raidplan.base.words import plural
 from raidplan.estimate.survival import Component, Survival, survive
 from raidplan.estimate.survival.loss import Outcome
@@ -16,6 +17,8 @@ from raidplan.topology import Topology
 
 MOST_COLUMNS = 24
 """So many components have a column of their own; of more, the disks have none, then each other kind has one."""
+MOST_ALIKE = 8
+"""So many components of a kind have a column each, also where they are alike."""
 MOST_ROWS = 40
 MOST_LOSSES = 3
 WORDS = {
@@ -69,18 +72,30 @@ def matrix(topology: Topology) -> Matrix | None:
     things = [path for path, fates in survival.fates.items() if fates]
     if not things:
         return None
-    parts = survival.components
-    if len(parts) > MOST_COLUMNS:
-        parts = tuple(component for component in parts if component.kind != "disk")
-    condensed = len(parts) > MOST_COLUMNS
-    groups = alike(parts, lambda component: component.kind)
+    kinds = [_same(survival, things, kind) for kind in alike(survival.components, lambda part: part.kind)]
+    if sum(map(len, kinds)) > MOST_COLUMNS:
+        kinds = [kind for kind in kinds if kind[0][0].kind != "disk"]
+    condensed = sum(map(len, kinds)) > MOST_COLUMNS
     columns = tuple(
-        (plural(kind[0].kind), ("all",) if condensed else tuple(part.name for part in kind))
-        for kind in groups
+        (
+            plural(kind[0][0].kind),
+            ("all",) if condensed else tuple(folded(part.name for part in same) for same in kind),
+        )
+        for kind in kinds
     )
+    groups = [[part for same in kind for part in (same if condensed else same[:1])] for kind in kinds]
     made = [(path, _cells(survival, path, groups, condensed), _disks(survival, path)) for path in things]
     rows = [_row(survival, group) for group in alike(made, lambda row: (row[1], row[2], kind_of(row[0])))]
     return Matrix(columns, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
+
+
+def _same(
+    survival: Survival, things: Sequence[Path], kind: Sequence[Component]
+) -> Sequence[Sequence[Component]]:
+    """The components of a kind by columns: many that no thing tells apart share one."""
+    if len(kind) <= MOST_ALIKE:
+        return [[part] for part in kind]
+    return alike(kind, lambda part: tuple(_cell(survival, thing, part).sign for thing in things))
 
 
 def _row(survival: Survival, group: Sequence[tuple[Path, tuple[Cell, ...], str]]) -> Row:
