@@ -17,8 +17,8 @@ from raidplan.apply.journal import lock as journal_lock
 
 # Machines that build are noisy: how long an example takes says nothing about it. Every run draws others.
 NOISY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("raidplan", NOISY, max_examples=40)
-settings.register_profile("long", NOISY, max_examples=100)
+settings.register_profile("raidplan", NOISY, max_examples=100)
+settings.register_profile("long", NOISY, max_examples=150)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy, deepcopy
 from pathlib import Path
 from random import Random
@@ -92,6 +92,14 @@ class Kills:
         made.executed = list(self.world.executed)
         copytree(self.world.root, made.root, symlinks=True)
         return made
+
+
+def drawn(effects: Sequence[tuple[str, str]], dice: Random | None) -> list[int]:
+    """The numbers of effects to try, from 1: of each kind one, as `Kills` has them; without dice all."""
+    numbers: dict[str, list[int]] = {}
+    for number, (kind, what) in enumerate(effects, 1):
+        numbers.setdefault(of_program(what) if kind == "run" else kind, []).append(number)
+    return sorted(dice.choice(each) for each in numbers.values()) if dice else [*range(1, len(effects) + 1)]
 
 
 def of_program(line: str) -> str:

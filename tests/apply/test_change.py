@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -126,11 +127,11 @@ def test_a_hint_for_an_array_of_whole_disks_names_them(tmp_path: Path) -> None:
     assert "mdadm /dev/md/p --add the disk d2, then" in hint(Machine())
 
 
-def test_killed_at_every_effect_of_a_change_and_resumed(tmp_path: Path) -> None:
+def test_killed_at_every_effect_of_a_change_and_resumed(tmp_path: Path, dice: Random | None) -> None:
     state = standing(tmp_path, tmp_path / "once")
     later = plan_of(tmp_path, everything)
     once = Simulated(later, tmp_path / "once", state)
-    kills = Kills(once, tmp_path / "killed")
+    kills = Kills(once, tmp_path / "killed", dice)
     assert apply(later, once) == "done" and in_order(once.effects) > 20
     wanted = end(once)
     assert kills.points == 3 * len(once.effects)

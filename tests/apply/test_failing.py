@@ -10,6 +10,7 @@ from contextlib import suppress
 from copy import deepcopy
 from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 import pytest
@@ -25,6 +26,7 @@ from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
 from raidplan.plan import Plan
 from raidplan.render.losses import loss_texts
+from tests.apply.left import drawn
 from tests.apply.others import Others
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
@@ -130,10 +132,13 @@ def converges(plan: Plan, world: Simulated, wanted: object, words: object) -> No
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_f07_f46_f54_every_effect_fails_once(plan: Plan, when: str, tmp_path: Path) -> None:
+def test_f07_f46_f54_every_effect_fails_once(
+    plan: Plan, when: str, tmp_path: Path, dice: Random | None
+) -> None:
     """No memory, no room, a bad sector: whatever the kernel says no to, before or after it has done it."""
     wanted, effects = undisturbed(plan, tmp_path / "undisturbed")
-    for at, (kind, what) in enumerate(effects, 1):
+    for at in drawn(effects, dice):
+        kind, what = effects[at - 1]
         why = (errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ENOMEM)[at % 4]
 
         def fail(number: int, place: str, kind: str, what: str, at: int = at, why: int = why) -> None:

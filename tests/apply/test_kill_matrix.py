@@ -257,10 +257,12 @@ class Behind(Simulated):
         return replace(found, objects={**found.objects, "initramfs": {"current": {"fresh": fresh}}})
 
 
-def test_f08_after_a_kill_the_initramfs_is_made_whatever_the_clock_says(tmp_path: Path) -> None:
+def test_f08_after_a_kill_the_initramfs_is_made_whatever_the_clock_says(
+    tmp_path: Path, dice: Random | None
+) -> None:
     plan = plan_of("raid1-pair")
     once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
-    kills = Kills(once, tmp_path / "killed")
+    kills = Kills(once, tmp_path / "killed", dice)
     assert apply(plan, once) == "done"
     wanted = end(once)
     for point, left in kills.machines():

@@ -607,7 +607,7 @@ def test_a_snapshot_keeps_everything_that_decides(plan: Plan) -> None:
     assert machine == box.machine()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_stack_is_taken_apart_whole_or_refused(plan: Plan, data: st.DataObject) -> None:
     """Nothing that is mounted or stands elsewhere is ever cleared; what is cleared was free before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from copy import deepcopy
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -341,10 +342,12 @@ def test_rules_too_large_to_be_read_are_refused(before: tuple[Path, State], tmp_
         assert "is larger than a configuration file should be" in apply(later, world) and not world.effects
 
 
-def test_killed_at_every_effect_and_resumed(before: tuple[Path, State], tmp_path: Path) -> None:
+def test_killed_at_every_effect_and_resumed(
+    before: tuple[Path, State], tmp_path: Path, dice: Random | None
+) -> None:
     later = plan_of(tmp_path, bare)
     once = Simulated(later, tmp_path / "once", again(before, tmp_path / "once"))
-    kills = Kills(once, tmp_path / "killed")
+    kills = Kills(once, tmp_path / "killed", dice)
     assert apply(later, once) == "done"
     wanted = end(once)
     for point, left in kills.machines():

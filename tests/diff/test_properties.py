@@ -73,7 +73,6 @@ def test_a_layout_does_not_differ_from_itself(text: str) -> None:
     assert made.empty and diff_text(made) == "nothing differs\n"
 
 
-@settings(max_examples=120)
 @given(layouts(), layouts())
 def test_what_is_created_one_way_is_destroyed_the_other_way(one: str, other: str) -> None:
     there, back = diff(side(one), side(other)), diff(side(other), side(one))
@@ -88,7 +87,6 @@ def test_what_is_created_one_way_is_destroyed_the_other_way(one: str, other: str
     }
 
 
-@settings(max_examples=120)
 @given(layouts(), layouts())
 def test_data_is_lost_exactly_where_a_thing_with_data_does_not_stay(one: str, other: str) -> None:
     old = side(one)

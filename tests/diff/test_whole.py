@@ -38,7 +38,6 @@ def changes(draw: st.DrawFn) -> tuple[str, str, int, list[str], list[str]]:
     return level, layout, count, serials[:there], names[: draw(st.integers(LEAST[level], there))]
 
 
-@settings(max_examples=120)
 @given(changes())
 @example(("raid1", "", 3, ["N0", "N1"], ["d0", "d1"]))
 @example(("raid1", "", 3, ["S0", "S1", "S2"], ["d0", "d2"]))

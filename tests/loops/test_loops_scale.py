@@ -4,7 +4,7 @@ import copy
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from raidplan.base.findings import has_errors
@@ -229,7 +229,6 @@ def layouts(draw):
     return data
 
 
-@settings(max_examples=150, deadline=None)
 @given(layouts(), st.integers(2, 5000))
 def test_what_could_be_built_can_be_built_at_scale(data, n):
     assume(not resolved(data)[1])

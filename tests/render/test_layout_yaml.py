@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.base.hidden import is_seen
@@ -119,7 +119,6 @@ layouts = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(layouts)
 def test_what_is_shown_means_the_same_and_is_shown_the_same(data: dict[str, Any]) -> None:
     layout = layout_of(data)
@@ -129,7 +128,6 @@ def test_what_is_shown_means_the_same_and_is_shown_the_same(data: dict[str, Any]
     assert shown(again) == text
 
 
-@settings(max_examples=150)
 @given(words)
 def test_every_reader_takes_a_text_for_this_text(word: str) -> None:
     assert yaml.safe_load(f"[{scalar(word)}]") == [word]

@@ -131,7 +131,6 @@ def test_copies_lie_where_the_naive_model_lays_them(layout: str, members: int) -
         )
 
 
-@settings(max_examples=150, deadline=None)
 @given(machines())
 def test_every_component_against_everything(machine: naive.Machine) -> None:
     survival = survival_of(machine)
@@ -145,7 +144,6 @@ def test_every_component_against_everything(machine: naive.Machine) -> None:
         assert survival.outcome(MACHINE, component).survives == naive.machine_goes_on(machine, lost)
 
 
-@settings(max_examples=150, deadline=None)
 @given(machines())
 def test_every_set_of_three_disks(machine: naive.Machine) -> None:
     survival = survival_of(machine)
@@ -174,7 +172,6 @@ def test_the_smallest_sets_of_components_are_all_there_are(machine: naive.Machin
         }, thing
 
 
-@settings(max_examples=150, deadline=None)
 @given(machines())
 def test_the_smallest_sets_are_all_there_are(machine: naive.Machine) -> None:
     survival = survival_of(machine)
