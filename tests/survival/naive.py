@@ -5,7 +5,7 @@ It shares nothing with raidplan: a machine is nested dictionaries, as YAML would
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
@@ -102,10 +102,17 @@ def machine_goes_on(machine: Machine, lost: Collection[str]) -> bool:
 
 def lost_with(machine: Machine, kind: str, name: str) -> set[str]:
     """The disks that are gone without a component."""
-    return {disk for disk in machine["hardware"]["disks"] if _gone(machine, disk, kind, name)}
+    return lost_together(machine, [(kind, name)])
 
 
-def _gone(machine: Machine, thing: str, kind: str, name: str) -> bool:
+def lost_together(machine: Machine, lost: Iterable[tuple[str, str]]) -> set[str]:
+    """The disks that are gone without several components, by kind and name."""
+    supplies = {name for kind, name in lost if kind == "power"}
+    others = {name for kind, name in lost if kind != "power"}
+    return {disk for disk in machine["hardware"]["disks"] if _gone(machine, disk, supplies, others)}
+
+
+def _gone(machine: Machine, thing: str, supplies: set[str], others: set[str]) -> bool:
     hardware = machine["hardware"]
     wired = {
         **hardware["buses"],
@@ -114,14 +121,13 @@ def _gone(machine: Machine, thing: str, kind: str, name: str) -> bool:
         **hardware["expanders"],
     }
     entry = {**wired, **hardware["disks"]}[thing]
-    shelves = [shelf for shelf, e in hardware["enclosures"].items() if thing in e["disks"]]
-    if kind == "power":
-        feeders = [s for s, e in hardware["power"].items() if {thing, *shelves} & set(e["feeds"])]
-        if feeders == [name]:
-            return True
-    elif thing == name or name in shelves:
+    shelves = {shelf for shelf, e in hardware["enclosures"].items() if thing in e["disks"]}
+    feeders = {s for s, e in hardware["power"].items() if {thing, *shelves} & set(e["feeds"])}
+    if feeders and feeders <= supplies:
         return True
-    return "behind" in entry and _gone(machine, entry["behind"], kind, name)
+    if {thing, *shelves} & others:
+        return True
+    return "behind" in entry and _gone(machine, entry["behind"], supplies, others)
 
 
 def smallest_sets(machine: Machine, thing: tuple[str, str]) -> set[frozenset[str]]:
@@ -149,12 +155,11 @@ def parts(machine: Machine) -> list[tuple[str, str]]:
 
 def smallest_component_sets(machine: Machine, thing: tuple[str, str]) -> set[frozenset[tuple[str, str]]]:
     """All sets of the least number of components of any kind, at most three, that stop a thing."""
-    lost = {part: lost_with(machine, *part) for part in parts(machine)}
     for count in (1, 2, 3):
         found = {
             frozenset(some)
-            for some in combinations(lost, count)
-            if not goes_on(machine, thing, set().union(*(lost[part] for part in some)))
+            for some in combinations(parts(machine), count)
+            if not goes_on(machine, thing, lost_together(machine, some))
         }
         if found:
             return found

@@ -55,8 +55,16 @@ MACHINES = [
     ("controllers: {a: {}}, multipliers: {m<0-1>: {behind: a}}, disks: {d<0-1>: {behind: m0}, e<0-1>: {behind: m1}}; arrays: {s: {level: raid1, members: [d0, e0]}}",
      S, "a", "two multipliers, one controller above both"),
     (f"{FED % ('d0', 'd1')}; arrays: {{s: {{level: raid1, members: [d0, d1]}}}}", S, "d0 d1 | d0 q | d1 p | p q", "each copy has its own supply"),
-    (f"{FED % ('d0, d1', 'd0, d1')}; arrays: {{s: {{level: raid1, members: [d0, d1]}}}}", S, "d0 d1", "either supply feeds both; both supplies at once are no part of the model"),
-    (f"{FED % ('d0, d1', 'd1')}; arrays: {{s: {{level: raid1, members: [d0, d1]}}}}", S, "d0 d1 | d1 p", "p takes d0, which q does not feed"),
+    (f"{FED % ('d0, d1', 'd0, d1')}; arrays: {{s: {{level: raid1, members: [d0, d1]}}}}", S, "d0 d1 | p q", "either supply feeds both"),
+    (f"{FED % ('d0, d1', 'd1')}; arrays: {{s: {{level: raid1, members: [d0, d1]}}}}", S, "d0 d1 | d1 p | p q", "p takes d0, which q does not feed; without both nothing runs"),
+    (f"{ROW}, power: {{p<0-2>: {{feeds: [d<0-3>]}}}}; arrays: {{s: {{level: raid6, members: [d<0-3>]}}}}", S,
+     "d0 d1 d2 | d0 d1 d3 | d0 d2 d3 | d1 d2 d3 | p0 p1 p2", "any three disks, or all three supplies"),
+    (f"{ROW}, power: {{p<0-1>: {{feeds: [d<0-3>]}}}}; arrays: {{s: {{level: raid6, members: [d<0-3>]}}}}", S, "p0 p1", "two supplies are fewer than three disks"),
+    (f"{ROW}, power: {{p: {{feeds: [d0, d1]}}, q: {{feeds: [d0, d2]}}, r: {{feeds: [d1, d2]}}}}; arrays: {{s: {{level: raid1, members: [d<0-2>]}}}}", S,
+     "d0 d1 d2 | p q r", "any two of the supplies leave two disks with power"),
+    (f"{PAIR.replace('disks', 'power: {p<0-1>: {feeds: [a]}}, disks')}; arrays: {{s: {{level: raid1, members: [d0, e0]}}}}", S,
+     "a b | a e0 | b d0 | d0 e0", "both supplies of a, and then b or e0 besides, are three"),
+    (f"{PAIR.replace('disks', 'power: {p<0-1>: {feeds: [a]}}, disks')}; arrays: {{s: {{level: raid1, members: [d<0-1>]}}}}", S, "a", "without a nothing is left to power"),
     ("controllers: {a: {}}, disks: {d<0-1>: {behind: a}}, power: {p: {watts: 300, feeds: [a]}}; arrays: {s: {level: raid1, members: [d0, d1]}}",
      S, "a | p", "without power the card is gone, and the disks behind it"),
     ("disks: {d<0-3>: {}}, enclosures: {c: {disks: [d0, d1]}}; arrays: {s: {level: raid1, members: [d0, d1]}}", S, "c", "both copies in one cage"),
@@ -71,7 +79,7 @@ MACHINES = [
     (f"{ROW}; filesystems: {{f: {{device: d0, type: ext4, mount: /}}}}; swap: {{w: {{file: /swap, size: 1GiB}}}}", MACHINE, "d0", "the file is in the root file system"),
     (f"{ROW}; filesystems: {{f: {{device: d0, type: ext4, mount: /}}, g: {{device: d1, type: ext4, mount: /srv}}}}", MACHINE, "d0", "the system runs without /srv"),
     ("disks: {d: {}}, power: {p: {watts: 300, base_watts: 90, feeds: [d]}}", MACHINE, "p", "the board's only supply"),
-    ("disks: {d: {}}, power: {p<0-1>: {watts: 300, base_watts: 90, feeds: [d]}}", MACHINE, "", "two supplies of the board"),
+    ("disks: {d: {}}, power: {p<0-1>: {watts: 300, base_watts: 90, feeds: [d]}}", MACHINE, "p0 p1", "two supplies of the board: one is enough"),
     (UEFI % "", BOOT, "d0 d1", "somebody else formats both partitions; the root file system is mirrored too"),
     (UEFI % ", e: {device: d0.e, type: vfat, mount: /boot/efi, options: [nofail]}", BOOT, "d0", "the partition of d1 has no file system, so nothing starts from it"),
     ((UEFI % "").replace("boot: {", "boot: {degraded: wait, "), BOOT, "d0 | d1", "an array that lacks a member waits for a person"),
@@ -83,6 +91,10 @@ MACHINES = [
 def written(text: str) -> str:
     hardware, *rest = text.split("; ")
     return f"hardware: {{{hardware}}}\n" + "\n".join(rest) + "\n"
+
+
+def test_there_are_enough() -> None:
+    assert len(MACHINES) >= 40
 
 
 @pytest.mark.parametrize(("text", "thing", "expected", "because"), MACHINES)

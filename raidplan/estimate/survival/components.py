@@ -36,7 +36,7 @@ def components(topology: Topology) -> tuple[Component, ...]:
     return (
         *_wired(hardware, wiring),
         *_enclosures(hardware),
-        *_supplies(hardware, wiring),
+        *_supplies(topology),
         *(Component(disk, "disk", ("hardware", "disks", disk), (disk,)) for disk in hardware.disks),
     )
 
@@ -56,28 +56,35 @@ def _enclosures(hardware: Hardware) -> Iterator[Component]:
         yield Component(name, "enclosure", ("hardware", "enclosures", name), disks)
 
 
-def _supplies(hardware: Hardware, wiring: Wiring) -> Iterator[Component]:
+def _supplies(topology: Topology) -> Iterator[Component]:
     """A supply takes along what nothing else feeds: a disk, or a component that the disk hangs on."""
-    feeders: dict[str, set[str]] = defaultdict(set)
+    hardware, lost = topology.layout.hardware, dark_without(topology)
+    boards = boards_supplies(hardware)
+    for supply in hardware.power:
+        needed = lost.get(frozenset((supply,)), ())
+        fed = dict.fromkeys(disk for supplies, disks in lost.items() if supply in supplies for disk in disks)
+        others = tuple(disk for disk in fed if disk not in needed)
+        path, alone = ("hardware", "power", supply), boards == {supply}
+        yield Component(supply, "power", path, needed, alone, others, supply in boards and not alone)
+
+
+def boards_supplies(hardware: Hardware) -> frozenset[str]:
+    """The supplies that feed the machine itself; one of them is enough."""
+    return frozenset(supply for supply, entry in hardware.power.items() if entry.base_watts)
+
+
+def dark_without(topology: Topology) -> dict[frozenset[str], tuple[str, ...]]:
+    """For supplies, the disks that are gone once all of these are, in the layout's order."""
+    hardware, feeders = topology.layout.hardware, defaultdict[str, set[str]](set)
     for supply, entry in hardware.power.items():
         for name in entry.feeds:
             feeders[name].add(supply)
-    dark: dict[str, list[str]] = defaultdict(list)
-    light: dict[str, list[str]] = defaultdict(list)
+    found: dict[frozenset[str], dict[str, None]] = {}
     for disk in hardware.disks if feeders else ():
-        feeding = _feeding(disk, feeders, wiring)
-        for supply in set().union(*feeding):
-            light[supply].append(disk)
-        for supply in set().union(*(supplies for supplies in feeding if len(supplies) == 1)):
-            dark[supply].append(disk)
-    boards = [supply for supply, entry in hardware.power.items() if entry.base_watts]
-    for supply in hardware.power:
-        path = ("hardware", "power", supply)
-        needed, fed = tuple(dark[supply]), light[supply]
-        others = tuple(disk for disk in fed if disk not in needed)
-        yield Component(
-            supply, "power", path, needed, boards == [supply], others, supply in boards and boards != [supply]
-        )
+        for supplies in _feeding(disk, feeders, topology.wiring):
+            if supplies:
+                found.setdefault(frozenset(supplies), {})[disk] = None
+    return {supplies: tuple(disks) for supplies, disks in found.items()}
 
 
 def _feeding(disk: str, feeders: Mapping[str, set[str]], wiring: Wiring) -> list[set[str]]:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from functools import cached_property
+from itertools import chain, combinations, groupby
 from math import comb
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival.components import Component
 from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.smallest import MOST_LOSSES, Smallest
-from raidplan.estimate.survival.structure import Structure
+from raidplan.estimate.survival.structure import MACHINE, Structure
 from raidplan.topology.resolve import DISKS
 
 MOST_TRIED = 2500
 """With more sets to try, only those of components that take most disks along are looked at."""
 
 Mask = int
-"""Disks as bits."""
+"""Disks as bits; one more for the board."""
+Part = tuple[tuple[int, ...], Mask]
+"""Components by number, several only where supplies take more along together; and what is gone with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +52,37 @@ class SmallestSets:
         structure: Structure,
         components: Sequence[Component],
         smallest: Callable[[Path], Smallest],
+        dark: Mapping[frozenset[str], Iterable[str]],
+        boards: frozenset[str],
     ) -> None:
         self._structure, self._components, self._smallest = structure, components, smallest
         self._bits = {disk: 1 << number for number, disk in enumerate(_disks(components))}
+        self._board = 1 << len(self._bits)
+        self._dark = {supplies: self._mask(disks) for supplies, disks in dark.items()}
+        if boards:
+            self._dark[boards] = self._dark.get(boards, 0) | self._board
         self._known: dict[object, Sets] = {}
 
     def of(self, thing: Path, alone: Sequence[Component]) -> Sets:
         """The sets of a thing, and `alone` are the components without any of which it stops."""
         if alone:
             return _described(1, [(each,) for each in alone])
-        below = self._mask(self._structure.disks.get(thing, ()))
-        parts = [(each, self._mask(each.disks) & below) for each in self._components]
+        board = self._board if thing == MACHINE else 0
+        below = self._mask(self._structure.disks.get(thing, ())) | board
         # A bus and the one card on it fail as one: the one that is nearer to the disks stands for both.
-        near = {(each.kind == "disk", each.disks): (each, mask) for each, mask in parts if mask}
-        parts = list(near.values())
-        if all(each.kind == "disk" for each, _ in parts):
+        near = {
+            (each.kind == "disk", each.disks): ((number,), mask)
+            for number, each in enumerate(self._components)
+            if (mask := self._mask(each.disks) & below)
+        }
+        joint = ((supplies, mask & below) for supplies, mask in self._together if mask & below)
+        parts: list[Part] = [*near.values(), *joint]
+        if all(len(some) == 1 and self._components[some[0]].kind == "disk" for some, _ in parts):
             return self.of_disks(thing)
         needs = self._needs(thing)
         if needs is None:
-            return self._tried(parts, lambda lost: self._stops(thing, lost))
+            return self._tried(parts, lambda lost: bool(lost & board) or self._stops(thing, lost))
+        needs += [(board, 0)] * bool(board)
         key = tuple(needs)
         if key not in self._known:
             self._known[key] = self._tried(
@@ -80,6 +95,22 @@ class SmallestSets:
         found = self._smallest(thing)
         choices = (tuple(Some(part.count, "disk", part.disks) for part in choice) for choice in found.choices)
         return Sets(found.losses, tuple(choices), found.complete)
+
+    @cached_property
+    def _together(self) -> list[Part]:
+        """Supplies that take more along together than each of them alone."""
+        number = {each.name: n for n, each in enumerate(self._components) if each.kind == "power"}
+        groups = [supplies for supplies in self._dark if 1 < len(supplies) <= MOST_LOSSES]
+        unions = dict.fromkeys(
+            union for one in groups for other in groups if len(union := one | other) <= MOST_LOSSES
+        )
+        found: list[Part] = []
+        for supplies in unions:
+            mask = 0
+            for some, dark in self._dark.items():
+                mask |= dark if some <= supplies else 0
+            found.append((tuple(sorted(number[supply] for supply in supplies)), mask))
+        return found
 
     def _mask(self, disks: Iterable[str]) -> Mask:
         return sum(self._bits[disk] for disk in disks if disk in self._bits)
@@ -110,42 +141,48 @@ class SmallestSets:
         disks = [disk for disk, bit in self._bits.items() if lost & bit]
         return not outcomes(self._structure, disks).get(thing, Outcome.INTACT).survives
 
-    def _tried(self, parts: list[tuple[Component, Mask]], stops: Callable[[Mask], bool]) -> Sets:
-        """No part stops it alone."""
+    def _tried(self, parts: list[Part], stops: Callable[[Mask], bool]) -> Sets:
+        """No part of one component stops it alone."""
         largest = list(_largest(parts))
         for losses in range(2, MOST_LOSSES + 1):
             if comb(len(largest), losses) > MOST_TRIED:
                 return Sets(None, complete=False)
-            found = _stopping(largest, losses, stops)
+            found = self._stopping(largest, losses, stops)
             if found:
                 if comb(len(parts), losses) > MOST_TRIED:
                     return _described(losses, found, complete=False)
-                return _described(losses, _stopping(parts, losses, stops))
+                return _described(losses, self._stopping(parts, losses, stops))
         return Sets(None)
 
-
-def _stopping(
-    parts: Sequence[tuple[Component, Mask]], losses: int, stops: Callable[[Mask], bool]
-) -> list[tuple[Component, ...]]:
-    found = []
-    for some in combinations(parts, losses):
-        lost = 0
-        for _, mask in some:
-            lost |= mask
-        if stops(lost):
-            found.append(tuple(each for each, _ in some))
-    return found
+    def _stopping(
+        self, parts: Sequence[Part], losses: int, stops: Callable[[Mask], bool]
+    ) -> list[tuple[Component, ...]]:
+        """The sets of so many components that stop it, each once."""
+        found: dict[tuple[int, ...], None] = {}
+        heaviest = max((len(numbers) for numbers, _ in parts), default=1)
+        for some in chain.from_iterable(
+            combinations(parts, size) for size in range(-(-losses // heaviest), losses + 1)
+        ):
+            numbers = {number for each, _ in some for number in each}
+            lost = 0
+            for _, mask in some:
+                lost |= mask
+            if len(numbers) == losses and stops(lost):
+                found[tuple(sorted(numbers))] = None
+        return [tuple(self._components[number] for number in each) for each in found]
 
 
 def _disks(components: Iterable[Component]) -> Iterator[str]:
     yield from (each.name for each in components if each.kind == "disk")
 
 
-def _largest(parts: Sequence[tuple[Component, Mask]]) -> Iterator[tuple[Component, Mask]]:
-    """The parts that take along what no other one does; of equal ones the first."""
+def _largest(parts: Sequence[Part]) -> Iterator[Part]:
+    """The parts that take along what no other one does that is no larger a set; of equal ones the first."""
     seen = set[Mask]()
     for each, mask in parts:
-        inside = any(mask != other and mask & other == mask for _, other in parts)
+        inside = any(
+            mask != more and mask & more == mask and len(other) <= len(each) for other, more in parts
+        )
         if mask not in seen and not inside:
             seen.add(mask)
             yield each, mask

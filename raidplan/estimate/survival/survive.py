@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from raidplan.base.findings import Path
-from raidplan.estimate.survival.components import Component, components
+from raidplan.estimate.survival.components import Component, boards_supplies, components, dark_without
 from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.sets import Sets, SmallestSets
 from raidplan.estimate.survival.smallest import Smallest, smallest
@@ -23,6 +23,10 @@ class Survival:
     structure: Structure
     fates: Mapping[Path, Mapping[Path, Outcome]]
     """For each thing, the outcome of the loss of each component (by path) that it stands on."""
+    dark: Mapping[frozenset[str], tuple[str, ...]]
+    """For supplies, the disks that are gone once all of these are."""
+    boards: frozenset[str]
+    """The supplies of the machine itself."""
 
     def outcome(self, thing: Path, component: Component) -> Outcome:
         """The outcome for a thing when a component is lost; intact if it does not stand on it."""
@@ -63,7 +67,7 @@ class Survival:
 
     @cached_property
     def _sets(self) -> SmallestSets:
-        return SmallestSets(self.structure, self.components, self.smallest)
+        return SmallestSets(self.structure, self.components, self.smallest, self.dark, self.boards)
 
 
 def survive(topology: Topology) -> Survival:
@@ -83,4 +87,5 @@ def survive(topology: Topology) -> Survival:
             found.setdefault(path, Outcome.INTACT)
         for path, outcome in found.items():
             fates[path][component.path] = outcome
-    return Survival(all_components, whole, fates)
+    boards = boards_supplies(topology.layout.hardware)
+    return Survival(all_components, whole, fates, dark_without(topology), boards)
