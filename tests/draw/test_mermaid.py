@@ -60,8 +60,8 @@ def test_a_label_reads_as_it_was_written(label: str) -> None:
 def machine(multipliers: int, each: int) -> dict[str, Any]:
     names = [f"pm{n}" for n in range(multipliers)]
     disks = {
-        f"{name}d{n}": {"serial": f"{name}{n}", "size": "8GiB", "behind": name}
-        for name in names
+        f"{name}d{n}": {"serial": f"{name}{n}", "size": f"{8 + place}GiB", "behind": name}
+        for place, name in enumerate(names)  # of other sizes, since what is alike is folded
         for n in range(each)
     }
     behind = {name: {"behind": "sil"} for name in names}
